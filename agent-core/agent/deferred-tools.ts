@@ -1,6 +1,6 @@
 /**
  * Tools whose schemas are not in the request: three small tools search, describe and call them, and a directory has their
- * names. Users with several MCP servers have hundreds of tools, and each request would pay for all of their schemas.
+ * names. Several MCP servers have hundreds of tools, whose schemas would fill each request.
  */
 import * as z from "zod";
 import { textTokens } from "../context/token-meter.ts";
@@ -17,7 +17,7 @@ const RESULTS_A_QUERY = 8;
 const MAX_RESULTS = 20;
 /** Length of a description among search results. Characters. */
 const DESCRIPTION_CHARS = 200;
-/** A word in a tool's name says more than one in its description. */
+/** Weight of a word in a tool's name; a word in its description counts 1. */
 const NAME_WEIGHT = 4;
 
 /** True when the schemas of these tools are too large for a request. `window`: tokens of the model's context. */
@@ -76,7 +76,7 @@ const callInput = z.object({
     .describe("Fit the schema of the tool"),
 });
 
-/** Runs nothing itself: `resolveCall` resolves each call of it to the tool that it names. */
+/** Never runs: `resolveCall` replaces each call of it by a call of the named tool. */
 const callTool: Tool = {
   ...defineTool({
     name: "tool_call",
@@ -152,7 +152,7 @@ function parametersOf(schema: unknown): readonly Parameter[] {
 
 type Entry = { readonly tool: Tool; readonly name: ReadonlySet<string>; readonly text: ReadonlySet<string> };
 
-/** Search by words. A word counts more the fewer tools have it. */
+/** Search by words. A word that fewer tools have counts more. */
 class ToolSearch {
   readonly #tools: readonly Tool[];
   #entries: readonly Entry[] | undefined;

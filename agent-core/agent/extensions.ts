@@ -1,6 +1,6 @@
 /**
  * Extensions: abilities beyond the built-in ones, such as MCP servers, plugins, skills and hooks. A session has its own
- * objects, at most one of each kind. What is not configured has no object, and none of its code is loaded.
+ * objects, at most one of each kind. A kind without configuration has no object, and its code is not loaded.
  */
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { Hook } from "../hooks/hook.ts";
@@ -59,11 +59,11 @@ export type Extension = {
   skillFolders?(): readonly string[];
   /** Part of the system prompt of a new session. */
   promptText?(): Promise<string | undefined>;
-  /** Data for the model that belongs to a message of the user. It follows the message, and people do not see it. */
+  /** Data for the model that belongs to a message of the user. It follows the message, and the user does not see it. */
   attach?(message: string): Promise<string | undefined>;
   /** The extension's parts, for the list that the user sees. */
   items?(): readonly HermesExtensionItem[];
-  /** Does what one of an item's `actions` says. Resolves to one line for the user; rejects with an Error in one line. */
+  /** Runs one of an item's `actions`. Resolves to one line for the user; rejects with an Error in one line. */
   act?(id: string, action: HermesExtensionAction, argument?: string): Promise<string>;
   /** Calls `listener` after each change of the tools, commands or items. */
   onChange?(listener: () => void): void;
@@ -73,16 +73,16 @@ export type Extension = {
 /** Order of the kinds in lists. */
 const KINDS: readonly HermesExtensionItem["kind"][] = ["mcp", "plugin", "hook", "skill"];
 
-/** A tool of a server is enabled and disabled by its name, whatever the actions of the server. */
+/** True when the item offers the action. A single tool of a server can be enabled and disabled, too. */
 function isOffered(item: HermesExtensionItem, action: HermesExtensionAction, argument: string | undefined): boolean {
   if (argument === undefined) return item.actions.includes(action);
   return (action === "enable" || action === "disable") && item.tools?.some(({ name }) => name === argument) === true;
 }
 
-/** Wait of a first turn for slow extensions. Most servers start within a second, and nobody waits longer for nothing. */
+/** Longest wait of a first turn for extensions. Most servers start within a second. Milliseconds. */
 const READY_MS = 1_500;
 
-/** The extensions of one session, as one. A defect of one of them costs its part alone. */
+/** The extensions of one session, as one. A defect of one extension does not affect the others. */
 export class Extensions {
   readonly #all: readonly Extension[];
   readonly #onDefect: (message: string) => void;

@@ -1,6 +1,6 @@
 /**
- * Background review: from time to time, after a turn, a model looks through the last turns for facts that later sessions
- * need. It never delays a turn, and a new turn cancels it.
+ * Background review: after some turns, a model reads the last messages for facts that later sessions need. A review never
+ * delays a turn, and a new turn cancels it.
  */
 import { randomUUID } from "node:crypto";
 import type { Effect } from "../approval/policy.ts";
@@ -15,7 +15,7 @@ import type { Auxiliary } from "./auxiliary.ts";
 import type { StatusEvent } from "./callbacks.ts";
 import { runUnseen } from "./memory-flush.ts";
 
-/** A user who sends the next message at once would cancel the review. Milliseconds. */
+/** Delay after a turn: the next message would cancel the review. Milliseconds. */
 const DELAY_MS = 3_000;
 /** Model calls of a review: a skill is listed, read and then changed. */
 const MAX_CALLS = 4;
@@ -55,7 +55,7 @@ export type ReviewPorts = {
 
 export class MemoryReview {
   readonly #ports: ReviewPorts;
-  /** Number of user messages at the last review. A resumed session has had the reviews that were due before. */
+  /** Number of user messages at the last review. A resumed session starts with its number of user messages. */
   #reviewed: number;
   #running: { readonly cancel: AbortController; readonly done: Promise<void> } | undefined;
 
@@ -131,7 +131,7 @@ export class MemoryReview {
     return calls;
   }
 
-  /** Messages of user and agent since the last review. Output of tools is left out: it may come from strangers. */
+  /** Messages of user and agent since the last review. Output of tools is left out: it may contain hostile text. */
   #digest(count: number): string {
     const transcript = this.#ports.transcript();
     const first = prompts(transcript).at(this.#reviewed - count);

@@ -40,7 +40,7 @@ export class SessionSkills implements Extension {
     return this.#library;
   }
 
-  /** Skills that did not load at the last look. */
+  /** Skills that did not load at the last scan. */
   get failures(): readonly SkillFailure[] {
     return this.#known.failures;
   }
@@ -167,7 +167,7 @@ export class SessionSkills implements Extension {
         await this.refresh();
         return this.#setOff(operand, verb === "disable");
       default: {
-        const { hubCommand } = await import("../skills/hub.ts");
+        const { hubCommand } = await import("../skills/skill-hub.ts");
         const { homeSkills, roots } = this.#options;
         const answer = await hubCommand(verb, operand, { homeSkills, cwd: roots[0] ?? homeSkills }, signal);
         await this.refresh();

@@ -26,7 +26,7 @@ export class ToolCatalogue {
   #schemaText: string | undefined;
 
   /**
-   * `further`: the tools of the extensions at the moment. A built-in tool hides one with the same name. Throws an Error in
+   * `further`: returns the current tools of the extensions. A built-in tool hides one with the same name. Throws an Error in
    * one line for an unknown toolset.
    */
   constructor(options: CatalogueOptions, further: () => readonly Tool[]) {
@@ -70,7 +70,7 @@ export class ToolCatalogue {
   }
 }
 
-/** The index of the skills refers to their tools by name, so those stay. */
+/** Tools that are never deferred: the index of the skills names them. */
 function isDeferrable({ toolset }: Tool): boolean {
   return toolset.startsWith("mcp-") || toolset.startsWith("plugin-");
 }

@@ -10,11 +10,10 @@ import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type CallSink, type ModelAnswer, readAnswer } from "./answer-reader.ts";
 import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./budget.ts";
-import { withNote } from "./ephemeral-note.ts";
 import type { Notifier } from "./notifier.ts";
 import type { CallServices, ResolvedCall } from "./run-call.ts";
 import { ToolBatch } from "./tool-batch.ts";
-import type { TurnHooks } from "./turn-hooks.ts";
+import { type TurnHooks, withNote } from "./turn-hooks.ts";
 
 /** Invalid calls of one tool in a row that are returned to the model. One more ends the turn. */
 const INVALID_CALLS_IN_A_ROW = 3;

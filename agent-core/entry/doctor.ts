@@ -12,10 +12,10 @@ import { Consents } from "../approval/consents.ts";
 import { type Environment, extensionPlaces, homeFolder } from "../config/home.ts";
 import { UNUSABLE_TERMINAL } from "../config/sections.ts";
 import { Switches } from "../config/switches.ts";
+import { readForeignHooks } from "../hooks/foreign-hooks.ts";
 import { readHomeHooks } from "../hooks/home-hooks.ts";
 import { acceptsHooks } from "../hooks/hooks-extension.ts";
 import { SessionHooks } from "../hooks/session-hooks.ts";
-import { readSharedHooks } from "../hooks/shared-hooks.ts";
 import { findProgram } from "../host/find-program.ts";
 import { usableSandbox } from "../host/terminals/configured-backend.ts";
 import { findShell } from "../host/terminals/local-backend.ts";
@@ -307,7 +307,7 @@ async function hooks({ configured, environment, home: folder, cwd }: Facts): Pro
     .map((hook) => `${hook.name}: ${hook.detail}${hook.state === "off" ? " (off)" : ""}`);
   return summed(name, usable, [
     ...limited(name, readHomeHooks(section).problems, "config.yaml"),
-    ...limited(name, (await readSharedHooks(cwd)).problems, "the file"),
+    ...limited(name, (await readForeignHooks(cwd)).problems, "the file"),
     ...unused.map((hook) => waiting(name, `${hook.name} of ${hook.source}: ${hook.detail}`, "/hooks in a session")),
   ]);
 }

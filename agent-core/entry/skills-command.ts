@@ -3,7 +3,7 @@ import { configuredAgent } from "../agent/configured-agent.ts";
 import { type Environment, homeFolder, skillsFolder } from "../config/home.ts";
 import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
-import { findUpdates, Hub, type Offer, offerText } from "../skills/hub.ts";
+import { findUpdates, offerText, SkillHub, type SkillOffer } from "../skills/skill-hub.ts";
 import { SkillLibrary } from "../skills/skill-library.ts";
 
 export type SkillVerb = "list" | "install" | "update" | "uninstall";
@@ -23,7 +23,7 @@ export type SkillsCommand = {
 /** Returns the exit code. */
 export async function runSkillsCommand(command: SkillsCommand): Promise<number> {
   const { verb, operand, cwd, environment, say } = command;
-  const hub = new Hub(skillsFolder(homeFolder(environment)), cwd);
+  const hub = new SkillHub(skillsFolder(homeFolder(environment)), cwd);
   const { signal } = new AbortController();
   try {
     switch (verb) {
@@ -48,7 +48,7 @@ export async function runSkillsCommand(command: SkillsCommand): Promise<number> 
   }
 }
 
-async function install(hub: Hub, offer: Offer, { say, confirm }: SkillsCommand): Promise<number> {
+async function install(hub: SkillHub, offer: SkillOffer, { say, confirm }: SkillsCommand): Promise<number> {
   say(offerText(offer));
   if (offer.skills.length === 0) return 1;
   if (!(await confirm())) {

@@ -1,17 +1,17 @@
 /** Hooks that are commands: one process for each event, with the event as JSON on its input. */
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { type FilterEnd, runFilter } from "../platform/children/run-filter.ts";
-import { commandVerdict } from "./command-answer.ts";
 import { type Hook, type HookEvent, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "./hook.ts";
+import { commandVerdict } from "./hook-answer.ts";
 
-/** Output that is read of a hook. Answers are small, and a hook that prints more has failed. Bytes. */
+/** Most output of a hook. Answers are small, and a hook that prints more has failed. Bytes. */
 const MAX_OUTPUT = 64 * 1024;
 /** Longest timeout of a hook, as in the original Hermes Agent. Seconds. */
 export const MAX_TIMEOUT_SECONDS = 300;
 
 /**
- * An outer shell between the hook and this process: a hook that kills its parent kills the shell. The inner shell gets the
- * command, and its exit code is passed on.
+ * Outer shell between the hook and this process, so that a hook that kills its parent kills the shell. The inner shell
+ * runs the command; the outer one exits with its code.
  */
 const OUTER = 'sh -c "$1"; exit $?';
 
@@ -31,7 +31,7 @@ export type CommandPlace = {
   readonly cwd: string;
   /** Folder of the Hermes home, absolute. */
   readonly home: string;
-  /** Names of variables with keys of ours. */
+  /** Names of variables with our API keys. */
   readonly withheld: readonly string[];
   /** Until the user trusts the workspace, no command runs in it. */
   readonly trusted: () => boolean;
@@ -51,7 +51,7 @@ export function homeHook(definition: CommandHook, place: CommandPlace): Hook {
   };
 }
 
-/** The pattern matches a whole name. A pattern that is no regular expression is a name itself. */
+/** Matches a pattern against a whole name. An invalid regular expression is compared as a name. */
 export function matcherOf(pattern: string): (tool: string) => boolean {
   try {
     const whole = new RegExp(`^(?:${pattern})$`);

@@ -17,7 +17,7 @@ const entrySchema = z.object({
   command: z.string().refine((command) => command.trim() !== "", "must not be empty"),
   timeout: z.number().positive().default(DEFAULT_TIMEOUT_SECONDS),
   fail_closed: z.boolean().optional(),
-  /** Spelling of other agents. */
+  /** Spelling in other agents' files. */
   failClosed: z.boolean().optional(),
 });
 

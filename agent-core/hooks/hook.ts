@@ -21,9 +21,9 @@ export const HOOK_EVENTS = [
   "pre_llm_call",
   /** Once a turn, after its last answer. */
   "post_llm_call",
-  /** Before any turn ends. A `block` continues the turn with its reason. */
+  /** Before a turn ends. A `block` continues the turn with its reason. */
   "on_stop",
-  /** The same for turns with edits. */
+  /** Before a turn with edits ends. A `block` continues the turn with its reason. */
   "pre_verify",
   /** Before the first turn of an open session. `context` counts as that of `pre_llm_call`. */
   "on_session_start",
@@ -43,8 +43,8 @@ export const HOOK_EVENTS = [
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /**
- * Environment variable of all processes of a hook. An agent that a hook starts runs no hooks, so that no hook starts itself
- * again.
+ * Environment variable of all processes of a hook. An agent that a hook starts runs no hooks, so that hooks cannot start
+ * each other without end.
  */
 export const IN_HOOK_VARIABLE = "HERMES_IN_HOOK";
 
@@ -127,7 +127,7 @@ export type HooksOptions = {
   readonly monotonicNow: () => number;
 };
 
-/** Time for hooks to end when their session closes. A closed window leaves no process behind. */
+/** Time for hooks to end when their session closes, before they are killed. Milliseconds. */
 const CLOSING_MS = 1_000;
 
 const CONTINUE: MergedVerdict = {
@@ -232,7 +232,7 @@ export class Hooks {
   }
 }
 
-/** An approval counts from the home only: a workspace must not give itself permissions. */
+/** Drops the approval of a workspace's hook: a workspace must not give itself permissions. */
 function ownVerdict({ origin }: Hook, verdict: HookVerdict): HookVerdict {
   if (verdict.decision !== "approve" || origin === "home") return verdict;
   const { decision: _, ...rest } = verdict;

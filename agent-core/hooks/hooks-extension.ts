@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { Consents } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
 import type { HermesExtensionItem } from "../protocol/extensions.ts";
+import { CLAUDE_FILES, COPILOT_FOLDER } from "./foreign-calls.ts";
 import { type Hook, IN_HOOK_VARIABLE } from "./hook.ts";
 import type { SessionHooks, SessionHooksOptions } from "./session-hooks.ts";
-import { CLAUDE_FILES, COPILOT_FOLDER } from "./shared-calls.ts";
 
 /** The part of a session that hooks need. */
 type Session = { readonly status: (event: { readonly severity: "warning"; readonly message: string }) => void };
@@ -50,7 +50,7 @@ class HooksExtension {
     return this.#hooks?.active ?? [];
   }
 
-  /** Called before each turn, which waits without limit: no call runs before its guards are known. */
+  /** Each turn waits for it without a timeout, so that no call runs before its hooks are known. */
   async attach(): Promise<undefined> {
     if (this.#loading !== undefined || this.#isConfigured()) await (await this.#loaded()).refresh();
   }

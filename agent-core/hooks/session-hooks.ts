@@ -5,9 +5,9 @@ import { Switches } from "../config/switches.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import { type CommandHook, type CommandPlace, homeHook } from "./command-hook.ts";
+import { type ForeignHook, foreignHashes, foreignHook, readForeignHooks } from "./foreign-hooks.ts";
 import { HookAllowlist, readHomeHooks } from "./home-hooks.ts";
 import type { Hook } from "./hook.ts";
-import { readSharedHooks, type SharedHook, sharedHashes, sharedHook } from "./shared-hooks.ts";
 
 export type SessionHooksOptions = CommandPlace & {
   /** The section `hooks` of config.yaml. */
@@ -31,7 +31,7 @@ type Entry = {
   readonly hook: Hook;
   /** The user has allowed exactly this hook. */
   isAllowed(): boolean;
-  /** The user has allowed it, perhaps with other scripts. Such a hook fails at each run, and a guard blocks. */
+  /** The user has allowed its entry. With changed scripts the hook fails at each run, and a fail-closed hook blocks. */
   wasAllowed(): boolean;
   allow(): Promise<void>;
   /** Reason of its last failure, in one line. */
@@ -69,16 +69,16 @@ export class SessionHooks {
     const { cwd, home, trusted } = this.#options;
     this.#switches = await Switches.of(home); // another session may have switched one
     if (trusted()) {
-      const { hooks, problems } = await readSharedHooks(cwd);
+      const { hooks, problems } = await readForeignHooks(cwd);
       for (const problem of problems) this.#showOnce(problem);
-      this.#workspace = await Promise.all(hooks.map((definition) => this.#sharedEntry(definition)));
+      this.#workspace = await Promise.all(hooks.map((definition) => this.#foreignEntry(definition)));
     }
     this.#update();
     const waiting = this.#entries.filter((entry) => this.#isOn(entry) && !entry.isAllowed());
     if (waiting.length === 0) return;
     const count = waiting.length === 1 ? "1 hook needs" : `${waiting.length} hooks need`;
     const keys = waiting.map(({ id }) => id).join();
-    this.#showOnce(`${count} your consent before it runs. /hooks shows what would run.`, keys);
+    this.#showOnce(`${count} your consent before it runs. /hooks shows the commands.`, keys);
   }
 
   items(): readonly HermesExtensionItem[] {
@@ -153,11 +153,11 @@ export class SessionHooks {
     });
   }
 
-  async #sharedEntry(definition: SharedHook): Promise<Entry> {
+  async #foreignEntry(definition: ForeignHook): Promise<Entry> {
     const { consents, cwd } = this.#options;
-    const hashes = await sharedHashes(definition, cwd);
+    const hashes = await foreignHashes(definition, cwd);
     const isAllowed = (hash: string): boolean => consents.isAllowed("hook", hash);
-    return this.#entry(sharedHook(definition, { place: this.#options, isAllowed }), {
+    return this.#entry(foreignHook(definition, { place: this.#options, isAllowed }), {
       ...{ definition, source: definition.source, path: definition.file, id: `hook:${hashes.definition.slice(0, 16)}` },
       isAllowed: () => isAllowed(hashes.content),
       wasAllowed: () => isAllowed(hashes.definition),

@@ -18,14 +18,14 @@ export type CommandServers = {
   paste(id: string, address: string): Promise<string>;
 };
 
-/** Added by the command line, which ends with the answer: servers may start and users may sign in before it. */
+/** Argument that the command line adds: it ends with the answer, so the command first waits for starts and sign-ins. */
 const WAIT = "--wait";
 
 const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   allow: "allow",
   restart: "restart",
   signin: "sign-in",
-  /** The original's word. */
+  /** Word of the original Hermes Agent. */
   login: "sign-in",
   signout: "sign-out",
   enable: "enable",
@@ -55,7 +55,7 @@ async function answerTo(argument: string, servers: CommandServers, signal: Abort
   );
 }
 
-/** `waiting`: a sign-in is awaited, until the signal is aborted. */
+/** With `waiting`, the answer to a sign-in comes when the user has signed in, or the signal is aborted. */
 async function answer(
   [verb = "list", ...rest]: readonly string[],
   servers: CommandServers,

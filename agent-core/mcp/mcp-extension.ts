@@ -10,8 +10,8 @@ import { serverFiles, serversFrom } from "./server-config.ts";
 import type { SessionServers, SessionServersOptions } from "./session-servers.ts";
 
 /**
- * Delay of the first start. The library's code and the start of programs take the time of a turn of the event loop, and
- * the response to the client comes first. Milliseconds.
+ * Delay of the first start. The library's code and the start of programs block the event loop, and the response to the
+ * client comes first. Milliseconds.
  */
 const START_DELAY_MS = 20;
 
@@ -84,7 +84,7 @@ export class McpExtension implements Extension {
   }
 
   tools(): ReturnType<SessionServers["tools"]> {
-    this.#loadIfNeeded(); // the user may trust the workspace by now
+    this.#loadIfNeeded(); // the user may have trusted the workspace since
     return this.#servers?.tools() ?? [];
   }
 

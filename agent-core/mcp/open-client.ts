@@ -130,7 +130,7 @@ function httpOptions({ headers }: HttpSettings, { authProvider }: ServerPorts) {
   };
 }
 
-/** The library uses the members of a response that ours has. */
+/** The library uses no members of a response that ours lacks. */
 export const ourFetch: FetchLike = async (url, { method, headers, body, signal } = {}) => {
   const init = { method, headers: new Headers(headers), signal, body: body == null ? undefined : String(body) };
   return (await httpFetch(url, init)) as unknown as Response;
@@ -149,7 +149,7 @@ async function connect(transport: Transport, { config, ports, log }: Connecting)
   client.setNotificationHandler("notifications/tools/list_changed", () => ports.onListChanged("tools"));
   client.setNotificationHandler("notifications/prompts/list_changed", () => ports.onListChanged("prompts"));
   client.setNotificationHandler("notifications/resources/list_changed", () => ports.onListChanged("resources"));
-  client.onerror = () => undefined; // garbage on stdout: the server goes on
+  client.onerror = () => undefined; // text on stdout that is not a message: the connection stays open
   try {
     await client.connect(transport, { timeout: config.connectTimeoutMs });
   } catch (error) {
@@ -160,16 +160,16 @@ async function connect(transport: Transport, { config, ports, log }: Connecting)
   return opened(client, log);
 }
 
-/** The error itself, unless the server refuses everybody who has not signed in. */
+/** `SignInNeeded` when the server requires a sign-in, else the error itself. */
 function signInNeeded(error: unknown, name: string): unknown {
   const isRefused = error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401);
-  return isRefused ? new SignInNeeded(`${name} asks for a sign-in. Type \`/mcp signin ${name}\`.`) : error;
+  return isRefused ? new SignInNeeded(`${name} requires a sign-in. Type \`/mcp signin ${name}\`.`) : error;
 }
 
 function opened(client: Client, log: () => string): OpenClient {
   const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
   const checker = new AjvJsonSchemaValidator();
-  // The library's own calls refuse a whole answer for one invalid part.
+  // The library's own methods reject a whole answer because of one invalid part.
   const pages = (method: string, options?: CallOptions) => (cursor: string | undefined, page: typeof listPage) =>
     client.request({ method, params: cursor === undefined ? {} : { cursor } }, page, options && optionsOf(options));
   return {
@@ -193,7 +193,7 @@ function opened(client: Client, log: () => string): OpenClient {
     prompt: (name, args, options) =>
       client.request({ method: "prompts/get", params: { name, arguments: args } }, promptAnswer, optionsOf(options)),
     check: (schema) => {
-      const validate = checker.getValidator(schema as JsonSchemaType); // the compiler refuses what is no schema
+      const validate = checker.getValidator(schema as JsonSchemaType); // the compiler rejects an invalid schema
       return (args) => validate(args).errorMessage;
     },
     rootsChanged: () => client.sendRootsListChanged(),

@@ -59,7 +59,7 @@ export class PendingSignIns {
     return pending;
   }
 
-  /** The sign-in to this server that waits. */
+  /** The pending sign-in to this server. */
   get(name: string): Pending | undefined {
     return this.#pending.get(name);
   }

@@ -2,8 +2,8 @@
 import type { CommandAnswer, ExtensionCommand } from "../agent/extensions.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { ToolContext } from "../tools/tool.ts";
-import { type SessionServer, withoutInvisible } from "./mcp-tool.ts";
 import type { ServerPrompt } from "./server-answers.ts";
+import { type SessionServer, withoutInvisible } from "./server-tools.ts";
 import { promptText } from "./tool-result.ts";
 
 /** Words of an argument: quoted text is one word. */
@@ -45,7 +45,7 @@ type PromptRun = {
 };
 
 async function runPrompt(
-  { server: { config, connection, userOf }, ask, prompt }: PromptRun,
+  { server: { config, connection, handlersFor }, ask, prompt }: PromptRun,
   argument: string,
   signal: AbortSignal,
 ): Promise<CommandAnswer> {
@@ -54,7 +54,7 @@ async function runPrompt(
   if (missing !== undefined)
     return `The prompt needs \`${missing.name}\`. Write it after the command: ${hintOf(prompt)}`;
   try {
-    return { ask: promptText(await connection.prompt(prompt.name, values, { signal, user: userOf(ask) })) };
+    return { ask: promptText(await connection.prompt(prompt.name, values, { signal, handlers: handlersFor(ask) })) };
   } catch (error) {
     signal.throwIfAborted();
     return `The prompt ${prompt.name} of ${config.name} failed: ${messageOf(error)}`;

@@ -1,6 +1,6 @@
 /**
- * Answers of a server, as far as Hermes reads them. Each item of a list is checked by itself, so that a server's invalid
- * tool costs that tool alone.
+ * Schemas of a server's answers. Each item of a list is checked by itself, so that one invalid tool leaves the others
+ * usable.
  */
 import * as z from "zod";
 
@@ -41,7 +41,7 @@ export type ServerResource = z.output<typeof serverResource>;
 /** Page of a list; its items are under the name of the list. */
 export const listPage = z.looseObject({ nextCursor: z.string().optional() });
 
-/** Pages of one list. A server whose cursor never ends would hold the session forever. */
+/** Most pages of one list: a server's cursor may never end. */
 const MAX_PAGES = 64;
 
 export type ServerList<Item> = {

@@ -1,5 +1,5 @@
 /**
- * Access to an MCP server over HTTP that asks for a sign-in: gives the transport its token, and renews it. A user signs in
+ * Access to an MCP server over HTTP that requires a sign-in: gives the transport its token, and renews it. A user signs in
  * only on request, see sign-in.ts.
  */
 
@@ -25,7 +25,7 @@ const RENEWAL_MARGIN_MS = 30_000;
 /** Limit of a renewal; other processes wait for the file as long. Milliseconds. */
 const RENEWAL_MS = 8_000;
 
-/** The server lets nobody in without a sign-in. The message is one line for the user. */
+/** The server requires a sign-in. The message is one line for the user. */
 export class SignInNeeded extends Error {
   override readonly name = "SignInNeeded";
 }
@@ -43,7 +43,7 @@ export type ServerAuthOptions = {
   readonly registration?: HttpSettings["oauth"];
 };
 
-/** By home, name and address: all sessions of the process share what a refusal said. */
+/** By home, name and address: all sessions of the process share the terms of a refusal. */
 const known = new Map<string, ServerAuth>();
 
 /** Undefined for a program, and for a server whose headers may have its credentials. */
@@ -68,7 +68,7 @@ function fileName(name: string): string {
   return name.replaceAll(/[^\w-]/g, "_").slice(0, 100);
 }
 
-/** The library wants the platform's own class of responses. Answers of issuers are small. */
+/** The library requires the platform's own `Response`. Answers of issuers are small. */
 const wholeFetch: FetchLike = async (url, { method, headers, body, signal } = {}) => {
   const init = { method, headers: new Headers(headers), body: body == null ? undefined : String(body), signal };
   const response = await httpFetch(url, init);
@@ -80,7 +80,7 @@ export class ServerAuth implements AuthProvider {
   readonly options: ServerAuthOptions;
   #challenge: Challenge = {};
   #isSignedIn = false;
-  /** Reason why the last sign-in no longer serves. */
+  /** Reason why the last sign-in is no longer valid. */
   #ended: SignInNeeded | undefined;
 
   constructor(options: ServerAuthOptions) {
@@ -110,7 +110,7 @@ export class ServerAuth implements AuthProvider {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     this.#challenge = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope && { scope }) };
     const signIn = await this.options.file.last();
-    if (signIn?.tokens === undefined) throw this.#ended ?? this.#needed("asks for a sign-in");
+    if (signIn?.tokens === undefined) throw this.#ended ?? this.#needed("requires a sign-in");
     await this.#renewed(signIn.tokens.access_token);
   }
 
@@ -124,7 +124,7 @@ export class ServerAuth implements AuthProvider {
     return expiresAt - this.options.clock.now() < RENEWAL_MARGIN_MS;
   }
 
-  /** `refused`: the token that no longer serves. When another process has renewed it, its token is used. */
+  /** `refused`: the token that the server refused. When another process has renewed it, its token is used. */
   async #renewed(refused: string | undefined): Promise<string | undefined> {
     let token: string | undefined;
     let problem: Error | undefined;
@@ -143,7 +143,7 @@ export class ServerAuth implements AuthProvider {
       }
     });
     if (problem !== undefined) throw problem;
-    if (token === undefined) throw this.#ended ?? this.#needed("asks for a sign-in");
+    if (token === undefined) throw this.#ended ?? this.#needed("requires a sign-in");
     return token;
   }
 

@@ -53,9 +53,9 @@ export type ServerConfigs = {
   readonly problems: readonly string[];
 };
 
-/** A server that needs longer for one call without progress hangs. */
+/** Default idle timeout of a call. Seconds. */
 const CALL_TIMEOUT_SECONDS = 120;
-/** The first start of an `npx` server downloads its package. */
+/** Default timeout of a start: the first start of an `npx` server downloads its package. Seconds. */
 const CONNECT_TIMEOUT_SECONDS = 60;
 
 const DEFAULTS = {

@@ -28,7 +28,7 @@ export type ServerState =
   | { readonly kind: "starting" }
   | { readonly kind: "on" }
   | { readonly kind: "needs-sign-in"; readonly error: string }
-  /** `willRestart`: a restart follows by itself. */
+  /** `willRestart`: the connection restarts the server by itself. */
   | { readonly kind: "failed"; readonly error: string; readonly willRestart: boolean };
 
 /** A tool of the server, with the check of its arguments. */
@@ -44,15 +44,15 @@ export type Listing = {
 
 const NOTHING: Listing = { tools: [], prompts: [], hasResources: false, problems: [] };
 
-/** The session that a call belongs to: it answers the requests that the server sends during the call. */
-export type ServerUser = {
+/** Handlers of a session for the requests that a server sends during a call. */
+export type RequestHandlers = {
   sample: ServerPorts["sample"];
   elicit: ServerPorts["elicit"];
 };
 
 export type ServerCallOptions = {
   readonly signal: AbortSignal;
-  readonly user: ServerUser;
+  readonly handlers: RequestHandlers;
   /** One line about the progress of the call. */
   readonly onProgress?: (line: string) => void;
 };
@@ -67,12 +67,12 @@ export type ConnectionOptions = {
   readonly authProvider?: (config: ServerConfig) => Promise<AuthProvider | undefined>;
 };
 
-/** Least time between two readings of the lists: some servers announce a change at each reading. */
+/** Minimum time between two requests for the lists: some servers announce a change at each request. Milliseconds. */
 const RELOAD_INTERVAL_MS = 250;
 
 /** A call that runs. */
 type RunningCall = {
-  readonly user: ServerUser;
+  readonly handlers: RequestHandlers;
   /** Restarts the idle timeout. */
   touch(): void;
   /** Stops the idle timeout, while the user is asked. */
@@ -100,7 +100,7 @@ export class ServerConnection {
   /** The server announced another list since the last reading. */
   #isStale = false as boolean;
   #isReloading = false as boolean;
-  /** Counts the starts: what an earlier start reports does not count. */
+  /** Number of starts. Reports of an earlier start are ignored. */
   #generation = 0;
 
   constructor(options: ConnectionOptions) {
@@ -200,9 +200,9 @@ export class ServerConnection {
       authProvider,
       roots: () => rootsOf([...this.#folders].flat()),
       sample: (params: CreateMessageRequest["params"], signal) =>
-        this.#askUser((user) => user.sample(params, signal), "sampling"),
+        this.#handleRequest((handlers) => handlers.sample(params, signal), "sampling"),
       elicit: (params: ElicitRequest["params"], signal) =>
-        this.#askUser((user) => user.elicit(params, signal), "elicitation"),
+        this.#handleRequest((handlers) => handlers.elicit(params, signal), "elicitation"),
       onListChanged: () => void this.#reload(),
       onClose: () => {
         if (generation !== this.#generation || this.#isClosed) return;
@@ -212,19 +212,19 @@ export class ServerConnection {
     };
   }
 
-  /** The newest call's session answers: servers ask while they serve a call. */
-  async #askUser<Value>(ask: (user: ServerUser) => Promise<Value>, kind: string): Promise<Value> {
+  /** The session of the newest call handles the request: a server sends requests while it runs a call. */
+  async #handleRequest<Value>(handle: (handlers: RequestHandlers) => Promise<Value>, kind: string): Promise<Value> {
     const running = [...this.#running].at(-1);
     if (running === undefined) throw new Error(`${kind} is possible only during a call`);
     running.pause();
     try {
-      return await ask(running.user);
+      return await handle(running.handlers);
     } finally {
       running.touch();
     }
   }
 
-  /** The error of a call over a connection that is open: an HTTP server may have forgotten it, or the user's sign-in. */
+  /** Updates the state after a failed call: an HTTP server may have dropped the session or the user's sign-in. */
   #refused(error: unknown): unknown {
     if (error instanceof Error && error.name === "SignInNeeded")
       this.#set({ kind: "needs-sign-in", error: error.message });
@@ -298,7 +298,7 @@ export class ServerConnection {
 
   /** Runs one request with the idle timeout of the settings. Rejects with an Error in one line. */
   async #run<Value>(
-    { signal, user, onProgress }: ServerCallOptions,
+    { signal, handlers, onProgress }: ServerCallOptions,
     request: (client: OpenClient, options: Parameters<OpenClient["readResource"]>[1]) => Promise<Value>,
   ): Promise<Value> {
     const client = await this.#connected(signal);
@@ -310,7 +310,7 @@ export class ServerConnection {
       pause();
       timer = setTimeout(() => timeout.abort(), timeoutMs);
     };
-    const running: RunningCall = { user, touch, pause };
+    const running: RunningCall = { handlers, touch, pause };
     this.#running.add(running);
     touch();
     try {
@@ -341,7 +341,7 @@ function isForgotten(error: unknown): boolean {
   return error instanceof Error && "status" in error && error.status === 404;
 }
 
-/** Schemas that are compiled before other work gets its turn: one takes about a millisecond. */
+/** Schemas that are compiled before the event loop runs other work: one takes about a millisecond. */
 const COMPILED_AT_ONCE = 5;
 
 /** Reads the lists. The check of a tool whose schema did not change stays. */

@@ -1,11 +1,11 @@
 /** One server of a session, and its texts for the user: state, actions, last error. */
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { ServerLease } from "./hub.ts";
 import { countedTools } from "./mcp-command.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { offersTool, type ServerConfig, serverDetail } from "./server-config.ts";
 import type { Listing, ServerConnection } from "./server-connection.ts";
+import type { ServerLease } from "./shared-servers.ts";
 import type { WorkspaceServer } from "./workspace-servers.ts";
 
 export type ServerEntry = {
@@ -71,7 +71,7 @@ export function signedIn({ config, lease }: ServerEntry): string {
   return `You are signed in to ${config.name}: ${lease === undefined ? "off." : describe(lease.connection)}`;
 }
 
-/** One line about a failed server, or about tools that a server offers in vain. */
+/** One line about a failed server, or about its tools that cannot be used. */
 export function problemOf({ state, listing }: ServerConnection): string | undefined {
   switch (state.kind) {
     case "starting":
@@ -81,7 +81,7 @@ export function problemOf({ state, listing }: ServerConnection): string | undefi
     case "needs-sign-in":
       return state.error;
     case "failed":
-      return state.willRestart ? `${state.error}. It is started again.` : state.error;
+      return state.willRestart ? `${state.error}. Hermes restarts it.` : state.error;
   }
 }
 

@@ -6,17 +6,16 @@ import type { Switches } from "../config/switches.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
-import { hub } from "./hub.ts";
-import { type SessionServer, ToolNames, toolsOf } from "./mcp-tool.ts";
 import { type OpenPage, PendingSignIns } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
+import { requestHandlers } from "./request-handlers.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import { consentLine, describe, itemId, itemOf, problemOf, type ServerEntry, signedIn } from "./server-entry.ts";
-import { serverUser } from "./server-user.ts";
+import { type SessionServer, ToolNames, toolsOf, wrapperTools } from "./server-tools.ts";
+import { sharedServers } from "./shared-servers.ts";
 import { type WorkspaceServerList, WorkspaceServers } from "./workspace-servers.ts";
-import { wrapperTools } from "./wrapper-tools.ts";
 
 export type SessionServersOptions = {
   readonly servers: readonly ServerConfig[];
@@ -76,7 +75,7 @@ export class SessionServers implements Extension {
   }
 
   tools(): readonly Tool[] {
-    this.#startAll(); // the user may trust the workspace by now, and its files may have changed
+    this.#startAll(); // the user may have trusted the workspace, and its files may have changed
     const tools = this.#entries.flatMap((entry) => this.#toolsOf(entry));
     const isSame = tools.length === this.#tools.length && tools.every((tool, index) => tool === this.#tools[index]);
     if (!isSame) this.#tools = tools;
@@ -131,10 +130,12 @@ export class SessionServers implements Extension {
   async paste(id: string, address: string): Promise<string> {
     const { name } = this.#find(id).config;
     const pending = this.#signIns.get(name);
-    if (pending === undefined) throw new Error(`No sign-in to ${name} waits. Type \`/mcp signin ${name}\` first.`);
-    if (!URL.canParse(address)) throw new Error(`${address} is not the address that the browser shows.`);
+    if (pending === undefined)
+      throw new Error(`No sign-in to ${name} is in progress. Type \`/mcp signin ${name}\` first.`);
+    if (!URL.canParse(address))
+      throw new Error(`${address} is not an address. Paste the whole address that the browser shows.`);
     pending.paste(new URL(address));
-    return `${name}: the address is used.`;
+    return `The sign-in to ${name} continues with this address.`;
   }
 
   async dispose(): Promise<void> {
@@ -212,7 +213,7 @@ export class SessionServers implements Extension {
       return entry.auth;
     };
     authOf().catch(() => undefined); // the start reports it
-    entry.lease = hub.lease({
+    entry.lease = sharedServers.lease({
       ...{ config, folder: cwd, roots: [cwd, ...otherFolders], authProvider: authOf },
       onChange: () => this.#changed(entry),
     });
@@ -248,14 +249,14 @@ export class SessionServers implements Extension {
     return tools;
   }
 
-  /** The server, while its tools may be called, now or after a restart that follows by itself. */
+  /** The server while its tools can be called, at once or after an automatic restart. */
   #usable({ config, lease }: ServerEntry): SessionServer | undefined {
     if (lease === undefined || !isUsable(lease.connection)) return undefined;
     const ports = { auxiliary: this.#session.auxiliary, samplingAllowed: this.#samplingAllowed };
     return {
       config,
       connection: lease.connection,
-      userOf: (ask) => serverUser(config.name, { ...ports, ask }),
+      handlersFor: (ask) => requestHandlers(config.name, { ...ports, ask }),
     };
   }
 

@@ -80,7 +80,7 @@ export class SignInFile {
     });
   }
 
-  /** A sign-in again is needed after a damaged file. */
+  /** After a damaged file the user signs in again. */
   async #read(): Promise<readonly SignIn[]> {
     return fileSchema.safeParse(await readJsonFile(this.#path)).data?.signIns ?? [];
   }

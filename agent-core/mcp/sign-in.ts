@@ -16,7 +16,7 @@ import { messageOf } from "../platform/errors.ts";
 import { limited, type ServerAuth, tokensAt } from "./server-auth.ts";
 import type { SignIn } from "./sign-in-file.ts";
 
-/** A user who takes longer has left the page. Milliseconds. */
+/** Timeout of a sign-in, for a user who has left the page. Milliseconds. */
 const ANSWER_MS = 300_000;
 const CALLBACK_PATH = "/callback";
 const LOOPBACK = "127.0.0.1";
@@ -53,7 +53,7 @@ export async function signIn(
     await auth(attempt, { ...options, authorizationCode: code, ...(iss !== null && { iss }) });
     redirect.close(`You are signed in to ${name}. You can close this page.`);
   } catch (error) {
-    redirect.close(`The sign-in to ${name} failed. Hermes says why.`);
+    redirect.close(`The sign-in to ${name} failed. Hermes shows the reason.`);
     signal.throwIfAborted();
     const reason = isTimeout(error) ? "nobody answered within five minutes" : messageOf(error);
     throw new Error(`Could not sign in to ${name}: ${reason}. Try \`/mcp signin ${name}\` again.`, { cause: error });
@@ -119,7 +119,7 @@ class Attempt implements OAuthClientProvider {
     return this.#state;
   }
 
-  /** An earlier registration serves again when it names the same redirect. */
+  /** An earlier registration is used again when it names the same redirect. */
   clientInformation({ issuer }: { readonly issuer: string } = { issuer: "" }): SignIn["client"] | undefined {
     if (this.#client !== undefined) return this.#client;
     const { client_id: id, client_secret: secret } = this.#server.options.registration ?? {};

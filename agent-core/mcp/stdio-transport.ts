@@ -6,11 +6,11 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type GroupProcess, type GroupStart, startGroup } from "../platform/children/group-process.ts";
 import { parseJson } from "../platform/json.ts";
 
-/** Longest message of a server. A longer line without an end would fill the memory. Bytes. */
+/** Longest message of a server, because a line without an end would fill the memory. Bytes. */
 const MAX_MESSAGE_BYTES = 256 * 1024 ** 2;
-/** Kept end of the server's stderr, for the error of a failed start. Characters. */
+/** Last part of the server's stderr that is kept for the error of a failed start. Characters. */
 const STDERR_CHARS = 2_000;
-/** Lines of it that are shown: the last one alone is often only the version of the program. */
+/** Lines of stderr in an error: the last one alone is often only the version of the program. */
 const STDERR_LINES = 3;
 /** Variables of this process that a server gets. */
 const INHERITED = ["PATH", "HOME", "LANG"];
@@ -93,7 +93,7 @@ export class StdioTransport implements Transport {
     this.#bytes = 0;
   }
 
-  /** Servers log to stdout by mistake: a line that is no message is dropped. */
+  /** Drops a line that is not a message: some servers log to stdout by mistake. */
   #receive(line: string): void {
     const message = parseJson(line);
     if (isMessage(message)) this.onmessage?.(message);
@@ -106,7 +106,7 @@ function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 }
 
-/** Whole environment of a server: its own settings, and no key of ours. */
+/** Whole environment of a server: its own variables and INHERITED, without our API keys. */
 export function serverEnvironment(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const inherited = INHERITED.flatMap((name) => {
     const value = process.env[name];

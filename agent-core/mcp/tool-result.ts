@@ -15,9 +15,9 @@ import {
   type ToolAnswer,
 } from "./server-answers.ts";
 
-/** Limit of a result in the conversation, as in the original Hermes. A longer one is in a file. Characters. */
+/** Limit of a result in the conversation, as in the original Hermes Agent. A file has the rest. Characters. */
 const RESULT_CHARS = 50_000;
-/** Larger pictures and sounds are stored, not shown: they would fill the client's memory. Characters of base64. */
+/** Larger pictures and sounds are stored in a file, because they would fill the client's memory. Characters of base64. */
 const MAX_MEDIA_CHARS = 8_000_000;
 
 type Place = Pick<ToolContext, "callId" | "spillFolder">;

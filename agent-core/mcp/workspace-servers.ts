@@ -67,7 +67,7 @@ function serversIn(file: ServerFile, environment: Environment): WorkspaceServerL
   try {
     const errors: ParseError[] = [];
     const parsed: unknown = parse(readSettings(path), errors, { allowTrailingComma: true });
-    if (errors.length > 0) throw new Error("it is not valid JSON");
+    if (errors.length > 0) throw new Error("the file is not valid JSON");
     const table = z.looseObject({ [key]: serverTable.optional() }).safeParse(parsed).data;
     if (table === undefined) throw new Error(`\`${key}\` is not an object of servers`);
     const lists = Object.entries(serverTable.parse(table[key] ?? {})).map(([server, raw]) =>
@@ -98,7 +98,7 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
   const section = mcpServerSection.safeParse(values);
   if (!written.success || !section.success)
     return unusable(`has a wrong value: ${reasonOf(written.error ?? section.error)}`);
-  // Its own folder, which need not be the session's first one.
+  // The server runs in the folder of its file, which may differ from the session's first folder.
   const inFolder = { ...section.data, cwd: resolve(folder, section.data.cwd ?? ".") };
   const { servers, problems: others } = serversFrom(
     { [name]: inFolder },
@@ -156,7 +156,7 @@ function replacementOf(
   if (variable === "userHome") return homedir();
   if (variable.startsWith("input:")) {
     return {
-      problem: `needs the input \`${variable}\`, for which Hermes does not ask: use \`\${env:NAME}\` and set NAME`,
+      problem: `needs the input \`${variable}\`, which Hermes does not support: use \`\${env:NAME}\` and set NAME`,
     };
   }
   const [, name = "", otherwise] = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/.exec(variable) ?? [];

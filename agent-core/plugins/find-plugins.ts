@@ -20,7 +20,7 @@ export type InstalledPlugin = {
   readonly problem: string | undefined;
 };
 
-/** The original's plugins have more keys, which concern Python. */
+/** Plugins of the original Hermes Agent have more keys, which concern Python. */
 const manifestSchema = z.object({
   name: z
     .string()

@@ -14,7 +14,7 @@ export type PluginTimeouts = {
   readonly hook: number;
   /** Any other call. */
   readonly other: number;
-  /** Acknowledgement of a cancel: only an endless loop keeps a thread from it. */
+  /** Acknowledgement of a cancel: only a thread in an endless loop sends none. */
   readonly cancel: number;
 };
 
@@ -43,7 +43,7 @@ export type PluginCallRequest = {
   readonly handler: number;
   readonly input: unknown;
   readonly facts: CallFacts;
-  /** Subject of the sentence "… gave no answer": `the tool forecast`. */
+  /** Subject of the sentence "… did not answer": `the tool forecast`. */
   readonly subject: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -96,7 +96,7 @@ export class PluginConnection {
     this.#calls += 1;
     const id = this.#calls;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const overdue = (): void => this.#stop(`${subject} gave no answer within ${timeoutMs / 1_000} s`);
+    const overdue = (): void => this.#stop(`${subject} did not answer within ${timeoutMs / 1_000} s`);
     this.#running.set(id, { resolve, reject, onShow, timer: setTimeout(overdue, timeoutMs) });
     this.#child.channel?.ref();
     const cancel = (): void => this.#cancel(id, subject, signal.reason);
@@ -199,7 +199,7 @@ type Shared = { readonly connection: PluginConnection; readonly users: Set<(reas
 /** Running plugins of this process. A process takes 20 MB, so sessions share those with the same code and settings. */
 const shared = new Map<string, Shared>();
 
-/** `isFresh`: the plugin may have changed, so no running process will do. */
+/** `isFresh`: the plugin may have changed, so a new process starts. */
 export function leasePlugin(options: PluginConnectionOptions, isFresh: boolean): PluginLease {
   const { entry, config, environment, onStopped } = options;
   const key = JSON.stringify([entry, config, environment]);

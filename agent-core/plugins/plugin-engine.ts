@@ -86,7 +86,7 @@ export function pluginEngine(
   };
 }
 
-/** Throws for an answer that is no choice among these messages. */
+/** Throws for an answer that does not choose among these messages. */
 function parseChoice(answer: unknown, messages: readonly { position: number }[]): CompressionChoice | null {
   const parsed = choiceSchema.safeParse(answer);
   if (!parsed.success) {

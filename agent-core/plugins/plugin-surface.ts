@@ -15,7 +15,7 @@ export type PluginHandler = (input: unknown, call: PluginCall) => unknown;
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Functions of `ctx` check what they get and throw an Error that names the wrong value. */
+/** The functions of `ctx` check their arguments and throw an Error that names the wrong value. */
 export type PluginContext = {
   readonly config: unknown;
   readonly log: (text: unknown) => void;
@@ -30,7 +30,7 @@ export type PluginSurface = {
   readonly context: PluginContext;
   readonly registrations: readonly Registration[];
   readonly handlers: readonly PluginHandler[];
-  /** Ends the time for registrations. */
+  /** Rejects registrations from now on. */
   close(): void;
 };
 
@@ -52,7 +52,7 @@ export function pluginSurface({ config, log, folder }: PluginSurfaceOptions): Pl
   const handlers: PluginHandler[] = [];
   let isOpen = true;
   const add = (registration: Registration): void => {
-    if (!isOpen) throw new Error("Everything is registered inside register(ctx), before it returns.");
+    if (!isOpen) throw new Error("Register everything inside register(ctx), before it returns.");
     registrations.push(registration);
   };
   const handlerOf = (owner: Given, key: string, place: string): number => {

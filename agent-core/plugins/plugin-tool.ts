@@ -89,7 +89,7 @@ function argumentCheck(schema: Schema): (input: unknown) => Promise<string | und
   };
 }
 
-/** The MCP client has the validator for its own tools. */
+/** The validator of the MCP library, which has it for MCP tools. */
 async function compile(schema: Schema): Promise<Check> {
   const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/client/validators/ajv");
   return new AjvJsonSchemaValidator().getValidator(schema);

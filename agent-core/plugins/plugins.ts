@@ -163,7 +163,7 @@ export class Plugins implements Extension {
       .join("\n");
   }
 
-  /** Reads the folder of the plugins again; those that run stay as they are. */
+  /** Reads the folder of the plugins again. Running plugins do not change. */
   async #find() {
     const found = await import("./find-plugins.ts");
     for (const plugin of await found.findPlugins(extensionPlaces(this.#options.home).plugins)) {
@@ -237,12 +237,13 @@ export class Plugins implements Extension {
       this.#set({ plugin, state: "on", running, parts: this.#usable(parts, plugin, session) });
   }
 
-  /** Without tools that have the name of another one. */
+  /** Leaves out tools that have the name of another one. */
   #usable(parts: PluginParts, { name: plugin }: InstalledPlugin, session: ExtensionSession): PluginParts {
     const taken = new Set([...builtInTools, ...this.#tools].map(({ name }) => name));
     const tools = parts.tools.filter(({ name }) => {
       const isFree = !taken.has(name) && !name.startsWith("mcp__");
-      if (!isFree) this.#warn(session, `The plugin ${plugin} has a tool ${name}, but another tool has this name.`);
+      if (!isFree)
+        this.#warn(session, `The plugin ${plugin} has a tool ${name}, which is left out: another tool has this name.`);
       taken.add(name);
       return isFree;
     });

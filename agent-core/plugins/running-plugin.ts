@@ -1,8 +1,8 @@
 /** One plugin of a session: its process, and its registrations as tools, commands, hooks and engines. */
 import type { ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
-import { readVerdict } from "../hooks/command-answer.ts";
 import { matcherOf } from "../hooks/command-hook.ts";
 import { type Hook, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "../hooks/hook.ts";
+import { readVerdict } from "../hooks/hook-answer.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -20,7 +20,7 @@ import type { EngineCalls } from "./plugin-engine.ts";
 import type { Registration } from "./plugin-messages.ts";
 import { pluginTool } from "./plugin-tool.ts";
 
-/** Time that a hook's own timeout leaves to that of the connection, which names the plugin. Milliseconds. */
+/** Added to a hook's timeout, so that the connection's own timeout comes first: its error names the plugin. */
 const HOOK_MARGIN_MS = 1_000;
 /** Characters of an invalid answer in its error message. */
 const SHOWN_CHARS = 80;
@@ -32,7 +32,7 @@ export type RunningPluginOptions = {
   readonly session: Pick<ExtensionSession, "sessionId" | "cwd">;
   readonly variables: CommandVariables;
   readonly timeouts?: Partial<PluginTimeouts>;
-  /** The plugin's files may have changed: it gets a new process. */
+  /** True starts a new process, because the plugin's files may have changed. */
   readonly isFresh: boolean;
   readonly log: (line: string) => void;
   /** Called once when the plugin ended by itself or had to be ended. */
@@ -143,7 +143,7 @@ export class RunningPlugin {
   }
 }
 
-/** Verdict of a hook's handler. No answer lets the event continue; throws for one that is no verdict. */
+/** Verdict of a hook's handler. Without an answer the event continues. Throws for an invalid answer. */
 function verdictOf(answer: unknown, payload: HookPayload): HookVerdict {
   if (answer === null) return {};
   const verdict = readVerdict(answer, payload);

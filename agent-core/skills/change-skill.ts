@@ -1,4 +1,4 @@
-/** Changes of the home's skills, worked out and checked before anything is written. */
+/** Plans changes of the home's skills, and checks them before anything is written. */
 import { rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem, withFrontMatter } from "./skill.ts";
@@ -77,7 +77,8 @@ async function planCreate(
   day: string,
 ): Promise<PlannedChange> {
   const parsed = await parseSkill(content, name);
-  if (!parsed.ok) return refused(`content is no skill: ${parsed.reason}. A SKILL.md looks like this:\n${EXAMPLE}`);
+  if (!parsed.ok)
+    return refused(`content is not a valid skill: ${parsed.reason}. A SKILL.md looks like this:\n${EXAMPLE}`);
   const after = await withFrontMatter(content, { author: AUTHOR, created_at: day });
   const folder = category === undefined ? join(homeFolder, name) : join(homeFolder, category, name);
   return { ok: true, folder, files: [{ path: join(folder, SKILL_FILE), before: null, after }] };
@@ -129,7 +130,7 @@ async function planRemoval(folder: string, path: string): Promise<PlannedChange>
     : before;
 }
 
-/** Each file by itself, so that a restore brings all of them back. */
+/** Lists each file by itself, so that a restore covers all of them. */
 async function planDelete(folder: string): Promise<PlannedChange> {
   const files: ChangedFile[] = [];
   for (const path of [...(await listSkillFiles(folder)), SKILL_FILE]) {
@@ -140,7 +141,7 @@ async function planDelete(folder: string): Promise<PlannedChange> {
   return { ok: true, folder, files };
 }
 
-/** Text of a file, whatever it contains: a bad text may be replaced or removed. */
+/** Text of a file, even an invalid one, which may be replaced or removed. */
 async function readRaw(folder: string, path: string): Promise<string | PlannedChange> {
   if (await hasLink(folder, path)) return refused(`${path} is a symbolic link; change its target yourself`);
   const read = await readSkillFile(folder, path, { scan: false });
@@ -152,7 +153,7 @@ async function checked(folder: string, path: string, before: string | null, afte
   if (before === after) return refused("the text is the same as before");
   if (path === SKILL_FILE) {
     const parsed = await parseSkill(after, basename(folder));
-    if (!parsed.ok) return refused(`the new text is no skill: ${parsed.reason}`);
+    if (!parsed.ok) return refused(`the new text is not a valid skill: ${parsed.reason}`);
   } else {
     const problem =
       Buffer.byteLength(after) > MAX_FILE_BYTES ? "it is larger than 1 MiB" : textProblem(after, MAX_FILE_BYTES);

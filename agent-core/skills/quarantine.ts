@@ -17,7 +17,7 @@ const CLONE_TIMEOUT_MS = 120_000;
 /** Folders that hold skills in a repository, and their depth. */
 const MAX_DEPTH = 5;
 
-/** Nothing of the repository runs: no hooks, no filters, no submodules, no programs as transport. */
+/** Options of git that run nothing of the repository: no hooks, filters, submodules or transport programs. */
 const CLONE = ["clone", "--quiet", "--depth=1", "--no-tags", "--single-branch", "--template="];
 const SAFE = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.symlinks=true"].flatMap((each) => ["-c", each]);
 const VARIABLES = "GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=file:git:http:https:ssh GIT_LFS_SKIP_SMUDGE=1".split(" ");
@@ -38,7 +38,7 @@ export type Refusal = { readonly name: string; readonly reason: string };
 
 export type Quarantined = { readonly skills: readonly QuarantinedSkill[]; readonly refusals: readonly Refusal[] };
 
-/** A place of skills, as the user writes it, read. */
+/** Parsed source of skills. */
 type Source =
   | { readonly kind: "folder"; readonly folder: string }
   | { readonly kind: "git"; readonly url: string; readonly inner: string };
@@ -53,7 +53,7 @@ async function readSource(source: string, cwd: string): Promise<Source> {
   if ((await stat(folder).catch(() => undefined))?.isDirectory()) return { kind: "folder", folder };
   const [, owner, repository, path = ""] = /^([\w-][\w.-]*)\/([\w.-]+)(?:\/(.+))?$/.exec(source) ?? [];
   if (owner === undefined || repository === undefined) {
-    throw new Error(`${source} is no folder, no git address and no owner/repository/path. Check the spelling.`);
+    throw new Error(`${source} is neither a folder, a git address nor owner/repository/path. Check the spelling.`);
   }
   return { kind: "git", url: `https://github.com/${owner}/${repository}.git`, inner: path };
 }
@@ -70,7 +70,7 @@ export async function quarantine(
   else await copyFolder(read.folder, folder);
   const top = read.kind === "git" ? join(folder, read.inner) : folder;
   if (!isInside(top, folder))
-    throw new Error(`${read.kind === "git" ? read.inner : source} leads out of the repository.`);
+    throw new Error(`${read.kind === "git" ? read.inner : source} is outside the repository.`);
   const checked = await Promise.all((await skillFolders(top, 0)).map((each) => checkFolder(each)));
   if (checked.length === 0) throw new Error(`${source} has no ${SKILL_FILE}.`);
   return {
@@ -161,11 +161,11 @@ async function readFiles(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   const files = new Map<string, Buffer>();
   let bytes = 0;
   for (const { entry, path } of entries) {
-    if (!entry.isFile()) throw new Error(`${path} is a symbolic link, or no file`);
+    if (!entry.isFile()) throw new Error(`${path} is a symbolic link, or not a file`);
     const { size } = await lstat(join(folder, path));
     bytes += size;
     if (size > MAX_FILE_BYTES || bytes > MAX_BYTES)
-      throw new Error(`${path} is larger than 1 MiB, or all files than 10`);
+      throw new Error(`${path} is larger than 1 MiB, or all files together are larger than 10 MiB`);
     files.set(path, await readFile(join(folder, path)));
   }
   return files;

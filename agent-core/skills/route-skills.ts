@@ -1,14 +1,14 @@
-/** Routing: the skills that belong to a message by their triggers. Pure, and strict: a wrong skill costs more than none. */
+/** Chooses the skills that fit a message, by their triggers. Pure. A wrong skill costs more than a missing one. */
 import { basename } from "node:path";
 import type { SkillTriggers } from "./skill.ts";
 
-/** Part of a message that says what it is about; the rest is often pasted. Characters. */
+/** First part of a message, which names its subject; the rest is often pasted. Characters. */
 const READ_CHARS = 4_000;
-/** A phrase of two words, or a word with a fitting file or task. */
+/** Score of a phrase of two words, or of a word with a matching file or task. */
 const MIN_SCORE = 2;
 /** A second skill is added only when it fits nearly as well. */
 const SECOND_SHARE = 0.8;
-/** Words that may stand between the words of a phrase. */
+/** Most other words between two words of a phrase. */
 const MAX_GAP = 3;
 
 const FILE_SCORE = 1;
@@ -25,7 +25,7 @@ const TASKS: Readonly<Record<string, readonly string[]>> = {
   explain: ["explain", "describe", "summarize", "summarise", "understand", "explore", "tour"],
 };
 
-/** Questions about a thing ask for words, not for the work that a skill describes. */
+/** Beginning of a question that asks for an explanation, not for the work that a skill describes. */
 const QUESTION =
   /^(?:what(?:'s| is| are| does| do)|who|when|is|are|does|do|did|should|which|how (?:many|much|long|old))\b/i;
 /** Name of a file with an extension, with its folders. */
@@ -61,7 +61,7 @@ function readMessage(message: string): MessageFacts {
   return { words, files: text.match(FILE_NAME) ?? [], tasks: tasksOf(words), isQuestion: QUESTION.test(text) };
 }
 
-/** Code and quoted output say nothing of what the user wants. */
+/** The message without code and quoted output, which do not describe the user's task. */
 function withoutCode(message: string): string {
   return message.replaceAll(/```[\s\S]*?(?:```|$)/g, " ").replaceAll(/^>.*$/gm, " ");
 }
@@ -70,7 +70,7 @@ function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+(?:'\p{L}+)?/gu) ?? [];
 }
 
-/** Kinds of task of the message's first words, after a polite beginning. */
+/** Kinds of task that the first word names, after a polite beginning. */
 function tasksOf(words: readonly string[]): ReadonlySet<string> {
   const polite = new Set([
     "please",

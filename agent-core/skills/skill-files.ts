@@ -7,18 +7,18 @@ import { decodeText, isInside } from "./skill-places.ts";
 
 /** Folders of a skill that may hold files. */
 const FOLDERS = ["references", "templates", "scripts", "assets", "examples"];
-/** Listed files; a skill with more is no procedure but a project. */
+/** Most files in the list of one skill. */
 const MAX_FILES = 200;
 const MAX_DEPTH = 4;
 
 export type SkillText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
-/** Reason why `path` is no path of a file in a skill; undefined for a good one. For writes, `SKILL.md` is none. */
+/** Reason why `path` is not a valid path of a file in a skill; undefined for a valid one. */
 export function filePathProblem(path: string): string | undefined {
   const parts = path.split(/[/\\]/);
   const [folder = ""] = parts;
   if (isAbsolute(path) || /^[A-Za-z]:/.test(path) || parts.includes("..") || path.includes("\0")) {
-    return `the path ${JSON.stringify(path)} leads out of the skill's folder`;
+    return `the path ${JSON.stringify(path)} is outside the skill's folder`;
   }
   if (parts.length < 2 || parts.some((part) => part === "" || part.startsWith(".")) || !FOLDERS.includes(folder)) {
     return `the path ${JSON.stringify(path)} is not in ${FOLDERS.join("/, ")}/`;
@@ -33,7 +33,7 @@ export async function readSkillFile(folder: string, path: string, { scan } = { s
   try {
     const real = await realpath(join(folder, path));
     if (!isInside(real, folder))
-      return { ok: false, reason: `${path} leads out of the skill's folder by a symbolic link` };
+      return { ok: false, reason: `${path} leaves the skill's folder through a symbolic link` };
     const { size } = await stat(real);
     if (size > MAX_FILE_BYTES) {
       return {

@@ -3,14 +3,14 @@ import type { KnownSkill } from "./skill-library.ts";
 
 /** Length of the index in a prompt, which every request repeats. Characters. */
 const MAX_INDEX_CHARS = 1_500;
-/** Part of a description that tells skills apart. Characters. */
+/** Length of a description in the index. Characters. */
 const SHORT_CHARS = 60;
 /** Category of skills without one. */
 const NO_CATEGORY = "general";
 
 const HEAD = "Skills (before work that one describes, read it with skill_view; the user may name one as /name):";
 
-/** Undefined without skills. Skills of the project and of the user come first when not all have room. */
+/** Undefined without skills. When not all fit, skills of the project and of the user come first. */
 export function skillIndex(skills: readonly KnownSkill[]): string | undefined {
   if (skills.length === 0) return undefined;
   const shown: KnownSkill[] = [];

@@ -37,7 +37,7 @@ export type SkillLibraryOptions = {
   readonly homeSkills: string;
   /** Workspace folders, absolute. */
   readonly roots: readonly string[];
-  /** False until the user trusts the workspace: its skills do not exist until then. */
+  /** False until the user trusts the workspace. Until then its skills are not read. */
   readonly trusted: () => boolean;
   /** `skills.external_dirs` of config.yaml. */
   readonly externalFolders: readonly string[];
@@ -55,7 +55,7 @@ export type SkillLibraryOptions = {
   readonly now: () => number;
 };
 
-/** A skill with what the session knows of it. */
+/** A skill with its state in the session. */
 export type KnownSkill = Skill & {
   readonly record: SkillRecord;
   /** The user or config.yaml switched it off. */
@@ -220,7 +220,7 @@ function firstOfEachName(found: readonly FoundSkills[]): Precedence {
   return { skills: [...first.values()], failures, hidden };
 }
 
-/** A person wrote the skill and its triggers for this user, or for everybody. */
+/** True when a person wrote the skill and its triggers for this user, or for all users. */
 function isByHand({ source, author, folder }: Skill): boolean {
   if (source === "bundled") return true;
   const isHubs = basename(dirname(folder)) === HUB_CATEGORY;

@@ -15,7 +15,7 @@ export type SkillPlace = {
   readonly folder: string;
   /** Name for people. */
   readonly shown: string;
-  /** Folder that the place must not lead out of, absolute. */
+  /** Folder that contains the place, links resolved; a place outside it is not read. Absolute. */
   readonly within?: string;
   /** The user named this place, so its absence is a failure. */
   readonly isNamed?: true;
@@ -42,7 +42,7 @@ export type SkillFailure = {
 
 export type FoundSkills = { readonly skills: readonly Skill[]; readonly failures: readonly SkillFailure[] };
 
-/** A place with more folders is no folder of skills; reading it would slow each session down. */
+/** Most folders of a place. Reading more would slow each session down. */
 const MAX_FOLDERS = 1_000;
 /** Bytes of a SKILL.md that may have the allowed number of characters. */
 const MAX_SKILL_BYTES = 4 * MAX_SKILL_CHARS;

@@ -1,4 +1,4 @@
-/** Counts of the uses of skills: one file beside the home's skills. */
+/** Use counts of skills, in one file in the home's skills folder. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
@@ -11,7 +11,7 @@ const RECORDS_FILE = ".usage.json";
 const recordSchema = z.object({
   /** Turns in which the skill's text reached the model. */
   uses: z.number().catch(0),
-  /** Those of them that ended without an error or a cancel. */
+  /** Uses whose turns ended without an error or a cancel. */
   successes: z.number().catch(0),
   /** ISO time of the last use. */
   lastUsed: z.string().exactOptional(),
@@ -19,7 +19,7 @@ const recordSchema = z.object({
 
 const recordsSchema = z.record(z.string(), recordSchema);
 
-/** Record of the skill with one name, whatever place it is in. */
+/** Record of all skills with one name. */
 export type SkillRecord = z.infer<typeof recordSchema>;
 export type SkillRecords = Readonly<Record<string, SkillRecord>>;
 
@@ -50,10 +50,10 @@ export async function changeRecord(
   });
 }
 
-/** Uses with success that prove a skill which nobody checked by hand, and the share of all its uses. */
+/** Minimum number of successful uses, and their share, of a skill that no person wrote. */
 const PROVING_SUCCESSES = 2;
 const PROVING_SHARE = 2 / 3;
-/** Uses after which even a skill written by hand must succeed half the time. */
+/** Uses after which a skill written by a person must succeed half the time. */
 const DOUBTED_USES = 6;
 
 /** True when the host may add the skill to messages by itself. `byHand`: a person wrote its triggers. */

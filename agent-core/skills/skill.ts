@@ -76,7 +76,7 @@ const hermesSchema = z.looseObject({
   triggers: z.looseObject({ globs: names, keywords: names, tasks: names }).optional(),
 });
 
-/** `skill_id` and `applicable_when` are the flat keys of skills that the first Hermes wrote. Unknown keys stay unread. */
+/** `skill_id` and `applicable_when` are the flat keys of skills that an early Hermes wrote. Unknown keys are ignored. */
 const frontMatterSchema = z.looseObject({
   name: z.string().optional(),
   skill_id: text.optional(),
@@ -132,11 +132,11 @@ function findThreatAnywhere(source: string): string | undefined {
   return undefined;
 }
 
-/** Reason why `name` is no name of a skill; undefined for a valid one. */
+/** Reason why `name` is not a valid name of a skill; undefined for a valid one. */
 export function nameProblem(name: string): string | undefined {
   if (name.length > MAX_NAME) return `the name has ${name.length} characters; the limit is ${MAX_NAME}`;
   if (NAME.test(name)) return undefined;
-  return `the name ${JSON.stringify(name)} is not made of lower-case letters, digits and single hyphens`;
+  return `the name ${JSON.stringify(name)} must consist of lower-case letters, digits and single hyphens`;
 }
 
 /** A category as the prompt shows it; undefined for a text without letters and digits. */
@@ -149,7 +149,7 @@ export function categoryName(text: string | undefined): string | undefined {
   return name || undefined;
 }
 
-/** A string is the reason why there are none. */
+/** Returns a string with the reason when the front matter is wrong. */
 function factsOf(raw: unknown, folder: string): SkillFacts | string {
   const parsed = frontMatterSchema.safeParse(raw);
   if (!parsed.success) return `its front matter is wrong: ${problemsOf(parsed.error, "")}`;

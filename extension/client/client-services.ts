@@ -4,7 +4,7 @@ import type { HermesExtensionsChanged } from "../../agent-core/protocol/extensio
 import type { HermesProcessesChanged } from "../../agent-core/protocol/processes.ts";
 import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
 import type { ReviewedWrite } from "../documents/edit-protocol.ts";
-import type { GuardedEdit, WrittenFile } from "../documents/guarded-write.ts";
+import type { GuardedEdit, WrittenFile } from "../documents/guarded-edit.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { SkillProblems } from "../problems/skill-problems.ts";
 import type { Requests } from "../requests/requests.ts";

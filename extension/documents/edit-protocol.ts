@@ -7,7 +7,7 @@ import {
   type HermesWriteResult,
   WRITE_CONFLICT,
 } from "../../agent-core/protocol/files.ts";
-import { ConflictError, type WrittenFile } from "./guarded-write.ts";
+import { ConflictError, type WrittenFile } from "./guarded-edit.ts";
 
 type Expected = HermesWriteMeta["expected"];
 

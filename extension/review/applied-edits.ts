@@ -4,16 +4,16 @@ import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { FileMove } from "../client/client-services.ts";
 import {
+  applyGuardedEdit,
   BYTE_ORDER_MARK,
   ConflictError,
   expectedEdit,
   type FileEdit,
   type GuardedEdit,
-  guardedWrite,
   hasMark,
   presentText,
   type WrittenFile,
-} from "../documents/guarded-write.ts";
+} from "../documents/guarded-edit.ts";
 import { differsInLineEndsOnly } from "../documents/line-ends.ts";
 import { findDocument, readText } from "../documents/read-text.ts";
 import { type Hunk, splitLines } from "./hunks.ts";
@@ -113,7 +113,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
 
   /** Writes an edit that the user has accepted: it is not up for review. Rejects as `apply`. */
   writeAccepted(edit: GuardedEdit): Promise<WrittenFile> {
-    return this.#writes.run(edit.path, () => guardedWrite(edit));
+    return this.#writes.run(edit.path, () => applyGuardedEdit(edit));
   }
 
   /** Moves a file that holds `expected`, and its review with it. Rejects as `apply`, and as `move`. */
@@ -134,7 +134,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     return this.#writes.run(path, async () => {
       const text = this.#texts.get(path);
       let reverted: FileEdit | undefined;
-      const written = await guardedWrite(edit, (change) => {
+      const written = await applyGuardedEdit(edit, (change) => {
         reverted = change;
         if (text !== undefined && change.before !== change.after) this.#remember(text); // Ctrl+Z brings it back
       });
@@ -253,7 +253,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     const { path } = edit;
     let planned: Planned | undefined;
     try {
-      const written = await guardedWrite(edit, (change) => {
+      const written = await applyGuardedEdit(edit, (change) => {
         planned = plan(change);
         this.#planned.set(path, planned);
       });

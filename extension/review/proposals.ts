@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { ReviewedWrite } from "../documents/edit-protocol.ts";
-import { expectedEdit, type FileEdit, type GuardedEdit, type WrittenFile } from "../documents/guarded-write.ts";
+import { expectedEdit, type FileEdit, type GuardedEdit, type WrittenFile } from "../documents/guarded-edit.ts";
 import { findDocument } from "../documents/read-text.ts";
 import { type Hunk, hunksBetween } from "./hunks.ts";
 import { type Rebased, rebaseHunks } from "./rebase-hunks.ts";

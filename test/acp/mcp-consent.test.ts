@@ -1,4 +1,4 @@
-// MCP servers of a workspace, servers with hundreds of tools, and a server that asks for a sign-in.
+// MCP servers of a workspace, servers with hundreds of tools, and a server that requires a sign-in.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -135,7 +135,7 @@ test("300 tools: the request stays small, and a deferred tool asks and shows as 
   expect(card).toMatchObject({ rawInput: issue.arguments });
 });
 
-test("a server that asks for a sign-in opens its page through the client, and then serves its tools", async () => {
+test("a server that requires a sign-in opens its page through the client, and then serves its tools", async () => {
   const issuer = await startIssuer();
   running.push({ stop: () => issuer.close() });
   const { agent } = await begin({ _meta: { hermes: { openUrl: true } } });

@@ -52,7 +52,7 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
-/** An action ends with its button: the focus stays in the row. */
+/** Focus after an action, whose button may have disappeared. */
 const FOCUS = { inRow: ".extension-actions button, button", otherwise: "#extensions-title" };
 
 export function ExtensionsPage() {
@@ -183,7 +183,7 @@ const LABELS: Readonly<Record<HermesExtensionAction, string>> = {
   "sign-out": "Sign out",
 };
 
-/** Actions that the state of an item asks for. */
+/** Actions that an item needs before it can run; shown as buttons. */
 const URGENT: readonly HermesExtensionAction[] = ["allow", "sign-in"];
 
 function Actions({ item: { id, name, actions } }: ItemProps) {

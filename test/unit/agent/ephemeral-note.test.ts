@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withNote } from "../../../agent-core/agent/ephemeral-note.ts";
+import { withNote } from "../../../agent-core/agent/turn-hooks.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 
 const user: Message = { role: "user", content: "go" };

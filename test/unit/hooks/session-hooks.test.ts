@@ -54,7 +54,7 @@ test("a hook of config.yaml runs after one consent, which other sessions and the
   const section = { pre_tool_call: [{ matcher: "terminal|patch", command: "exit 2" }] };
   const hooks = await session({ section });
   expect(hooks.active).toHaveLength(0);
-  expect(shown).toEqual(["1 hook needs your consent before it runs. /hooks shows what would run."]);
+  expect(shown).toEqual(["1 hook needs your consent before it runs. /hooks shows the commands."]);
   expect(await hooks.command("")).toContain(
     "1. **Needs your consent** · pre_tool_call terminal|patch · config.yaml\n   `exit 2`",
   );
@@ -240,7 +240,7 @@ test("files that cannot be used are named", async () => {
   put(".github/hooks/a.json", { hooks: { PreCompact: [group("", "x")], PreToolUse: [{ type: "prompt" }] } });
   await session();
   expect(shown).toEqual([
-    ".claude/settings.json: its hooks are not used, because it is not valid at its beginning.",
+    ".claude/settings.json: its hooks are not used, because the file is not valid at its beginning.",
     ".github/hooks/a.json: hooks for PreCompact have no effect in this version.",
     ".github/hooks/a.json: a hook for PreToolUse is not used, because it has no command for this system.",
   ]);
@@ -258,5 +258,5 @@ test("without hooks /hooks says where to add them, and finds one that was added 
   put(".claude/settings.json", claude("PreToolUse", group("Bash", "exit 2")));
   await extension?.attach();
   expect(extension?.items()).toHaveLength(1);
-  expect(shown).toEqual(["1 hook needs your consent before it runs. /hooks shows what would run."]);
+  expect(shown).toEqual(["1 hook needs your consent before it runs. /hooks shows the commands."]);
 });

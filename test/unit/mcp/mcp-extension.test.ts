@@ -165,7 +165,7 @@ test("switches of servers and tools last for later sessions", async () => {
   expect(third.toolNames()).toContain("mcp__fix__echo");
 });
 
-/** A server that asks for a sign-in, and a browser whose user agrees. */
+/** A server that requires a sign-in, and a browser whose user agrees. */
 async function openGuarded(circumstances: Circumstances = {}) {
   const guarded = await startIssuer();
   issuer = guarded;
@@ -179,10 +179,10 @@ async function openGuarded(circumstances: Circumstances = {}) {
   return { ...(await open({ servers, openPage, ...circumstances })), pages, guarded };
 }
 
-test("a server that asks for a sign-in gets one on request, starts again, and can be signed out of", async () => {
+test("a server that requires a sign-in gets one on request, starts again, and can be signed out of", async () => {
   const { extension, lines, command, toolNames, item, pages } = await openGuarded();
   expect(item()).toMatchObject({ state: "needs-sign-in", actions: ["sign-in", "restart", "disable"] });
-  expect(lines).toEqual(["The MCP server guarded: guarded asks for a sign-in. Type `/mcp signin guarded`."]);
+  expect(lines).toEqual(["The MCP server guarded: guarded requires a sign-in. Type `/mcp signin guarded`."]);
   expect(pages).toEqual([]);
   expect(await command("signin guarded")).toBe("Sign in to guarded in your browser.");
   await expect.poll(() => lines.at(-1)).toBe("You are signed in to guarded: on, 1 tool.");

@@ -19,7 +19,7 @@ test("a server that crashes restarts after 1, 5 and 30 seconds, in which calls f
   onTestFinished(() => connection.close());
   await connection.start();
   const call = (): Promise<unknown> =>
-    connection.call("echo", { message: "" }, { signal: AbortSignal.timeout(5_000), user: USER });
+    connection.call("echo", { message: "" }, { signal: AbortSignal.timeout(5_000), handlers: HANDLERS });
   const crash = (): Promise<unknown> => call().catch(() => undefined);
   for (const delayMs of [1_000, 5_000, 30_000]) {
     expect(connection.state).toEqual({ kind: "on" });
@@ -35,7 +35,9 @@ test("a server that crashes restarts after 1, 5 and 30 seconds, in which calls f
   await crash();
   const error = "the connection ended. It ended 4 times within a minute. Type `/mcp restart fix` to start it again.";
   expect(connection.state).toEqual({ kind: "failed", error, willRestart: false });
-  await expect(connection.call("echo", {}, { signal: AbortSignal.timeout(5_000), user: USER })).rejects.toThrow(error);
+  await expect(connection.call("echo", {}, { signal: AbortSignal.timeout(5_000), handlers: HANDLERS })).rejects.toThrow(
+    error,
+  );
   await connection.start();
   expect(connection.state).toEqual({ kind: "on" });
 });
@@ -67,7 +69,7 @@ test("a server over HTTP that forgot the connection, as after its restart, is co
   onTestFinished(() => connection.close());
   await connection.start();
   const call = async (): Promise<string> =>
-    JSON.stringify(await connection.call("hello", {}, { signal: AbortSignal.timeout(5_000), user: USER }));
+    JSON.stringify(await connection.call("hello", {}, { signal: AbortSignal.timeout(5_000), handlers: HANDLERS }));
   expect(await call()).toContain("session 1");
   session = 2;
   await expect(call()).rejects.toThrow();
@@ -88,7 +90,7 @@ async function messageIn(request: IncomingMessage): Promise<Message> {
   return request.method === "POST" ? ((await json(request)) as Message) : {};
 }
 
-const USER = { sample: nobody, elicit: nobody };
+const HANDLERS = { sample: nobody, elicit: nobody };
 
 function nobody(): Promise<never> {
   return Promise.reject(new Error("nobody is here"));

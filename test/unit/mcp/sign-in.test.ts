@@ -62,10 +62,10 @@ async function callTool(server: ServerAuth): Promise<unknown> {
 
 const ADA = [{ type: "text", text: "ada" }];
 
-test("a server that asks for a sign-in says so in one line, and nothing is registered unasked", async () => {
+test("a server that requires a sign-in says so in one line, and nothing is registered unasked", async () => {
   const error = await callTool(access()).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(SignInNeeded);
-  expect(String(error)).toContain("guarded asks for a sign-in. Type `/mcp signin guarded`.");
+  expect(String(error)).toContain("guarded requires a sign-in. Type `/mcp signin guarded`.");
   expect(issuer.requests).toEqual([]);
 });
 

@@ -60,7 +60,7 @@ test.each([
 });
 
 test.each([
-  ["damaged JSON", "{ half", "it is not valid JSON"],
+  ["damaged JSON", "{ half", "the file is not valid JSON"],
   ["a list in place of servers", { mcpServers: [] }, "is not an object of servers"],
   ["1 MB of text", " ".repeat(1024 ** 2 + 1), "it has more than"],
 ])("%s gives one line", (_case, content, reason) => {

@@ -124,8 +124,8 @@ test("only plugins in plugins.enabled run, and a process gets none of our keys",
 
 test("a loop, an exit, a crash and a huge allocation cost the plugin, not the turn", async () => {
   const ends: Record<string, [body: string, reason: string]> = {
-    loop: ["while (true) {}", "its tool loop gave no answer within 0.3 s"],
-    mute: ["await new Promise(() => {})", "its tool mute gave no answer within 0.3 s"],
+    loop: ["while (true) {}", "its tool loop did not answer within 0.3 s"],
+    mute: ["await new Promise(() => {})", "its tool mute did not answer within 0.3 s"],
     exit: ["process.exit(3)", "it ended itself (exit code 3)"],
     late: ["setTimeout(() => { throw new Error('later') }); await new Promise(() => {})", "it crashed (later)"],
     lost: ["Promise.reject(new Error('lost')); await new Promise(() => {})", "it crashed (lost)"],
@@ -245,7 +245,7 @@ test("a plugin's hook blocks, changes and explains a call, for the tools that it
     ({ hook_event_name: "pre_tool_call", tool_input: { path } }) as unknown as HookPayload; // all that the plugin reads
   expect(await before?.run(payload("secret"), never)).toEqual({ decision: "block", reason: "secret" });
   expect(await before?.run(payload("a"), never)).toEqual({ input: { path: "safe" }, context: "moved" });
-  await expect(after?.run(payload("a"), never)).rejects.toThrow("its hook post_llm_call gave no answer within 0.3 s");
+  await expect(after?.run(payload("a"), never)).rejects.toThrow("its hook post_llm_call did not answer within 0.3 s");
   expect(plugins.hooks()).toEqual([]);
 });
 
@@ -389,6 +389,6 @@ test("a tool with the name of another one is left out, and skill folders are abs
   );
   const plugins = await started({ enabled: ["copy"] });
   expect(plugins.tools().map(({ name }) => name)).toEqual(["other"]);
-  expect(shown).toEqual(["The plugin copy has a tool read_file, but another tool has this name."]);
+  expect(shown).toEqual(["The plugin copy has a tool read_file, which is left out: another tool has this name."]);
   expect(plugins.skillFolders()).toEqual([join(home, "plugins", "copy", "skills")]);
 });

@@ -206,10 +206,10 @@ it("a skill is read with its files and missing variables, and its files one by o
     text: expect.stringContaining("host a"),
   });
   for (const [path, reason] of [
-    ["../../config.yaml", "leads out"],
-    ["/etc/passwd", "leads out"],
-    ["references/../../x.md", "leads out"],
-    ["references/out.md", "by a symbolic link"],
+    ["../../config.yaml", "is outside"],
+    ["/etc/passwd", "is outside"],
+    ["references/../../x.md", "is outside"],
+    ["references/out.md", "through a symbolic link"],
     ["references/none.md", "no file"],
     ["assets/large.txt", "1,048,577 bytes"],
     ["notes.md", "is not in references/"],

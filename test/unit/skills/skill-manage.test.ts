@@ -85,8 +85,8 @@ test("its text is rewritten, patched and deleted, and its files written and remo
 });
 
 test.each([
-  ["a path out of the skill", { action: "write_file", file_path: "../x.md", file_content: "x" }, "leads out of"],
-  ["an absolute path", { action: "write_file", file_path: "/tmp/x.md", file_content: "x" }, "leads out of"],
+  ["a path out of the skill", { action: "write_file", file_path: "../x.md", file_content: "x" }, "is outside"],
+  ["an absolute path", { action: "write_file", file_path: "/tmp/x.md", file_content: "x" }, "is outside"],
   [
     "a path outside its folders",
     { action: "write_file", file_path: "x.md", file_content: "x" },
@@ -112,8 +112,12 @@ test.each([
   ["a patch without a place", { action: "patch", old_string: "nowhere", new_string: "" }, "is not in the file"],
   ["a patch with two places", { action: "patch", old_string: "e", new_string: "" }, "times; give more"],
   ["an unknown skill", { action: "delete", name: "nothing" }, "there is no skill"],
-  ["a name that is a path", { action: "create", name: "../deploy", content: content("deploy") }, "not made of"],
-  ["a category that is a path", { action: "create", name: "x", category: "a/b", content: content("x") }, "not made of"],
+  ["a name that is a path", { action: "create", name: "../deploy", content: content("deploy") }, "must consist of"],
+  [
+    "a category that is a path",
+    { action: "create", name: "x", category: "a/b", content: content("x") },
+    "must consist of",
+  ],
   [
     "a bundled skill",
     { action: "edit", name: "write-tests", content: content("write-tests") },

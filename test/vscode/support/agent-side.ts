@@ -8,7 +8,7 @@ import type { CommandVariables } from "../../../agent-core/host/terminals/backen
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-services.ts";
-import { expectedEdit, guardedWrite } from "../../../extension/documents/guarded-write.ts";
+import { applyGuardedEdit, expectedEdit } from "../../../extension/documents/guarded-edit.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
@@ -38,9 +38,9 @@ export function workspaceFolder(): string {
 export const unreviewed: EditReview = {
   async write(edit, _signal, writing) {
     writing();
-    return { written: await guardedWrite(edit) };
+    return { written: await applyGuardedEdit(edit) };
   },
-  revert: (edit) => guardedWrite(edit),
+  revert: (edit) => applyGuardedEdit(edit),
   async move({ from, expected }, move) {
     await expectedEdit({ path: from, expected, after: null });
     await move();

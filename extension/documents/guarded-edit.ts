@@ -60,7 +60,7 @@ type Place =
  * called when the text is found to be the expected one, right before the change.
  * @throws ConflictError when the file holds anything else; Error when VS Code refuses.
  */
-export async function guardedWrite(guarded: GuardedEdit, begin?: (edit: FileEdit) => void): Promise<WrittenFile> {
+export async function applyGuardedEdit(guarded: GuardedEdit, begin?: (edit: FileEdit) => void): Promise<WrittenFile> {
   const { path } = guarded;
   const place = await openPlace(path);
   const edit = editAt(place, guarded);

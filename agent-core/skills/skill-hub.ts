@@ -35,7 +35,7 @@ const lockSchema = z.object({
 type HubLock = z.infer<typeof lockSchema>;
 
 /** Skills in quarantine that wait for the user's confirmation. */
-export type Offer = Quarantined & {
+export type SkillOffer = Quarantined & {
   /** Hash over all contents: a confirmation covers exactly these. */
   readonly id: string;
   readonly source: string;
@@ -43,7 +43,7 @@ export type Offer = Quarantined & {
 
 const waitingSchema = z.object({ source: z.string(), id: z.string(), only: z.array(z.string()).exactOptional() });
 
-export class Hub {
+export class SkillHub {
   readonly #skills: string;
   readonly #cwd: string;
 
@@ -60,7 +60,7 @@ export class Hub {
   }
 
   /** Fetches and checks the skills of a source; `only`: those with these names. Rejects with an Error in one line. */
-  async fetch(source: string, signal: AbortSignal, only?: readonly string[]): Promise<Offer> {
+  async fetch(source: string, signal: AbortSignal, only?: readonly string[]): Promise<SkillOffer> {
     const folder = join(this.#skills, QUARANTINE, createHash("sha256").update(source).digest("hex").slice(0, 16));
     makeFolder(dirname(folder), 0o700);
     const found = await quarantine(source, { folder, cwd: this.#cwd, signal });
@@ -70,13 +70,14 @@ export class Hub {
     return { ...found, skills, id, source };
   }
 
-  /** Installs what was fetched and shown. Rejects with an Error in one line when it changed since. Returns the names. */
+  /** Installs the shown skills. Resolves to their names; rejects with an Error in one line when they changed since. */
   async confirm(id: string, signal: AbortSignal): Promise<readonly string[]> {
     const waiting = await this.#waiting(id);
-    if (waiting === undefined) throw new Error(`Nothing that waits has the id ${id}. Install it again to see it.`);
+    if (waiting === undefined)
+      throw new Error(`No skills with the id ${id} wait for your confirmation. Install them again to get an id.`);
     const offer = await this.fetch(waiting.source, signal, waiting.only);
     if (!offer.id.startsWith(id)) {
-      throw new Error(`${waiting.source} has changed since it was shown. Install it again to see it.`);
+      throw new Error(`${waiting.source} has changed since you saw it. Install it again to see the new contents.`);
     }
     await withLock(join(this.#skills, `${LOCK_FILE}.lock`), () => this.#install(offer));
     return offer.skills.map(({ name }) => name);
@@ -105,13 +106,13 @@ export class Hub {
     return undefined;
   }
 
-  async #install({ skills, source }: Offer): Promise<void> {
+  async #install({ skills, source }: SkillOffer): Promise<void> {
     const lock = await this.lock();
     const { skills: present } = await scanPlace({ source: "home", folder: this.#skills, shown: "home" });
     const taken = skills.find(({ name }) => present.some((other) => other.name === name) && lock[name] === undefined);
     if (taken !== undefined) {
       throw new Error(
-        `The home has its own skill ${taken.name}, which the hub does not replace. Rename or delete it first.`,
+        `The home has its own skill ${taken.name}, which the hub does not replace. Rename or delete yours first.`,
       );
     }
     const installedAt = new Date().toISOString();
@@ -131,7 +132,7 @@ export class Hub {
     await rm(join(this.#skills, QUARANTINE), { recursive: true, force: true });
   }
 
-  /** Nothing is lost: the earlier folder stays in the archive. */
+  /** Moves the earlier folder to the archive first. */
   async #archive(name: string): Promise<void> {
     const archived = join(this.#skills, ARCHIVE, `${name}-${Date.now()}`);
     await mkdir(dirname(archived), { recursive: true, mode: 0o700 });
@@ -154,7 +155,7 @@ function idOf(skills: readonly QuarantinedSkill[]): string {
 }
 
 /** Contents of an offer, for the user: the skills, what they may run, and what was refused. */
-export function offerText({ skills, refusals, source }: Offer): string {
+export function offerText({ skills, refusals, source }: SkillOffer): string {
   const lines = skills.map(({ name, description, files, programs }) => {
     const runs = programs.length === 0 ? "no programs" : `programs that the agent may run: ${programs.join(", ")}`;
     return `- ${name}: ${visibleText(description)} (${files} ${files === 1 ? "file" : "files"}; ${visibleText(runs)})`;
@@ -165,22 +166,22 @@ export function offerText({ skills, refusals, source }: Offer): string {
 
 /** Offers of newer contents, and one line for each installed skill without one. */
 export async function findUpdates(
-  hub: Hub,
+  hub: SkillHub,
   name: string,
   signal: AbortSignal,
-): Promise<{ readonly offers: readonly Offer[]; readonly notes: readonly string[] }> {
+): Promise<{ readonly offers: readonly SkillOffer[]; readonly notes: readonly string[] }> {
   const installed = Object.entries(await hub.lock()).filter(([each]) => name === "" || each === name);
-  const offers: Offer[] = [];
+  const offers: SkillOffer[] = [];
   const notes: string[] = installed.length === 0 ? ["The hub has installed no such skill."] : [];
   for (const [each, { source, hash }] of installed) {
     try {
       if (await hub.isChanged(each)) {
-        notes.push(`${each}: changed here since its installation, so it is left alone.`);
+        notes.push(`${each}: changed here since its installation, so it is not updated.`);
         continue;
       }
       const offer = await hub.fetch(source, signal, [each]);
       if (offer.skills.some((skill) => skill.hash !== hash)) offers.push(offer);
-      else notes.push(`${each}: ${offer.skills.length === 0 ? "no longer there, or refused" : "up to date"}.`);
+      else notes.push(`${each}: ${offer.skills.length === 0 ? "no longer in its source, or refused" : "up to date"}.`);
     } catch (error) {
       notes.push(`${each}: ${messageOf(error)}`);
     }
@@ -198,8 +199,8 @@ export async function hubCommand(
   { homeSkills, cwd }: { readonly homeSkills: string; readonly cwd: string },
   signal: AbortSignal,
 ): Promise<string> {
-  const hub = new Hub(homeSkills, cwd);
-  const asked = (offer: Offer): string =>
+  const hub = new SkillHub(homeSkills, cwd);
+  const asked = (offer: SkillOffer): string =>
     offer.skills.length === 0
       ? offerText(offer)
       : `${offerText(offer)}\n\nTo install: \`/skills confirm ${offer.id.slice(0, SHORT_HASH)}\``;

@@ -1,8 +1,8 @@
-/** Servers of this process: sessions that need the same program with the same environment share one. */
+/** Running servers of this process. Sessions with the same settings of a server share one connection. */
 import { contentHash } from "../approval/consents.ts";
 import { type ConnectionOptions, ServerConnection } from "./server-connection.ts";
 
-export type LeaseOptions = ConnectionOptions & {
+export type ServerLeaseOptions = ConnectionOptions & {
   /** Folders of the session, absolute: the server's roots. */
   readonly roots: readonly string[];
   /** Called after each change of the server's state or lists. */
@@ -18,11 +18,11 @@ export type ServerLease = {
 
 type Shared = { readonly connection: ServerConnection; users: number };
 
-export class Hub {
+export class SharedServers {
   readonly #shared = new Map<string, Shared>();
 
   /** Starts the server in the background, unless it runs for another session. */
-  lease(options: LeaseOptions): ServerLease {
+  lease(options: ServerLeaseOptions): ServerLease {
     const { roots, onChange, ...needed } = options;
     const key = keyOf(needed);
     const known = this.#shared.get(key);
@@ -50,11 +50,11 @@ export class Hub {
   }
 }
 
-/** Servers in different folders differ: a relative path in their arguments means another file. */
+/** Includes the folder of a program: a relative path in its arguments names another file in another folder. */
 function keyOf({ config, folder }: ConnectionOptions): string {
   const { settings, timeoutMs, connectTimeoutMs } = config;
   return contentHash({ settings, timeoutMs, connectTimeoutMs, folder: settings.kind === "stdio" ? folder : "" });
 }
 
-/** All sessions of the process. */
-export const hub = new Hub();
+/** The servers that all sessions of the process share. */
+export const sharedServers = new SharedServers();

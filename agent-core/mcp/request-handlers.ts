@@ -1,6 +1,6 @@
 /**
- * Answers to a server's own requests during a call. Sampling: the user allows it, then the auxiliary model answers.
- * Elicitation: the user answers field by field.
+ * Handlers of the requests that a server sends during a call. Sampling: the auxiliary model answers after the user has
+ * allowed it. Elicitation: the user answers field by field.
  */
 import type {
   CreateMessageRequest,
@@ -14,7 +14,7 @@ import type { ContentPart, Message } from "../messages/message.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { answerPart } from "./server-answers.ts";
-import type { ServerUser } from "./server-connection.ts";
+import type { RequestHandlers } from "./server-connection.ts";
 
 /** Shown length of a server's request to the model. Characters. */
 const SHOWN_CHARS = 2_000;
@@ -27,15 +27,15 @@ const ONCE = "Allow once";
 const SESSION = "Allow for this session";
 const LEAVE_EMPTY = "Leave empty";
 
-export type UserPorts = {
+export type RequestPorts = {
   readonly ask: ToolContext["ask"];
   readonly auxiliary: Auxiliary;
   /** Servers that the user allowed to ask the model in this session. */
   readonly samplingAllowed: Set<string>;
 };
 
-/** `server`: name of the server that asks. */
-export function serverUser(server: string, ports: UserPorts): ServerUser {
+/** `server`: name of the server that sends the requests. */
+export function requestHandlers(server: string, ports: RequestPorts): RequestHandlers {
   return {
     sample: (params, signal) => sample(server, params, ports, signal),
     elicit: (params, signal) => elicit(server, params, ports, signal),
@@ -44,11 +44,11 @@ export function serverUser(server: string, ports: UserPorts): ServerUser {
 
 type SamplingParams = CreateMessageRequest["params"];
 
-/** Rejects when the user does not allow it or no model answers; the server gets the reason. */
+/** Rejects with a reason for the server when the user does not allow it or no model answers. */
 async function sample(
   server: string,
   params: SamplingParams,
-  { ask, auxiliary, samplingAllowed }: UserPorts,
+  { ask, auxiliary, samplingAllowed }: RequestPorts,
   signal: AbortSignal,
 ): Promise<CreateMessageResult> {
   const messages = messagesOf(params);
@@ -89,7 +89,7 @@ function textOf({ content }: Message): string {
   return (content ?? []).map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
 }
 
-/** Field of a form, as far as a question can ask for it. */
+/** Properties of a form's field that a question uses. */
 const formField = z.looseObject({
   type: z.enum(["string", "number", "integer", "boolean", "array"]).catch("string"),
   title: z.string().optional(),
@@ -110,7 +110,7 @@ type Value = string | number | boolean | string[];
 async function elicit(
   server: string,
   params: ElicitRequest["params"],
-  ports: UserPorts,
+  ports: RequestPorts,
   signal: AbortSignal,
 ): Promise<ElicitResult> {
   if (params.mode === "url") return { action: "decline" };
@@ -128,7 +128,7 @@ async function elicit(
   return { action: "accept", content };
 }
 
-/** A form without fields asks for a yes. */
+/** Asks the user to accept a form without fields. */
 async function confirm(question: string, ask: ToolContext["ask"], signal: AbortSignal): Promise<ElicitResult> {
   const answer = await ask({ question, choices: ["Accept", "Decline"] }, signal);
   if (answer.kind !== "answered") return refusalOf(answer.kind);

@@ -7,20 +7,20 @@ import { isAbsolute, join, relative } from "node:path";
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
 import { parseJson } from "../platform/json.ts";
-import { commandVerdict } from "./command-answer.ts";
 import { type CommandHook, type CommandPlace, MAX_TIMEOUT_SECONDS, matcherOf, runHookCommand } from "./command-hook.ts";
-import type { Hook, HookPayload, HookVerdict } from "./hook.ts";
 import {
   CLAUDE_FILES,
   COPILOT_FOLDER,
   coversTool,
+  type ForeignCall,
+  type ForeignFormat,
+  foreignCalls,
+  foreignEvent,
+  foreignPayload,
   ownInput,
-  type SharedCall,
-  type SharedFormat,
-  sharedCalls,
-  sharedEvent,
-  sharedPayload,
-} from "./shared-calls.ts";
+} from "./foreign-calls.ts";
+import type { Hook, HookPayload, HookVerdict } from "./hook.ts";
+import { commandVerdict } from "./hook-answer.ts";
 
 /** Default of VS Code and Copilot. Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 30;
@@ -48,45 +48,46 @@ const fileSchema = z.looseObject({
 type Handler = z.infer<typeof handlerSchema>;
 
 /** A hook of a workspace's file. */
-export type SharedHook = CommandHook & {
+export type ForeignHook = CommandHook & {
   /** Relative to the workspace, for display. */
   readonly source: string;
   /** Absolute. */
   readonly file: string;
   /** Name of the event in the file. */
   readonly eventName: string;
-  readonly format: SharedFormat;
+  readonly format: ForeignFormat;
   readonly env: Readonly<Record<string, string>>;
   /** Folder of the command, absolute. */
   readonly folder: string;
 };
 
-export type SharedHooks = {
-  readonly hooks: readonly SharedHook[];
+export type ForeignHooks = {
+  readonly hooks: readonly ForeignHook[];
   /** One line for each file or entry that cannot be used. */
   readonly problems: readonly string[];
 };
 
 /** Reads the files of a workspace that the user trusts. */
-export async function readSharedHooks(workspace: string): Promise<SharedHooks> {
+export async function readForeignHooks(workspace: string): Promise<ForeignHooks> {
   const names = await readdir(join(workspace, COPILOT_FOLDER)).catch(() => []);
   const further = names.filter((name) => name.endsWith(".json")).toSorted((one, other) => (one < other ? -1 : 1));
   const sources = [...CLAUDE_FILES, ...further.map((name) => `${COPILOT_FOLDER}/${name}`)];
-  const files = await Promise.all(sources.map((source) => readSharedFile(workspace, source)));
+  const files = await Promise.all(sources.map((source) => readForeignFile(workspace, source)));
   return { hooks: files.flatMap(({ hooks }) => hooks), problems: files.flatMap(({ problems }) => problems) };
 }
 
-const NOTHING: SharedHooks = { hooks: [], problems: [] };
+const NOTHING: ForeignHooks = { hooks: [], problems: [] };
 
-async function readSharedFile(workspace: string, source: string): Promise<SharedHooks> {
+async function readForeignFile(workspace: string, source: string): Promise<ForeignHooks> {
   const file = join(workspace, source);
   const facts = await stat(file).catch(() => undefined);
   if (facts === undefined) return NOTHING;
-  if (!facts.isFile() || facts.size > MAX_FILE) return { hooks: [], problems: [`${source} is too large or no file.`] };
+  if (!facts.isFile() || facts.size > MAX_FILE)
+    return { hooks: [], problems: [`${source} is too large or not a file.`] };
   const parsed = fileSchema.safeParse(parseJson(await readFile(file, "utf8").catch(() => "")));
   if (!parsed.success) {
     const where = parsed.error.issues[0]?.path.join(".") || "its beginning";
-    return { hooks: [], problems: [`${source}: its hooks are not used, because it is not valid at ${where}.`] };
+    return { hooks: [], problems: [`${source}: its hooks are not used, because the file is not valid at ${where}.`] };
   }
   if (parsed.data.disableAllHooks) return NOTHING;
   const made = Object.entries(parsed.data.hooks).flatMap(([eventName, entries]) =>
@@ -98,12 +99,12 @@ async function readSharedFile(workspace: string, source: string): Promise<Shared
   };
 }
 
-type Found = Pick<SharedHook, "matcher" | "eventName" | "source" | "file"> & { readonly handler: Handler };
+type Found = Pick<ForeignHook, "matcher" | "eventName" | "source" | "file"> & { readonly handler: Handler };
 
 /** The hook, or the reason in one line why it cannot be used. */
-function hookOf({ handler, ...found }: Found, workspace: string): SharedHook | string {
+function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | string {
   const { eventName, source } = found;
-  const known = sharedEvent(eventName);
+  const known = foreignEvent(eventName);
   if (known === undefined) return `${source}: hooks for ${eventName} have no effect in this version.`;
   const command = commandOf(handler);
   if (handler.type !== "command" || command === undefined) {
@@ -136,7 +137,7 @@ function commandOf({ command, bash, powershell, linux, osx, windows }: Handler):
   }
 }
 
-/** Hashes of a hook. A consent covers both; the hook runs only with the whole content that the user has allowed. */
+/** Hashes of a hook. The hook runs only while its content has the hash that the user has allowed. */
 export type HookHashes = {
   /** Of its entry in the file. */
   readonly definition: string;
@@ -144,7 +145,7 @@ export type HookHashes = {
   readonly content: string;
 };
 
-export async function sharedHashes(hook: SharedHook, workspace: string): Promise<HookHashes> {
+export async function foreignHashes(hook: ForeignHook, workspace: string): Promise<HookHashes> {
   const { eventName, matcher = null, command, env, source } = hook;
   const definition = { eventName, matcher, command, env, source, folder: relative(workspace, hook.folder) };
   const scripts = await scriptsOf(hook, workspace);
@@ -158,7 +159,7 @@ const EXECUTABLE = 0o111;
 
 /** Scripts that the command names, with their text. Other files that it names are data, which may change. */
 async function scriptsOf(
-  { command, folder }: SharedHook,
+  { command, folder }: ForeignHook,
   workspace: string,
 ): Promise<Readonly<Record<string, string>>> {
   const plain = command.replaceAll(/["']?\$\{?CLAUDE_PROJECT_DIR\}?["']?/g, workspace);
@@ -177,28 +178,32 @@ async function scriptsOf(
 }
 
 /** `isAllowed`: the user's consent to content with this hash. Asked at each run, because a script may have changed. */
-export function sharedHook(
-  definition: SharedHook,
+export function foreignHook(
+  definition: ForeignHook,
   { place, isAllowed }: { readonly place: CommandPlace; readonly isAllowed: (hash: string) => boolean },
 ): Hook {
   const { event, matcher, command, timeoutSeconds, failClosed, folder, eventName, format } = definition;
   const covers = matcher === undefined ? () => true : matcherOf(matcher);
   const env = { ...definition.env, CLAUDE_PROJECT_DIR: place.cwd };
-  const run = async (payload: HookPayload, call: SharedCall | undefined, signal: AbortSignal): Promise<HookVerdict> => {
-    const shared = sharedPayload(payload, { name: eventName, format, call });
-    const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env }, shared, signal);
+  const run = async (
+    payload: HookPayload,
+    call: ForeignCall | undefined,
+    signal: AbortSignal,
+  ): Promise<HookVerdict> => {
+    const input = foreignPayload(payload, { name: eventName, format, call });
+    const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env }, input, signal);
     return commandVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
   };
   return {
     ...{ event, label: command, origin: "workspace", failClosed, timeoutMs: timeoutSeconds * 1_000 },
     matcher: (tool) => coversTool(covers, tool),
     async run(payload, signal) {
-      const { content } = await sharedHashes(definition, place.cwd);
+      const { content } = await foreignHashes(definition, place.cwd);
       if (!isAllowed(content))
-        throw new Error(`its script has changed since you allowed it. Look at it, then use /hooks`);
+        throw new Error("its script has changed since you allowed it. Read the script, then type `/hooks`");
       if (event === "on_session_start" && !covers(String(payload.extra["source"]))) return {};
       if (payload.tool_name === null) return run(payload, undefined, signal);
-      const calls = sharedCalls(payload, covers);
+      const calls = foreignCalls(payload, covers);
       const verdicts = await Promise.all(calls.map((call) => run(payload, call, signal)));
       return joined(verdicts, calls, payload);
     },
@@ -206,7 +211,7 @@ export function sharedHook(
 }
 
 /** One verdict for our call from those for the other agent's calls. */
-function joined(verdicts: readonly HookVerdict[], calls: readonly SharedCall[], payload: HookPayload): HookVerdict {
+function joined(verdicts: readonly HookVerdict[], calls: readonly ForeignCall[], payload: HookPayload): HookVerdict {
   const strictest =
     verdicts.find(({ decision }) => decision === "block") ?? verdicts.find((one) => one.decision === "ask");
   const context = verdicts.flatMap((verdict) => verdict.context ?? []).join("\n");

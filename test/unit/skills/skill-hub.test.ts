@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runSkillsCommand, type SkillVerb } from "../../../agent-core/entry/skills-command.ts";
-import { hubCommand } from "../../../agent-core/skills/hub.ts";
+import { hubCommand } from "../../../agent-core/skills/skill-hub.ts";
 
 let folder: string;
 let home: string;
@@ -104,7 +104,7 @@ describe("the hub", () => {
     writeFileSync(installed("test"), skill("test", "My own way."));
     lines = [];
     expect(await run("update")).toBe(0);
-    expect(lines.join("\n")).toContain("test: changed here since its installation, so it is left alone.");
+    expect(lines.join("\n")).toContain("test: changed here since its installation, so it is not updated.");
     expect(readFileSync(installed("deploy"), "utf8")).toContain("Do it better.");
     expect(readFileSync(installed("test"), "utf8")).toContain("My own way.");
     lines = [];
@@ -140,7 +140,11 @@ describe("the hub", () => {
       /references\/a\.md: it contains an attempt/,
     ],
     ["a large file", (path: string) => put(`${path}/assets/a.bin`, "x".repeat(1_048_577)), /larger than 1 MiB/],
-    ["a bad name", (path: string) => put(`${path}/SKILL.md`, skill("../../escape")), /not made of lower-case letters/],
+    [
+      "a bad name",
+      (path: string) => put(`${path}/SKILL.md`, skill("../../escape")),
+      /must consist of lower-case letters/,
+    ],
   ])("refuses %s, and installs the other skills of the source", async (_, spoil, reason) => {
     put("source/good/SKILL.md", skill("good"));
     put("source/bad/SKILL.md", skill("bad"));
@@ -151,9 +155,9 @@ describe("the hub", () => {
   });
 
   it.each([
-    ["nowhere", "nowhere is no folder, no git address and no owner/repository/path"],
+    ["nowhere", "nowhere is neither a folder, a git address nor owner/repository/path"],
     ["file:///no/such/repository", "Could not fetch file:///no/such/repository"],
-    ["ext::sh -c touch% /tmp/x", "is no folder, no git address"],
+    ["ext::sh -c touch% /tmp/x", "is neither a folder, a git address nor"],
   ])("names the reason why %s cannot be fetched", async (source, reason) => {
     expect(await run("install", source)).toBe(1);
     expect(lines.join("\n")).toContain(reason);
@@ -164,10 +168,10 @@ describe("the hub", () => {
     const shown = await slash("install", "source");
     const [, id = ""] = /\/skills confirm ([0-9a-f]{8})/.exec(shown) ?? [];
     put("source/deploy/SKILL.md", skill("deploy", "Something else."));
-    expect(await slash("confirm", id)).toContain("has changed since it was shown");
+    expect(await slash("confirm", id)).toContain("has changed since you saw it");
     const [, again = ""] = /\/skills confirm ([0-9a-f]{8})/.exec(await slash("install", "source")) ?? [];
     expect(await slash("confirm", again)).toBe("Installed: deploy.");
-    expect(await slash("confirm", again)).toContain("Nothing that waits has the id");
+    expect(await slash("confirm", again)).toMatch(/No skills with the id \w+ wait for your confirmation/);
     expect(await slash("uninstall", "deploy")).toContain("Uninstalled deploy.");
     expect(await slash("nonsense", "")).toContain("Usage:");
   });

@@ -1,4 +1,4 @@
-/** The answer of a hook, a command's or a plugin's, in the spelling of the original Hermes Agent, of Claude Code or of Copilot. */
+/** Answers of hooks as verdicts, in the formats of the original Hermes Agent, Claude Code and Copilot. */
 import * as z from "zod";
 import type { FilterEnd } from "../platform/children/run-filter.ts";
 import { parseJson } from "../platform/json.ts";
@@ -48,17 +48,17 @@ type Answer = z.infer<typeof answerSchema>;
 const STOPPING: ReadonlySet<HookEvent> = new Set(["on_stop", "pre_verify"]);
 /** Events that a command can block by its exit code. */
 const BLOCKABLE: ReadonlySet<HookEvent> = new Set([...STOPPING, "pre_tool_call", "post_tool_call", "pre_llm_call"]);
-/** Events whose plain output is context in Claude Code. */
+/** Events whose plain output Claude Code adds to the context. */
 const CONTEXTUAL: ReadonlySet<HookEvent> = new Set(["on_session_start", "pre_llm_call"]);
 
 /**
- * `isShared`: the hook is written for another agent, which allows plain text except of a guard. Throws an Error with a
- * reason in one line when the command has failed.
+ * `isForeign`: the hook is written for another agent, so plain text is valid except before a tool call. Throws an Error
+ * with a reason in one line when the command has failed.
  */
 export function commandVerdict(
   { exitCode, output, errors }: FilterEnd,
   payload: HookFacts,
-  isShared: boolean,
+  isForeign: boolean,
 ): HookVerdict {
   const event = payload.hook_event_name;
   const verdict = readVerdict(parseJson(output), payload);
@@ -68,7 +68,7 @@ export function commandVerdict(
     const line = errors.trim().split("\n", 1)[0]?.slice(0, REASON_CHARS);
     throw new Error(`it ended with exit code ${exitCode}${line ? `: ${line}` : ""}`);
   }
-  return verdict ?? plainVerdict(output.trim(), event, isShared);
+  return verdict ?? plainVerdict(output.trim(), event, isForeign);
 }
 
 function blocked(verdict: HookVerdict | undefined, errors: string): HookVerdict {
@@ -78,14 +78,14 @@ function blocked(verdict: HookVerdict | undefined, errors: string): HookVerdict 
 }
 
 /** Verdict of output that is not a JSON object. */
-function plainVerdict(plain: string, event: HookEvent, isShared: boolean): HookVerdict {
+function plainVerdict(plain: string, event: HookEvent, isForeign: boolean): HookVerdict {
   if (plain === "") return {};
-  if (isShared && CONTEXTUAL.has(event)) return { context: plain };
-  if (isShared && event !== "pre_tool_call") return {};
+  if (isForeign && CONTEXTUAL.has(event)) return { context: plain };
+  if (isForeign && event !== "pre_tool_call") return {};
   throw new Error(`its answer is not a JSON object: ${JSON.stringify(plain.slice(0, SHOWN_CHARS))}`);
 }
 
-/** Verdict in the JSON answer of a command or a plugin; undefined for an answer that is none. */
+/** Verdict in the JSON answer of a command or a plugin; undefined for any other answer. */
 export function readVerdict(answer: unknown, payload: HookFacts): HookVerdict | undefined {
   const parsed = answerSchema.safeParse(answer);
   return parsed.success ? verdictOf(parsed.data, payload) : undefined;
@@ -120,7 +120,7 @@ const decisions: Readonly<Record<string, HookVerdict["decision"]>> = {
 function decisionOf(answer: Answer, event: HookEvent): HookVerdict["decision"] {
   if (answer.continue === false) return STOPPING.has(event) ? undefined : "block";
   const said = answer.hookSpecificOutput?.permissionDecision ?? answer.permissionDecision ?? answer.decision;
-  // In the original `action: approve` asks the user, while `decision: approve` is Claude Code's word for allowing.
+  // In the original Hermes Agent `action: approve` asks the user. In Claude Code `decision: approve` allows the call.
   if (said === undefined && answer.action === "approve") return "ask";
   const word = said ?? answer.action ?? "";
   if (word === "continue" && STOPPING.has(event) && (answer.message ?? answer.reason) !== undefined) return "block";

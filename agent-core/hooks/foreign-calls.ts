@@ -8,8 +8,8 @@ export const CLAUDE_FILES = [".claude/settings.json", ".claude/settings.local.js
 /** Folder of a workspace whose JSON files have hooks. */
 export const COPILOT_FOLDER = ".github/hooks";
 
-/** `claude`: the format of Claude Code and VS Code. `copilot`: the one of Copilot, whose names begin in lower case. */
-export type SharedFormat = "claude" | "copilot";
+/** `claude`: format of Claude Code and VS Code. `copilot`: format of Copilot, whose names begin in lower case. */
+export type ForeignFormat = "claude" | "copilot";
 
 const claudeEvents: Readonly<Record<string, HookEvent>> = {
   PreToolUse: "pre_tool_call",
@@ -35,7 +35,7 @@ const copilotEvents: Readonly<Record<string, HookEvent>> = {
 };
 
 /** Undefined for an event that this version does not have. */
-export function sharedEvent(name: string): { readonly event: HookEvent; readonly format: SharedFormat } | undefined {
+export function foreignEvent(name: string): { readonly event: HookEvent; readonly format: ForeignFormat } | undefined {
   const claude = Object.hasOwn(claudeEvents, name) ? claudeEvents[name] : undefined;
   if (claude !== undefined) return { event: claude, format: "claude" };
   const copilot = Object.hasOwn(copilotEvents, name) ? copilotEvents[name] : undefined;
@@ -82,21 +82,21 @@ function coversName(covers: (name: string) => boolean, name: string): boolean {
 }
 
 /** A call as another agent would make it. `name`: in Claude Code. */
-export type SharedCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
+export type ForeignCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
 
 /**
  * The calls of another agent that have the same effects as one of ours, as far as the pattern covers them. A patch of
  * several files is one call for each file.
  */
-export function sharedCalls(
+export function foreignCalls(
   { tool_name: tool, tool_input: raw, cwd }: HookPayload,
   covers: (name: string) => boolean,
-): readonly SharedCall[] {
+): readonly ForeignCall[] {
   const input = { ...(typeof raw === "object" ? raw : {}) } as Readonly<Record<string, unknown>>; // of a checked call
   return callsOf(tool ?? "", input, cwd).filter(({ name }) => coversName(covers, name));
 }
 
-function callsOf(tool: string, input: Readonly<Record<string, unknown>>, cwd: string): readonly SharedCall[] {
+function callsOf(tool: string, input: Readonly<Record<string, unknown>>, cwd: string): readonly ForeignCall[] {
   const { path, ...rest } = input;
   const file = { file_path: absolute(path, cwd) };
   switch (tool) {
@@ -122,11 +122,11 @@ function callsOf(tool: string, input: Readonly<Record<string, unknown>>, cwd: st
   }
 }
 
-function editCall({ mode: _, ...input }: Readonly<Record<string, unknown>>): SharedCall {
+function editCall({ mode: _, ...input }: Readonly<Record<string, unknown>>): ForeignCall {
   return { name: "Edit", input };
 }
 
-function patchCalls(patch: string, cwd: string): readonly SharedCall[] {
+function patchCalls(patch: string, cwd: string): readonly ForeignCall[] {
   return [...patch.matchAll(/^\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/gm)].map(([, verb, path]) => {
     const file = { file_path: absolute(path?.trim(), cwd) };
     return verb === "Add File" ? { name: "Write", input: { ...file, content: patch } } : editCall({ ...file, patch });
@@ -142,7 +142,7 @@ const ownKeys: Readonly<Record<string, string>> = {
   ...{ file_path: "path", glob: "file_glob", run_in_background: "background" },
 };
 
-/** Our input with what a hook changed in the other agent's. */
+/** Our input with the changes that a hook made to the other agent's. */
 export function ownInput(
   own: Readonly<Record<string, unknown>>,
   before: Readonly<Record<string, unknown>>,
@@ -157,13 +157,13 @@ export function ownInput(
 }
 
 /** Input of a hook's command. `name`: the event's in its file; `call`: undefined for other events. */
-export function sharedPayload(
+export function foreignPayload(
   { session_id: id, cwd, extra }: HookPayload,
   {
     name,
     format,
     call,
-  }: { readonly name: string; readonly format: SharedFormat; readonly call?: SharedCall | undefined },
+  }: { readonly name: string; readonly format: ForeignFormat; readonly call?: ForeignCall | undefined },
 ): Readonly<Record<string, unknown>> {
   const { tool_call_id: toolCallId, result, ok, user_message: message, source, attempt, reason } = extra;
   const prompt = typeof message === "string" ? message : undefined;
@@ -188,6 +188,6 @@ export function sharedPayload(
 }
 
 /** Copilot's tools call a file `path`. */
-function copilotInput({ input }: SharedCall): Readonly<Record<string, unknown>> {
+function copilotInput({ input }: ForeignCall): Readonly<Record<string, unknown>> {
   return "file_path" in input ? { ...input, path: input["file_path"] } : input;
 }

@@ -1,13 +1,14 @@
-/** Tools of servers as tools of the agent: names, schemas, effects. */
+/** The tools of a server as tools of the agent, and tools of ours that read the server's resources and prompts. */
+import * as z from "zod";
 import { INVISIBLE } from "../platform/visible-text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
-import type { CheckedTool, ServerConnection, ServerUser } from "./server-connection.ts";
-import { callResult } from "./tool-result.ts";
+import type { CheckedTool, RequestHandlers, ServerCallOptions, ServerConnection } from "./server-connection.ts";
+import { callResult, dataResult, promptText, resourceResult } from "./tool-result.ts";
 
 /** Limit of the providers for the name of a tool. */
 const MAX_NAME_CHARS = 64;
-/** A longer description is advertising. Characters. */
+/** Length of a tool's description in the request. Characters. */
 const MAX_DESCRIPTION_CHARS = 2_000;
 /** Characters without a glyph, which hide instructions from people: format and tag characters, and control characters. */
 const HIDDEN = new RegExp(`[^\\P{Cc}\\n\\t]|[\\p{Cf}${INVISIBLE.filler}${INVISIBLE.tag}]`, "gu");
@@ -112,13 +113,13 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
 export type SessionServer = {
   readonly config: ServerConfig;
   readonly connection: ServerConnection;
-  /** Gives the session's answers to the server's own requests. */
-  userOf(ask: ToolContext["ask"]): ServerUser;
+  /** Handlers of the session for the server's own requests. */
+  handlersFor(ask: ToolContext["ask"]): RequestHandlers;
 };
 
 /** The tools of a server that its settings offer, without those in `off`. */
 export function toolsOf(
-  { config, connection, userOf }: SessionServer,
+  { config, connection, handlersFor }: SessionServer,
   names: ToolNames,
   off: ReadonlySet<string>,
 ): readonly Tool[] {
@@ -136,7 +137,7 @@ export function toolsOf(
         run: async (args, context) => {
           const answer = await connection.call(tool.name, args, {
             signal: context.signal,
-            user: userOf(context.ask),
+            handlers: handlersFor(context.ask),
             onProgress: (line) => context.show({ type: "output", text: `${line}\n` }),
           });
           return callResult(answer, `${config.name}/${tool.name}`, context);
@@ -153,8 +154,99 @@ function parametersOf({ inputSchema }: CheckedTool): Record<string, unknown> {
   );
 }
 
-/** Hints count only from servers that the user chose. */
+/** A workspace's server may lie, so its hints do not count. */
 function isBelievedReadOnly({ source }: ServerConfig, { annotations }: CheckedTool): boolean {
   if (source === "workspace") return false;
   return annotations?.readOnlyHint === true && annotations.destructiveHint !== true;
+}
+
+type Wrapper<Input extends z.ZodType> = {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Input;
+  run(input: z.output<Input>, options: ServerCallOptions, context: ToolContext): Promise<ToolResult>;
+};
+
+/** Wrappers for those of resources and prompts that the server has. A tool of the server with the same name hides one. */
+export function wrapperTools(server: SessionServer, names: ToolNames): readonly Tool[] {
+  const { config, connection } = server;
+  const { hasResources, prompts, tools } = connection.listing;
+  return [
+    ...(config.resources && hasResources ? resourceWrappers(server, names) : []),
+    ...(config.prompts && prompts.length > 0 ? promptWrappers(server, names) : []),
+  ].filter(({ name }) => !tools.some((tool) => names.of(config.name, tool.name) === name));
+}
+
+function resourceWrappers(server: SessionServer, names: ToolNames): readonly Tool[] {
+  const { config, connection } = server;
+  return [
+    wrapper(server, names, {
+      name: "list_resources",
+      description: `List the resources of the MCP server ${config.name}, with their URIs.`,
+      input: z.object({}),
+      run: async (_input, options, context) => {
+        const found = await connection.resources(options);
+        const lines = found.map(({ uri, uriTemplate, name, description, mimeType }) =>
+          lineOf([uri ?? uriTemplate, name, mimeType, description]),
+        );
+        const text = lines.length === 0 ? "The server has no resources." : lines.join("\n");
+        return dataResult(text, `${config.name}/resources`, context);
+      },
+    }),
+    wrapper(server, names, {
+      name: "read_resource",
+      description: `Read one resource of the MCP server ${config.name} by its URI.`,
+      input: z.object({ uri: z.string().min(1) }),
+      run: async ({ uri }, options, context) =>
+        resourceResult(await connection.readResource(uri, options), `${config.name}/${uri}`, context),
+    }),
+  ];
+}
+
+function promptWrappers(server: SessionServer, names: ToolNames): readonly Tool[] {
+  const { config, connection } = server;
+  return [
+    wrapper(server, names, {
+      name: "list_prompts",
+      description: `List the prompts of the MCP server ${config.name}, with their arguments.`,
+      input: z.object({}),
+      run: (_input, _options, context) => {
+        const lines = connection.listing.prompts.map(({ name, description, arguments: all = [] }) => {
+          const named = all.map((each) => (each.required ? each.name : `${each.name}?`)).join(", ");
+          return lineOf([`${name}(${named})`, description]);
+        });
+        return dataResult(lines.join("\n"), `${config.name}/prompts`, context);
+      },
+    }),
+    wrapper(server, names, {
+      name: "get_prompt",
+      description: `Get one prompt of the MCP server ${config.name} with its arguments filled in.`,
+      input: z.object({ name: z.string().min(1), arguments: z.record(z.string(), z.string()).default({}) }),
+      run: async ({ name, arguments: values }, options, context) =>
+        dataResult(promptText(await connection.prompt(name, values, options)), `${config.name}/${name}`, context),
+    }),
+  ];
+}
+
+function lineOf(facts: readonly (string | undefined)[]): string {
+  return facts.filter((fact) => fact !== undefined).join(" · ");
+}
+
+function wrapper<Input extends z.ZodType>(
+  { config, handlersFor }: SessionServer,
+  names: ToolNames,
+  { name, description, input, run }: Wrapper<Input>,
+): Tool {
+  const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input" });
+  return foreignTool(config, {
+    ...{ name: names.of(config.name, name), tool: name, title: undefined, description, parameters },
+    readOnly: config.source !== "workspace",
+    check: (args) =>
+      input
+        .safeParse(args)
+        .error?.issues.map((issue) => lineOf([issue.path.join("."), issue.message]))
+        .join("; "),
+    run: (args, context) =>
+      run(input.parse(args), { signal: context.signal, handlers: handlersFor(context.ask) }, context),
+  });
 }
