@@ -185,10 +185,12 @@ export class AIAgent {
   }
 
   /** Records the user's decision on an edit. Returns false when this session did not edit the file. */
-  recordReview({ path, outcome, lines }: ReviewOutcome): boolean {
+  recordReview(review: ReviewOutcome): boolean {
+    const { path, outcome, lines } = review;
     const callId = this.checkpoints?.lastEditor(path);
     if (callId === undefined) return false;
     this.#record.journal({ type: "verdict", callId, path, outcome, lines });
+    void this.#setup.skills?.review(review);
     return true;
   }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { KnownSkill, KnownSkills, SkillLibrary, SkillLibraryOptions } from "../skills/skill-library.ts";
 import type { SkillFailure } from "../skills/skill-places.ts";
 import type { CommandAnswer, Extension, ExtensionCommand } from "./extensions.ts";
@@ -97,9 +98,14 @@ export class SessionSkills implements Extension {
   }
 
   /** Counts the uses of a turn that has ended, and reads the skills for the next one. */
-  async endTurn(succeeded: boolean): Promise<void> {
-    if (this.#library !== undefined) await (await this.#library).endTurn(succeeded);
+  async endTurn(succeeded: boolean, changedPaths: ReadonlySet<string>): Promise<void> {
+    if (this.#library !== undefined) await (await this.#library).endTurn(succeeded, changedPaths);
     this.#loaded = this.#read();
+  }
+
+  /** Counts the user's decision on an edit. */
+  async review(outcome: ReviewOutcome): Promise<void> {
+    if (this.#library !== undefined) await (await this.#library).review(outcome);
   }
 
   /** Reads the skills again, as far as they changed. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Switches } from "../config/switches.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
+import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import { bundled } from "./bundled.gen.ts";
 import { bodyOf, SKILL_FILE, type ToolNames } from "./skill.ts";
 import { listSkillFiles, readSkillFile, type SkillText } from "./skill-files.ts";
@@ -70,12 +71,22 @@ export type KnownSkill = Skill & {
 
 export type KnownSkills = { readonly skills: readonly KnownSkill[]; readonly failures: readonly SkillFailure[] };
 
+type ReviewedTurn = {
+  readonly skills: readonly string[];
+  readonly changedPaths: ReadonlySet<string>;
+  /** Lines that the user kept, less those that the user undid or retyped. */
+  balance: number;
+  isSuccess: boolean;
+};
+
 export class SkillLibrary {
   readonly #options: SkillLibraryOptions;
   #loading: Promise<KnownSkills> | undefined;
   /** Skills whose text reached the model in the running turn. */
   readonly #usedInTurn = new Set<string>();
   readonly #writes = new KeyedQueue();
+  /** The last turn with skills, when it succeeded. */
+  #reviewed: ReviewedTurn | undefined;
 
   constructor(options: SkillLibraryOptions) {
     this.#options = options;
@@ -130,24 +141,42 @@ export class SkillLibrary {
     await (await Switches.of(dirname(this.#options.homeSkills))).set(`skill:${name}`, !isOff);
   }
 
-  /** Counts the uses of a turn. */
-  async endTurn(succeeded: boolean): Promise<void> {
-    const used = [...this.#usedInTurn];
+  /** Counts the uses of a turn. `changedPaths`: files that it edited, absolute. */
+  async endTurn(succeeded: boolean, changedPaths: ReadonlySet<string>): Promise<void> {
+    const skills = [...this.#usedInTurn];
     this.#usedInTurn.clear();
-    const { homeSkills, now, onDefect } = this.#options;
-    const lastUsed = new Date(now()).toISOString();
-    const count = async (): Promise<void> => {
-      for (const name of used) {
-        await changeRecord(homeSkills, name, (record) => ({
-          ...record,
-          uses: record.uses + 1,
-          successes: record.successes + (succeeded ? 1 : 0),
-          lastUsed,
-        }));
-      }
+    if (skills.length === 0) return;
+    this.#reviewed = succeeded ? { skills, changedPaths, balance: 0, isSuccess: true } : undefined;
+    const lastUsed = new Date(this.#options.now()).toISOString();
+    await this.#change(skills, (record) => ({
+      uses: record.uses + 1,
+      successes: record.successes + (succeeded ? 1 : 0),
+      lastUsed,
+    }));
+  }
+
+  /** Counts the user's decision on an edit. The turn of the edit is no success while most of its lines are undone. */
+  async review({ path, outcome, lines }: ReviewOutcome): Promise<void> {
+    const turn = this.#reviewed;
+    if (!turn?.changedPaths.has(path)) return;
+    turn.balance += outcome === "kept" ? lines : -lines;
+    const isSuccess = turn.balance >= 0;
+    if (turn.isSuccess === isSuccess) return;
+    turn.isSuccess = isSuccess;
+    await this.#change(turn.skills, (record) => ({
+      ...record,
+      successes: Math.max(0, record.successes + (isSuccess ? 1 : -1)),
+    }));
+  }
+
+  /** Never rejects. */
+  async #change(names: readonly string[], change: (record: SkillRecord) => SkillRecord): Promise<void> {
+    const { homeSkills, onDefect } = this.#options;
+    const write = async (): Promise<void> => {
+      for (const name of names) await changeRecord(homeSkills, name, change);
     };
     await this.#writes
-      .run("", count)
+      .run("", write)
       .catch((error: unknown) => onDefect(`Uses of skills are not counted: ${String(error)}`));
   }
 

@@ -11,7 +11,7 @@ const RECORDS_FILE = ".usage.json";
 const recordSchema = z.object({
   /** Turns in which the skill's text reached the model. */
   uses: z.number().catch(0),
-  /** Uses whose turns ended without an error or a cancel. */
+  /** Uses whose turns ended without an error or a cancel, and whose edits the user did not undo. */
   successes: z.number().catch(0),
   /** ISO time of the last use. */
   lastUsed: z.string().exactOptional(),

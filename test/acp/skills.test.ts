@@ -172,3 +172,15 @@ test("two windows change one skill at once: one of them is refused, and nothing 
   expect(readFileSync(path, "utf8")).toBe(SKILL.replace("--since TAG", "--since B"));
   expect(lastRequest()).toContain("has changed since it was read");
 });
+
+test("a turn whose edit the user undoes does not count as a success of its skill", async () => {
+  const agent = await startEditor();
+  put(join(agent.home, "skills", "release-notes", "SKILL.md"), SKILL);
+  const id = await agent.newSession();
+  model.script({ parts: [call("write_file", { path: "notes.md", content: "one\n" })] }, say("written"));
+  await agent.prompt(id, "/release-notes for 1.0");
+  const record = () => JSON.parse(readFileSync(join(agent.home, "skills", ".usage.json"), "utf8"))["release-notes"];
+  expect(record()).toMatchObject({ uses: 1, successes: 1 });
+  agent.notify("_hermes/file_reviewed", { path: join(agent.cwd, "notes.md"), outcome: "undone", lines: 1 });
+  await expect.poll(record).toMatchObject({ uses: 1, successes: 0 });
+});

@@ -225,7 +225,7 @@ it("uses are counted beside the skills, by all sessions at once", async () => {
     sessions.map(async (each, index) => {
       const deploy = (await each.find("deploy")) ?? expect.fail("no such skill");
       await each.read(deploy, "loaded", "procedure");
-      await each.endTurn(index > 0);
+      await each.endTurn(index > 0, new Set());
     }),
   );
   const record = { uses: 3, successes: 2, lastUsed: "2026-11-20T00:00:00.000Z" };
@@ -234,6 +234,22 @@ it("uses are counted beside the skills, by all sessions at once", async () => {
   expect(await names(library())).toEqual([]);
   await library().setOff("deploy", false);
   expect((await library().find("deploy"))?.record).toEqual(record);
+});
+
+it("a turn whose edited lines the user mostly undoes is no success of its skills", async () => {
+  skill("home/skills/deploy");
+  const all = library();
+  const deploy = (await all.find("deploy")) ?? expect.fail("no such skill");
+  await all.read(deploy, "loaded", "procedure");
+  await all.endTurn(true, new Set(["/w/a.ts"]));
+  const successes = async () => (await all.find("deploy"))?.record.successes;
+  await all.review({ path: "/w/other.ts", outcome: "undone", lines: 9 });
+  expect(await successes()).toBe(1);
+  await all.review({ path: "/w/a.ts", outcome: "undone", lines: 2 });
+  expect(await successes()).toBe(0);
+  await all.review({ path: "/w/a.ts", outcome: "retyped", lines: 1 });
+  await all.review({ path: "/w/a.ts", outcome: "kept", lines: 5 });
+  expect(await successes()).toBe(1);
 });
 
 it("the index of 60 skills stays within 1,500 characters and says how many are left", async () => {
