@@ -5,7 +5,8 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { killTree } from "./process-tree.ts";
+import { Deadline } from "../deadline.ts";
+import { isGroupAlive, killTree } from "./process-tree.ts";
 
 /** Time for a program to end by itself after its stdin has closed, before its tree is killed. Milliseconds. */
 const CLOSE_GRACE_MS = 100;
@@ -45,7 +46,7 @@ export async function startGroup({ command, args, env, cwd }: GroupStart): Promi
   guard.add(pid);
   const end = async (): Promise<void> => {
     stdin.end();
-    await firstOf(ended, CLOSE_GRACE_MS);
+    await new Deadline(CLOSE_GRACE_MS).waitFor(ended);
     if (isGroupAlive(pid)) await killTree({ pid, marker: randomUUID() });
     guard.remove(pid);
     stdout.destroy();
@@ -59,23 +60,6 @@ export async function startGroup({ command, args, env, cwd }: GroupStart): Promi
       return ending;
     },
   };
-}
-
-async function firstOf(work: Promise<unknown>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
-}
-
-function isGroupAlive(group: number): boolean {
-  try {
-    return process.kill(-group, 0);
-  } catch {
-    return false;
-  }
 }
 
 /** Reads `add GROUP` and `remove GROUP`. At the end of its input it ends the groups that are left. */

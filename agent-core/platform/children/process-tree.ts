@@ -51,6 +51,15 @@ export function interruptGroup({ pid }: ProcessTree): void {
   send(process.platform === "win32" ? pid : -pid, "SIGINT");
 }
 
+/** True while a process of the group lives; on Windows, while the process itself does. Reading marks takes far longer. */
+export function isGroupAlive(group: number): boolean {
+  try {
+    return process.kill(process.platform === "win32" ? group : -group, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** Living processes of the tree: relatives, and all processes with the mark. */
 export async function livingMembers(tree: ProcessTree): Promise<readonly Member[]> {
   if (process.platform === "win32") return [];

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { messageOf } from "../errors.ts";
-import { killTree, MARKER_VARIABLE } from "./process-tree.ts";
+import { isGroupAlive, killTree, MARKER_VARIABLE } from "./process-tree.ts";
 import { childMark } from "./start-child.ts";
 
 /** Time for the output to arrive after the end of the program. A process that it left may hold the pipe open for ever. */
@@ -79,14 +79,4 @@ function collect(stream: Readable, maxBytes: number, onTooLong: () => void): () 
   });
   stream.on("error", () => undefined); // destroyed with the program
   return () => Buffer.concat(chunks).toString("utf8");
-}
-
-/** Reading the marks of all processes costs milliseconds, and most programs leave nothing. */
-function isGroupAlive(pid: number): boolean {
-  try {
-    process.kill(process.platform === "win32" ? pid : -pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
