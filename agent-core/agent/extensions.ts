@@ -5,6 +5,7 @@
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { Hook } from "../hooks/hook.ts";
 import type { UserMessage } from "../messages/message.ts";
+import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAct, HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
@@ -102,11 +103,9 @@ export class Extensions {
   async ready(signal: AbortSignal): Promise<void> {
     if (this.#isReady) return;
     this.#isReady = true;
-    const waiting = AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]);
-    const over = Promise.withResolvers<void>();
-    waiting.addEventListener("abort", () => over.resolve(), { once: true });
-    if (waiting.aborted) return;
-    await Promise.race([Promise.allSettled(this.#all.map(({ ready }) => ready)), over.promise]);
+    const over = AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]);
+    const all = Promise.allSettled(this.#all.map(({ ready }) => ready));
+    await abortable(all, over).catch(() => undefined); // the turn has what is ready
   }
 
   trust(): void {

@@ -3,6 +3,7 @@
  * workspace and from plugins. `Hooks` runs the hooks of one event in parallel and merges their verdicts.
  */
 import { basename, dirname } from "node:path";
+import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { RecordedHook } from "../sessions/outcomes.ts";
 
@@ -189,12 +190,7 @@ export class Hooks {
 
   /** Waits for the hooks of observed events, at most until the signal is aborted. */
   async idle(signal: AbortSignal): Promise<void> {
-    if (this.#observing.size === 0 || signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const left = (): void => resolve();
-    signal.addEventListener("abort", left, { once: true });
-    await Promise.race([Promise.all(this.#observing), promise]);
-    signal.removeEventListener("abort", left);
+    await abortable(Promise.all(this.#observing), signal).catch(() => undefined); // `close` ends those that still run
   }
 
   /** Waits for the hooks that still run, and ends those that take too long. */
