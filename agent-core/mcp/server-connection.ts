@@ -16,6 +16,7 @@ import type {
   ServerTool,
   ToolAnswer,
 } from "./server-answers.ts";
+import type { SignInNeeded } from "./server-auth.ts";
 import type { ServerConfig } from "./server-config.ts";
 
 /** Delays before the restarts after crashes within a minute. After the next crash the server stays down. Milliseconds. */
@@ -187,9 +188,8 @@ export class ServerConnection {
       if (generation === this.#generation && this.#client !== undefined) this.#set({ kind: "on" });
     } catch (error) {
       if (generation !== this.#generation) return;
-      const { SignInNeeded } = await import("./server-auth.ts");
       const message = messageOf(error);
-      if (error instanceof SignInNeeded) this.#set({ kind: "needs-sign-in", error: message });
+      if (isSignInNeeded(error)) this.#set({ kind: "needs-sign-in", error: message });
       else if (this.#crashes.length > 0) this.#crashed(message);
       else this.#set({ kind: "failed", error: message, willRestart: false });
     }
@@ -226,8 +226,7 @@ export class ServerConnection {
 
   /** Updates the state after a failed call: an HTTP server may have dropped the session or the user's sign-in. */
   #refused(error: unknown): unknown {
-    if (error instanceof Error && error.name === "SignInNeeded")
-      this.#set({ kind: "needs-sign-in", error: error.message });
+    if (isSignInNeeded(error)) this.#set({ kind: "needs-sign-in", error: error.message });
     else if (isForgotten(error)) this.#crashed("the server forgot the session");
     return error;
   }
@@ -334,6 +333,11 @@ export class ServerConnection {
       this.#running.delete(running);
     }
   }
+}
+
+/** The class itself would load the library with this module. */
+function isSignInNeeded(error: unknown): error is SignInNeeded {
+  return error instanceof Error && error.name === "SignInNeeded";
 }
 
 /** HTTP status 404 of a server that no longer knows the connection, for example after its restart. */

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
 import { type ParseError, parse } from "jsonc-parser";
 import * as z from "zod";
-import { messageOf } from "../../agent-core/platform/errors.ts";
+import { hasCode, messageOf } from "../../agent-core/platform/errors.ts";
 
 /** Value of a variable or a header. */
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
@@ -79,7 +79,7 @@ async function readServers(path: string): Promise<{ readonly servers: object; re
     if (parsed.success && errors.length === 0) return { servers: parsed.data.servers, problems: [] };
     return { servers: {}, problems: [`VS Code's MCP servers are not used: ${path} is not a valid list of servers.`] };
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return { servers: {}, problems: [] };
+    if (hasCode(error, "ENOENT")) return { servers: {}, problems: [] };
     return { servers: {}, problems: [`VS Code's MCP servers are not used: ${messageOf(error)}`] };
   }
 }
