@@ -1,12 +1,7 @@
-/** Files, events and tool calls as other agents name them: Claude Code, VS Code and Copilot. */
+/** Events and tool calls as other agents name them: Claude Code, VS Code and Copilot. */
 import { isAbsolute, join } from "node:path";
 import { systemClock } from "../platform/clock.ts";
 import type { HookEvent, HookPayload } from "./hook.ts";
-
-/** Files of a workspace that have hooks. */
-export const CLAUDE_FILES = [".claude/settings.json", ".claude/settings.local.json"] as const;
-/** Folder of a workspace whose JSON files have hooks. */
-export const COPILOT_FOLDER = ".github/hooks";
 
 /** `claude`: format of Claude Code and VS Code. `copilot`: format of Copilot, whose names begin in lower case. */
 export type ForeignFormat = "claude" | "copilot";

@@ -9,8 +9,6 @@ import { contentHash } from "../approval/consents.ts";
 import { parseJson } from "../platform/json.ts";
 import { type CommandHook, type CommandPlace, MAX_TIMEOUT_SECONDS, matcherOf, runHookCommand } from "./command-hook.ts";
 import {
-  CLAUDE_FILES,
-  COPILOT_FOLDER,
   coversTool,
   type ForeignCall,
   type ForeignFormat,
@@ -19,7 +17,7 @@ import {
   foreignPayload,
   ownInput,
 } from "./foreign-calls.ts";
-import type { Hook, HookPayload, HookVerdict } from "./hook.ts";
+import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, type HookPayload, type HookVerdict } from "./hook.ts";
 import { commandVerdict } from "./hook-answer.ts";
 
 /** Default of VS Code and Copilot. Seconds. */

@@ -43,6 +43,11 @@ export const HOOK_EVENTS = [
 
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
+/** Files of a workspace that have hooks. */
+export const CLAUDE_FILES = [".claude/settings.json", ".claude/settings.local.json"] as const;
+/** Folder of a workspace whose JSON files have hooks. */
+export const COPILOT_FOLDER = ".github/hooks";
+
 /**
  * Environment variable of all processes of a hook. An agent that a hook starts runs no hooks, so that hooks cannot start
  * each other without end.

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { Consents } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
 import type { HermesExtensionItem } from "../protocol/extensions.ts";
-import { CLAUDE_FILES, COPILOT_FOLDER } from "./foreign-calls.ts";
-import { type Hook, IN_HOOK_VARIABLE } from "./hook.ts";
+import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, IN_HOOK_VARIABLE } from "./hook.ts";
 import type { SessionHooks, SessionHooksOptions } from "./session-hooks.ts";
 
 /** The part of a session that hooks need. */
