@@ -29,10 +29,10 @@ const ORIGINAL: Readonly<Record<string, string>> = {
   "": `attachments bedrock bot_mode browser checkpoints code_execution command_allowlist context_file_max_chars
     context_file_read_timeout credential_pool_strategies cron curator custom_providers custom_toolsets dashboard database
     delegation discord display file_read_max_chars gateway goals honcho human_delay kanban logging
-    loops lsp matrix mattermost max_concurrent_sessions max_live_sessions mcp mcp_discovery_timeout mcp_servers
+    loops lsp matrix mattermost max_concurrent_sessions max_live_sessions mcp mcp_discovery_timeout
     mcp_single_query_discovery_timeout moa model_aliases model_catalog model_overrides models_dev monitoring openrouter
-    personalities platform_hints platforms plugins privacy prompt_caching provider_routing quick_commands runtime secrets
-    security session session_reset signal skills slack smart_model_routing streaming stt telegram timezone tool_budget
+    personalities platform_hints platforms privacy prompt_caching provider_routing quick_commands runtime secrets
+    security session session_reset signal slack smart_model_routing streaming stt telegram timezone tool_budget
     tool_loop_guardrails tool_output tools tts updates voice wake_word web whatsapp`,
   model: `auth_mode context_length default_headers entra extra_headers model ollama_num_ctx reasoning_echo streaming
     supports_vision`,
@@ -47,7 +47,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     verify_guidance verify_on_stop`,
   approvals: `cron_mode denial_breaker_threshold deny destructive_slash_confirm mcp_reload_confirm single_query_mode
     smart_policy timeout unattended_mode`,
-  auxiliary: `curator free_only goal_judge kanban_decomposer mcp memory_query_rewrite moa_aggregator
+  auxiliary: `curator free_only goal_judge kanban_decomposer memory_query_rewrite moa_aggregator
     moa_reference monitor openrouter_model profile_describer review session_search skills_hub stream_only_base_urls
     transient_retries triage_specifier tts_audio_tags vision web_extract`,
   "auxiliary.*": "download_timeout enabled extra_body language max_input_tokens prefer_fast_model reasoning_effort",
@@ -62,10 +62,10 @@ const ORIGINAL: Readonly<Record<string, string>> = {
   context: "memory_trim",
   fallback_providers: "extra_body reasoning_echo",
   memory: "flush_min_turns provider user_profile_enabled write_approval",
-  "mcp_servers.*": `client_cert client_key connect_retries idle_timeout keepalive lazy oauth roots sampling ssl_verify
+  "mcp_servers.*": `client_cert client_key connect_retries idle_timeout keepalive lazy roots sampling ssl_verify
     supports_parallel_tool_calls`,
   network: "force_ipv4",
-  plugins: `allow_deprecated_imports auto_apply auto_update_check_hours clone_timeout_seconds hook_callback_timeout`,
+  plugins: `allow_deprecated_imports auto_apply auto_update_check_hours clone_timeout_seconds`,
   "providers.*": `api extra_body extra_headers key_cmd model models name request_timeout_seconds session_affinity_header
     transport`,
   skills: `create_dir guard_agent_created inline_shell inline_shell_timeout ledger platform_disabled project_discovery
