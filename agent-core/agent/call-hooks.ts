@@ -1,20 +1,20 @@
-/** The hooks of one tool call: before its judgement, after its run, and for the text that the model gets. */
+/** The hooks of one tool call: before the policy judges it, after its run, and for the text that the model gets. */
 import type { Hooks } from "../hooks/hook.ts";
 import type { ToolResult } from "../tools/tool.ts";
 
-/** Characters of a changed input that the model is shown. */
+/** Length of a changed input in the note for the model. Characters. */
 const SHOWN_INPUT_CHARS = 2_000;
 
 export type HookedCall = { readonly callId: string; readonly tool: string; readonly input: unknown };
 
-/** Verdict of the hooks on a call that has not been judged. */
+/** Verdict of the hooks on a call, before the policy judges it. */
 export type CallVerdict =
   | { readonly kind: "refuse"; readonly text: string }
   | {
       readonly kind: "run";
       /** Input in place of the model's; undefined when it stays. */
       readonly input: Readonly<Record<string, unknown>> | undefined;
-      /** Reasons why a hook wants the user to be asked; empty when none does. */
+      /** Reasons of hooks that ask the user; empty without one. */
       readonly asks: readonly string[];
       /** A hook of the home answers for the user. */
       readonly isApproved: boolean;
@@ -47,14 +47,14 @@ function blockText(tool: string, { decidedBy, reasons }: Awaited<ReturnType<Hook
   return `${tool} was not run: ${by}. ${reasons.map(sentence).join(" ")} ${advice}`;
 }
 
-/** A hook's reason is often a word or two, and other sentences follow it. */
+/** Makes a sentence of a hook's reason, because other sentences follow it. */
 function sentence(reason: string): string {
   const text = reason.trim();
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(text) ? capital : `${capital}.`;
 }
 
-/** The result as the model gets it: with what the hooks add, or with the text that they put in its place. */
+/** The result for the model: with the text that hooks add, or with the text that replaces it. */
 export async function afterCall(
   call: HookedCall,
   result: ToolResult,

@@ -63,7 +63,7 @@ export class SessionSkills implements Extension {
 
   /**
    * The skills that a message names, else those that fit it. Only a message with a name reads the folders again: the others
-   * use the reading after the last turn, and wait for nothing.
+   * use the skills that were read after the last turn.
    */
   async attach(message: string): Promise<string | undefined> {
     await (COMMAND.test(message) ? this.refresh() : this.loaded());

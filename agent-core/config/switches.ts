@@ -13,7 +13,7 @@ const fileSchema = z.object({ version: z.literal(1), switches: z.record(z.string
 
 type Switch = z.output<typeof switchSchema>;
 
-/** An extension is named by its kind and what identifies it there: `mcp:NAME`, `hook:HASH`, `skill:NAME`. */
+/** The ids are `mcp:NAME`, `hook:HASH` and `skill:NAME`; a workspace's server has its consent's hash as the name. */
 export class Switches {
   readonly #path: string;
   #switches: ReadonlyMap<string, Switch> = new Map();
@@ -22,7 +22,7 @@ export class Switches {
     this.#path = path;
   }
 
-  /** Reads the file. A missing or damaged one leaves everything as its settings say. */
+  /** Reads the file. With a missing or damaged file, only the settings count. */
   static async of(home: string): Promise<Switches> {
     const switches = new Switches(switchesFile(home));
     await switches.#read();
@@ -58,7 +58,7 @@ export class Switches {
     this.#switches = new Map(Object.entries(switches));
   }
 
-  /** Keeps what other processes have switched since the last reading. */
+  /** Reads the file again before the write, and so keeps the changes of other processes. */
   async #change(id: string, change: (before: Switch) => Switch): Promise<void> {
     makeFolder(dirname(this.#path), 0o700);
     await withLock(`${this.#path}.lock`, async () => {
