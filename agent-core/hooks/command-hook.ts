@@ -1,6 +1,7 @@
 /** Hooks that are commands: one process for each event, with the event as JSON on its input. */
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { type FilterEnd, runFilter } from "../platform/children/run-filter.ts";
+import { withinTime } from "../platform/within-time.ts";
 import { type Hook, type HookEvent, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "./hook.ts";
 import { commandVerdict } from "./hook-answer.ts";
 
@@ -51,13 +52,29 @@ export function homeHook(definition: CommandHook, place: CommandPlace): Hook {
   };
 }
 
-/** Matches a pattern against a whole name. An invalid regular expression is compared as a name. */
+/** Limit for one name. A workspace's pattern may need hours for it. */
+const MATCH_MS = 20;
+
+/**
+ * The pattern matches a whole name. A pattern that is no regular expression is a name itself. One that takes too long
+ * matches, because a guard must not miss a call.
+ */
 export function matcherOf(pattern: string): (tool: string) => boolean {
+  const known = new Map<string, boolean>();
+  const whole = wholeOf(pattern);
+  if (whole === undefined) return (tool) => tool === pattern;
+  return (tool) => {
+    const matches = known.get(tool) ?? withinTime(MATCH_MS, () => whole.test(tool))?.value ?? true;
+    known.set(tool, matches);
+    return matches;
+  };
+}
+
+function wholeOf(pattern: string): RegExp | undefined {
   try {
-    const whole = new RegExp(`^(?:${pattern})$`);
-    return (tool) => whole.test(tool);
+    return new RegExp(`^(?:${pattern})$`);
   } catch {
-    return (tool) => tool === pattern;
+    return undefined;
   }
 }
 

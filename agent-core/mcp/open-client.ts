@@ -8,7 +8,6 @@ import {
   type ElicitRequest,
   type ElicitResult,
   type FetchLike,
-  type JsonSchemaType,
   type Progress,
   type RequestOptions,
   type Root,
@@ -19,9 +18,9 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
 import { messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
+import { type ArgumentCheck, argumentCheck } from "../tools/argument-check.ts";
 import {
   type listPage,
   listPrompts,
@@ -55,9 +54,6 @@ export type ServerPorts = {
 };
 
 export type CallOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void };
-
-/** Validates arguments: the errors in one line, undefined for valid ones. */
-export type ArgumentCheck = (args: unknown) => string | undefined;
 
 /** An open connection. */
 export type OpenClient = {
@@ -168,7 +164,6 @@ function signInNeeded(error: unknown, name: string): unknown {
 
 function opened(client: Client, log: () => string): OpenClient {
   const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
-  const checker = new AjvJsonSchemaValidator();
   // The library's own methods reject a whole answer because of one invalid part.
   const pages = (method: string, options?: CallOptions) => (cursor: string | undefined, page: typeof listPage) =>
     client.request({ method, params: cursor === undefined ? {} : { cursor } }, page, options && optionsOf(options));
@@ -192,10 +187,7 @@ function opened(client: Client, log: () => string): OpenClient {
       client.request({ method: "resources/read", params: { uri } }, resourceAnswer, optionsOf(options)),
     prompt: (name, args, options) =>
       client.request({ method: "prompts/get", params: { name, arguments: args } }, promptAnswer, optionsOf(options)),
-    check: (schema) => {
-      const validate = checker.getValidator(schema as JsonSchemaType); // the compiler rejects an invalid schema
-      return (args) => validate(args).errorMessage;
-    },
+    check: argumentCheck,
     rootsChanged: () => client.sendRootsListChanged(),
     close: () => client.close(),
   };

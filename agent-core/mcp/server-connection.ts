@@ -7,7 +7,8 @@ import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelco
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
-import type { ArgumentCheck, OpenClient, ServerPorts } from "./open-client.ts";
+import type { ArgumentCheck } from "../tools/argument-check.ts";
+import type { OpenClient, ServerPorts } from "./open-client.ts";
 import type {
   PromptAnswer,
   ResourceAnswer,

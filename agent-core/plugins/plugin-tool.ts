@@ -1,6 +1,6 @@
 /** A tool of a plugin: its arguments are checked against its own schema before the plugin gets them. */
-import type { JsonSchemaValidator } from "@modelcontextprotocol/client";
 import { messageOf } from "../platform/errors.ts";
+import type { ArgumentCheck } from "../tools/argument-check.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import type { InstalledPlugin } from "./find-plugins.ts";
 import type { PluginConnection } from "./plugin-connection.ts";
@@ -16,7 +16,6 @@ type ToolPorts = {
 };
 
 type Schema = Readonly<Record<string, unknown>>;
-type Check = JsonSchemaValidator<unknown>;
 
 /** Characters of a call's title. */
 const TITLE_CHARS = 80;
@@ -26,7 +25,7 @@ export function pluginTool(
   { plugin: { name: plugin, folder }, connection, timeoutMs }: ToolPorts,
 ): Tool {
   const { name, description, parameters, readOnly, handler, timeout } = registration;
-  const check = argumentCheck(parameters);
+  const check = lazyCheck(parameters);
   const call = async (input: unknown, { cwd, sessionId, signal, show }: ToolContext): Promise<ToolResult> => {
     const value = await connection.call({
       handler,
@@ -74,25 +73,17 @@ export function pluginTool(
 }
 
 /** Compiles the schema at the first call: few tools of a plugin are used in a session. */
-function argumentCheck(schema: Schema): (input: unknown) => Promise<string | undefined> {
-  let compiled: Promise<Check> | undefined;
+function lazyCheck(schema: Schema): (input: unknown) => Promise<string | undefined> {
+  let compiled: Promise<ArgumentCheck> | undefined;
   return async (input) => {
-    compiled ??= compile(schema);
+    compiled ??= import("../tools/argument-check.ts").then(({ argumentCheck }) => argumentCheck(schema));
     try {
-      const { valid, errorMessage } = (await compiled)(input);
-      return valid
-        ? undefined
-        : `the arguments do not fit its schema: ${errorMessage.replaceAll(/(^|, )data/g, "$1arguments")}.`;
+      const problem = (await compiled)(input);
+      return problem && `the arguments do not fit its schema: ${problem.replaceAll(/(^|, )data/g, "$1arguments")}.`;
     } catch (error) {
       return `its schema is not valid (${messageOf(error)}).`;
     }
   };
-}
-
-/** The validator of the MCP library, which has it for MCP tools. */
-async function compile(schema: Schema): Promise<Check> {
-  const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/client/validators/ajv");
-  return new AjvJsonSchemaValidator().getValidator(schema);
 }
 
 function titleOf(name: string, input: unknown): string {

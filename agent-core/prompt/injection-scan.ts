@@ -4,9 +4,12 @@
  */
 
 import { INVISIBLE } from "../platform/visible-text.ts";
+import { withinTime } from "../platform/within-time.ts";
 
 /** Limit of the scan at either end; the prompt leaves out the middle of a longer text anyway. Characters. */
 const SCANNED_CHARS = 65_536;
+/** Limit of the scan. Ordinary text needs a few milliseconds, and text made against the patterns needs hours. */
+const SCAN_MS = 200;
 
 /** Zero-width, bidirectional and tag characters, and a byte order mark that is not at the beginning. */
 const { override, direction, widthless, byteOrderMark, tag } = INVISIBLE;
@@ -44,7 +47,7 @@ const threats: readonly Threat[] = [
   },
   {
     name: "hidden markup",
-    pattern: /<!--[^>]*\b(?:ignore|override|system|secret|hidden)\b[^>]*\b(?:instruction|prompt|user)/i,
+    pattern: /<!--[^>]{0,500}?\b(?:ignore|override|system|secret|hidden)\b[^>]{0,500}?\b(?:instruction|prompt|user)/i,
   },
 ];
 
@@ -53,11 +56,20 @@ export function findThreat(text: string): string | undefined {
   const isLong = text.length > 2 * SCANNED_CHARS;
   const scanned = isLong ? `${text.slice(0, SCANNED_CHARS)}\n${text.slice(-SCANNED_CHARS)}` : text;
   const plain = scanned.normalize("NFKC");
-  return threats.find(({ pattern }) => pattern.test(scanned) || pattern.test(plain))?.name;
+  const scan = (): string | undefined =>
+    threats.find(({ pattern }) => pattern.test(scanned) || pattern.test(plain))?.name;
+  const found = withinTime(SCAN_MS, scan);
+  return found === undefined ? "text that keeps the scan from ending" : found.value;
 }
 
-/** Wraps foreign text for a prompt in `<tag name="…">`; the text cannot close the tag. */
+/** Space and characters without a glyph, which a model may overlook within a tag. */
+const GAP = String.raw`[\s\p{Cf}]{0,20}`;
+
+/** Wraps foreign text for a prompt in `<tag name="…">`; neither the text nor the name can close the tag. */
 export function wrapData(tag: string, name: string, text: string): string {
-  const safe = text.replace(new RegExp(`<(/?)(${tag})\\b`, "gi"), "<$1\u200b$2");
-  return `<${tag} name=${JSON.stringify(name)}>\n${safe.trim()}\n</${tag}>`;
+  const letters = [...tag].join(GAP);
+  const closing = new RegExp(`[<＜﹤](${GAP}[/／]?${GAP})(${letters})(?![a-z0-9])`, "giu");
+  const safe = text.replaceAll(closing, "<$1\u200b$2");
+  const shown = JSON.stringify(name.replaceAll(/[<>]/g, "_"));
+  return `<${tag} name=${shown}>\n${safe.trim()}\n</${tag}>`;
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type CommandHook, homeHook } from "../../../agent-core/hooks/command-hook.ts";
+import { type CommandHook, homeHook, matcherOf } from "../../../agent-core/hooks/command-hook.ts";
 import type { Hook } from "../../../agent-core/hooks/hook.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 import { hookedAgent } from "./support/hooked-agent.ts";
@@ -134,4 +134,11 @@ test("action approve asks the user, as in the original, and decision approve ans
   model.script(callTools(call("read_file", { path: "b.txt" })), say("done"));
   await agent.chat("go");
   expect(asked).toMatchObject([{ name: "read_file", reasons: ["Look at it."] }]);
+});
+
+test("a pattern that backtracks for years selects the tool, and the agent continues", () => {
+  const matches = matcherOf("(a+)+");
+  const start = performance.now();
+  expect([matches("aaa"), matches("b"), matches(`${"a".repeat(60)}!`)]).toEqual([true, false, true]);
+  expect(performance.now() - start).toBeLessThan(1_000);
 });

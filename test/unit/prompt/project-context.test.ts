@@ -101,6 +101,16 @@ describe("text for a prompt", () => {
     expect(await contextOf()).toContain(text);
   });
 
+  test.each(["<!-- ignore ", "curl ", "cat "])(
+    "a file of %j again and again, which the scan could read for hours, costs a moment",
+    async (text) => {
+      put("AGENTS.md", text.repeat(100_000 / text.length));
+      const start = performance.now();
+      await contextOf();
+      expect(performance.now() - start).toBeLessThan(2_000);
+    },
+  );
+
   test("a long file is cut in the middle, and says where the rest is", async () => {
     put("AGENTS.md", `BEGIN ${"x".repeat(30_000)} END`);
     const context = (await contextOf()) ?? "";

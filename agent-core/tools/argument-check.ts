@@ -1,0 +1,38 @@
+/** Check of arguments against the JSON schema of a foreign tool. Loads the validator of the MCP library. */
+import type { JsonSchemaType } from "@modelcontextprotocol/client";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
+import { withinTime } from "../platform/within-time.ts";
+
+/** Largest schema. The largest ones of real servers have 30,000 characters. */
+const MAX_CHARS = 100_000;
+/** Limit of one compilation and of one check. A pattern, or references that branch, may need hours. */
+const LIMIT_MS = 40;
+/** Part of the errors that is shown: a branching schema gives megabytes. Characters. */
+const ERROR_CHARS = 1_000;
+
+/** A validator costs milliseconds, so all schemas share one. */
+const validator = new AjvJsonSchemaValidator();
+
+/** Validates arguments: the errors in one line, undefined for valid ones. */
+export type ArgumentCheck = (args: unknown) => string | undefined;
+
+/**
+ * Throws when the schema does not compile. Arguments that take too long to check are passed on unchecked: the owner of the
+ * tool checks them too.
+ */
+export function argumentCheck(schema: Readonly<Record<string, unknown>>): ArgumentCheck {
+  const size = JSON.stringify(schema).length;
+  if (size > MAX_CHARS) throw new Error(`it has ${size} characters; the limit is ${MAX_CHARS}`);
+  // The library takes two schemas with one `$id` for the same.
+  const { $id: _, ...own } = schema;
+  const compiled = withinTime(LIMIT_MS, () => validator.getValidator(own as JsonSchemaType));
+  const validate = compiled?.value;
+  return (args) => {
+    try {
+      const problem = validate && withinTime(LIMIT_MS, () => validate(args).errorMessage?.slice(0, ERROR_CHARS));
+      return problem?.value;
+    } catch {
+      return undefined; // the schema refers to itself without end
+    }
+  };
+}
