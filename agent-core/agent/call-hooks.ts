@@ -80,6 +80,6 @@ export async function afterCall(
 
 function changeNote(labels: readonly string[], input: Readonly<Record<string, unknown>>): string {
   const json = JSON.stringify(input);
-  const shown = json.length > SHOWN_INPUT_CHARS ? `${json.slice(0, SHOWN_INPUT_CHARS)}…` : json;
+  const shown = json.length > SHOWN_INPUT_CHARS ? `${json.slice(0, SHOWN_INPUT_CHARS).toWellFormed()}…` : json;
   return `[The hook "${labels.join('", "')}" changed this call. It ran with the input ${shown}]`;
 }

@@ -65,14 +65,14 @@ export function commandVerdict(
   if (exitCode === BLOCKING_EXIT && BLOCKABLE.has(event)) return blocked(verdict, errors);
   const isTightening = verdict?.decision === "block" || verdict?.decision === "ask";
   if (exitCode !== 0 && !isTightening) {
-    const line = errors.trim().split("\n", 1)[0]?.slice(0, REASON_CHARS);
+    const line = errors.trim().split("\n", 1)[0]?.slice(0, REASON_CHARS).toWellFormed();
     throw new Error(`it ended with exit code ${exitCode}${line ? `: ${line}` : ""}`);
   }
   return verdict ?? plainVerdict(output.trim(), event, isForeign);
 }
 
 function blocked(verdict: HookVerdict | undefined, errors: string): HookVerdict {
-  const printed = errors.trim().slice(0, REASON_CHARS);
+  const printed = errors.trim().slice(0, REASON_CHARS).toWellFormed();
   const reason = (verdict?.decision === "block" ? verdict.reason : undefined) ?? (printed || undefined);
   return { decision: "block", ...(reason !== undefined && { reason }) };
 }

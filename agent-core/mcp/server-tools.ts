@@ -67,7 +67,7 @@ type ToolFacts = {
 /** A tool that a server offers, or that reads from it. */
 export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
   const { name, tool, title, description, parameters, readOnly, check, run } = facts;
-  const shown = withoutInvisible(description).slice(0, MAX_DESCRIPTION_CHARS);
+  const shown = withoutInvisible(description).slice(0, MAX_DESCRIPTION_CHARS).toWellFormed();
   const origin = `mcp:${config.source}:${config.name}:${serverHash(config)}`;
   const label = withoutInvisible(title ?? tool)
     .replaceAll(/\s+/g, " ")

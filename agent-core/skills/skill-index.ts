@@ -55,5 +55,8 @@ function shortened(description: string): string {
   if (description.length <= SHORT_CHARS) return description;
   const cut = description.slice(0, SHORT_CHARS);
   const end = cut.lastIndexOf(" ");
-  return `${cut.slice(0, end > SHORT_CHARS / 2 ? end : SHORT_CHARS - 1).trimEnd()}…`;
+  return `${cut
+    .slice(0, end > SHORT_CHARS / 2 ? end : SHORT_CHARS - 1)
+    .trimEnd()
+    .toWellFormed()}…`;
 }

@@ -181,6 +181,13 @@ it("names of categories and files cannot add lines to the prompt", async () => {
   expect(read.ok && read.text.endsWith("</skill>")).toBe(true);
 });
 
+it("a long description without blanks leaves no half of a character in the index", async () => {
+  skill("home/skills/emoji", "", "😀".repeat(40));
+  const index = skillIndex(await library().offered()) ?? "";
+  expect(index).toContain("emoji: 😀");
+  expect(index.isWellFormed()).toBe(true);
+});
+
 it("a changed skill is read again", async () => {
   const all = library();
   skill("home/skills/changing", "", "First.");
