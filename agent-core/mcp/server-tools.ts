@@ -135,15 +135,25 @@ export function toolsOf(
         readOnly: isBelievedReadOnly(config, tool),
         check: tool.check,
         run: async (args, context) => {
-          const answer = await connection.call(tool.name, args, {
+          const origin = `${config.name}/${tool.name}`;
+          const calling = connection.call(tool.name, args, {
             signal: context.signal,
             handlers: handlersFor(context.ask),
             onProgress: (line) => context.show({ type: "output", text: `${line}\n` }),
           });
-          return callResult(answer, `${config.name}/${tool.name}`, context);
+          return calling.then(
+            (answer) => callResult(answer, origin, context),
+            (error: unknown) => refusalResult(error, origin, context),
+          );
         },
       }),
     );
+}
+
+/** The server's own error is foreign text as its results are. Rejects with all other errors. */
+async function refusalResult(error: unknown, origin: string, context: ToolContext): Promise<ToolResult> {
+  if (!(error instanceof Error) || error.name !== "ProtocolError") throw error;
+  return { ...(await dataResult(error.message, origin, context)), ok: false };
 }
 
 /** The schema for the model: its descriptions are as visible to people as the tool's own. */

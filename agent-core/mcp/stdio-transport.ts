@@ -15,11 +15,16 @@ const STDERR_LINES = 3;
 /** Variables of this process that a server gets. */
 const INHERITED = ["PATH", "HOME", "LANG"];
 
+/** A shorter value of a variable is a switch or a number. Characters. */
+const MIN_SECRET_CHARS = 8;
+
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #start: GroupStart;
+  /** The server's own variables, which may be keys. */
+  readonly #own: GroupStart["env"];
   #server: GroupProcess | undefined;
   /** Parts of a line that has not ended. */
   #parts: Buffer[] = [];
@@ -29,6 +34,7 @@ export class StdioTransport implements Transport {
 
   /** `env`: the server's own variables. */
   constructor(start: GroupStart) {
+    this.#own = start.env;
     this.#start = { ...start, env: serverEnvironment(start.env) };
   }
 
@@ -36,7 +42,14 @@ export class StdioTransport implements Transport {
   get log(): string {
     const lines = this.#stderr.split("\n").map((line) => line.trim());
     const said = lines.filter((line) => line !== "").slice(-STDERR_LINES);
-    return [this.#how, said.join(" | ")].filter((part) => part).join(": ");
+    return this.#withoutSecrets([this.#how, said.join(" | ")].filter((part) => part).join(": "));
+  }
+
+  /** Servers print the key that they refuse. */
+  #withoutSecrets(text: string): string {
+    return Object.entries(this.#own)
+      .filter(([, value]) => value.length >= MIN_SECRET_CHARS)
+      .reduce((shown, [name, value]) => shown.replaceAll(value, `\${${name}}`), text);
   }
 
   async start(): Promise<void> {
