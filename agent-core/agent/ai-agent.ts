@@ -1,4 +1,5 @@
 /** The agent as its users see it: a session with a model, tools and a memory of its own. */
+import { randomUUID } from "node:crypto";
 import type { Grants } from "../approval/grants.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { Hooks } from "../hooks/hook.ts";
@@ -6,6 +7,7 @@ import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import { systemClock } from "../platform/clock.ts";
+import { findThreat } from "../prompt/injection-scan.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -253,8 +255,10 @@ export class AIAgent {
     return this.#turns.isRunning;
   }
 
-  /** Loads what the first tool call needs. Never rejects. */
+  /** Loads what the first prompt and the first tool call need. Never rejects. */
   warmUp(): Promise<void> {
+    randomUUID(); // Node loads its crypto code at the first use, and the first prompt claims the journal with it
+    findThreat(""); // makes the context of the scans
     if (this.#record.systemPrompt === undefined) this.#setup.surroundings?.begin();
     return this.#setup.policy.warmUp();
   }
