@@ -3,7 +3,7 @@
  * allowed exactly its program, arguments and environment, or its address and headers.
  */
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { type ParseError, parse } from "jsonc-parser";
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
@@ -20,6 +20,8 @@ export type WorkspaceServer = {
   readonly hash: string;
   /** That content in one line, as the file has it. */
   readonly description: string;
+  /** Scripts of the workspace that its command line names, absolute. The agent may edit them, so the hash covers them. */
+  readonly scripts: readonly string[];
 };
 
 export type WorkspaceServerList = {
@@ -46,15 +48,18 @@ export class WorkspaceServers {
   /** The same object as long as no file changed. */
   read(): WorkspaceServerList {
     const files = serverFiles(this.#folders);
-    const version = files.map(({ path }) => fileVersion(path) ?? "-").join(" ");
-    if (version === this.#version) return this.#list;
-    this.#version = version;
+    const versionWith = ({ servers: listed }: WorkspaceServerList): string =>
+      [...files.map(({ path }) => path), ...listed.flatMap(({ scripts }) => scripts)]
+        .map((path) => fileVersion(path) ?? "-")
+        .join(" ");
+    if (versionWith(this.#list) === this.#version) return this.#list;
     const lists = files.map((file) => serversIn(file, this.#environment));
     const servers = new Map<string, WorkspaceServer>();
     for (const server of lists.flatMap((list) => list.servers)) {
       if (!servers.has(server.config.name)) servers.set(server.config.name, server);
     }
     this.#list = { servers: [...servers.values()], problems: lists.flatMap(({ problems }) => problems) };
+    this.#version = versionWith(this.#list);
     return this.#list;
   }
 }
@@ -105,11 +110,35 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
     { source: "workspace", sourceName: file, path },
   );
   const { command, args, env, cwd, url, headers } = written.data;
-  const content = { command, args, env, cwd, url, headers, folder };
+  const scripts = scriptsOf([section.data.command ?? "", ...section.data.args], inFolder.cwd, folder);
+  const texts = scripts.map(scriptText);
+  const content = { command, args, env, cwd, url, headers, folder, ...(texts.length > 0 && { scripts: texts }) };
   return {
-    servers: servers.map((config) => ({ config, hash: contentHash(content), description: described(content) })),
+    servers: servers.map((config) => ({
+      ...{ config, hash: contentHash(content), description: described(content), scripts },
+    })),
     problems: others,
   };
+}
+
+const SCRIPT = /\.(?:[cm]?[jt]s|sh|bash|py|rb|pl|php|lua|ps1|bat|cmd)$/i;
+
+/** The command itself, and scripts among its arguments; other files are data, which may change. */
+function scriptsOf(words: readonly string[], cwd: string, folder: string): readonly string[] {
+  return words.flatMap((word, index) => {
+    const path = resolve(cwd, word);
+    const isNamed = SCRIPT.test(word) || (index === 0 && /[/\\]/.test(word));
+    return isNamed && path.startsWith(`${folder}${sep}`) && fileVersion(path) !== undefined ? [path] : [];
+  });
+}
+
+/** Text of a script; of a larger file, which a build made, its version. */
+function scriptText(path: string): string {
+  try {
+    return readSettings(path);
+  } catch {
+    return fileVersion(path) ?? "";
+  }
 }
 
 type Content = Pick<z.output<typeof mcpServerSection>, "command" | "args" | "env" | "cwd" | "url" | "headers">;

@@ -116,3 +116,17 @@ test("reads a changed file again, and gives the same list while nothing changed"
   expect(list.servers).toHaveLength(1);
   expect(workspace.read()).toBe(list);
 });
+
+test("a consent covers the scripts of the workspace that the command line names, and no other file", () => {
+  const server = { command: "node", args: ["tools/server.js", "data.db", "../outside.js"] };
+  const root = folder({ ".mcp.json": { mcpServers: { db: server } }, "tools/server.js": "1", "data.db": "1" });
+  const workspace = new WorkspaceServers([root], {});
+  const hash = (): string | undefined => workspace.read().servers[0]?.hash;
+  const first = hash();
+  write(join(root, "data.db"), "other data");
+  expect(hash()).toBe(first);
+  write(join(root, "tools/server.js"), "other code");
+  expect(hash()).not.toBe(first);
+  write(join(root, "tools/server.js"), "1");
+  expect(hash()).toBe(first);
+});
