@@ -173,6 +173,7 @@ function mcpServers({ configured, params, home, trusted, client, identity, id, l
     ...{ servers, problems: [...own.problems, ...editor.problems], cwd, otherFolders, trusted, home },
     environment: configured.options.environment ?? {},
     openPage: (page) => openPage({ client, sessionId: id, capabilities }, page),
+    isListed: hermesCapabilities(capabilities).extensions === true,
     onDefect: log,
   });
 }

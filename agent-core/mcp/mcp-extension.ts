@@ -39,6 +39,7 @@ export function mcpServers(
   return new McpExtension({
     ...{ ...read, cwd, home, environment: process.env, onDefect, otherFolders: [], trusted: () => true },
     openPage: async () => "unavailable",
+    isListed: false,
   });
 }
 

@@ -32,6 +32,8 @@ export type SessionServersOptions = {
   /** Values for the variables in the workspace's files. */
   readonly environment: Environment;
   readonly openPage: OpenPage;
+  /** The client shows the list of servers with their errors and consents. Other clients get a line for each. */
+  readonly isListed: boolean;
   readonly onDefect: (message: string) => void;
 };
 
@@ -189,7 +191,8 @@ export class SessionServers implements Extension {
     for (const entry of before) if (!now.includes(entry)) void this.#stop(entry);
     this.#warn(list.problems);
     const waiting = now.filter((entry) => !before.includes(entry) && entry.isOn && !this.#isAllowed(entry));
-    if (waiting.length > 0) this.#session.status({ severity: "info", message: consentLine(waiting) });
+    if (waiting.length > 0 && !this.#options.isListed)
+      this.#session.status({ severity: "info", message: consentLine(waiting) });
     this.#notify();
   }
 
@@ -228,7 +231,7 @@ export class SessionServers implements Extension {
 
   #changed(entry: ServerEntry): void {
     const error = entry.lease === undefined ? undefined : problemOf(entry.lease.connection);
-    if (error !== undefined && error !== entry.shownError) {
+    if (error !== undefined && error !== entry.shownError && !this.#options.isListed) {
       this.#session.status({ severity: "warning", message: `The MCP server ${entry.config.name}: ${error}` });
     }
     entry.shownError = error;

@@ -25,14 +25,16 @@ export function argumentCheck(schema: Readonly<Record<string, unknown>>): Argume
   if (size > MAX_CHARS) throw new Error(`it has ${size} characters; the limit is ${MAX_CHARS}`);
   // The library takes two schemas with one `$id` for the same.
   const { $id: _, ...own } = schema;
-  const compiled = withinTime(LIMIT_MS, () => validator.getValidator(own as JsonSchemaType));
-  const validate = compiled?.value;
-  return (args) => {
-    try {
-      const problem = validate && withinTime(LIMIT_MS, () => validate(args).errorMessage?.slice(0, ERROR_CHARS));
-      return problem?.value;
-    } catch {
-      return undefined; // the schema refers to itself without end
-    }
-  };
+  const validate = limited(() => validator.getValidator(own as JsonSchemaType));
+  return (args) => validate && limited(() => validate(args).errorMessage?.slice(0, ERROR_CHARS));
+}
+
+/** Undefined when `work` takes too long, or ends in the stack overflow of a schema that refers to itself without end. */
+function limited<Value>(work: () => Value): Value | undefined {
+  try {
+    return withinTime(LIMIT_MS, work)?.value;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }

@@ -37,6 +37,7 @@ describe("the page of extensions", () => {
     const line = panel().page.getByRole("button", { name: "2 extensions need your attention" });
     await line.waitFor();
     await panel().pictures("extensions-line");
+    expect(await panel().page.getByText("The MCP server").count()).toBe(0); // the line says enough
     await line.click();
     await expect.poll(focused).toBe("Extensions");
     await expect.poll(() => state("files")).toBe("On");

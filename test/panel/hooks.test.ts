@@ -40,6 +40,10 @@ test("a card names the hooks that ran for its call, with verdict and duration", 
   await runs.getByText(/^cat > \/dev\/null passed · /).waitFor();
   await runs.getByText("exit code 127").waitFor();
   expect(await runs.count()).toBe(3);
-  expect(await panel().page.getByText("The hook").count()).toBe(1); // the notice about the failure
+  expect(
+    await panel()
+      .page.getByText(/^The hook/)
+      .count(),
+  ).toBe(1); // the notice about the failure
   await panel().pictures("hooks-cards");
 });

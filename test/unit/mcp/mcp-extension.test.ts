@@ -34,6 +34,7 @@ async function open(circumstances: Circumstances = {}) {
   const lines: string[] = [];
   const extension = new McpExtension({
     ...{ servers, problems: [], cwd, otherFolders: [], trusted, home, environment: {}, openPage },
+    isListed: false,
     onDefect: (line) => lines.push(line),
   });
   opened.push(extension);

@@ -82,6 +82,7 @@ async function open(configs: readonly ServerConfig[], circumstances: Circumstanc
   const options = {
     ...{ servers: configs, problems: [], cwd: bench.folder, otherFolders: [], trusted, home, environment: {} },
     openPage: async () => "unavailable" as const,
+    isListed: false,
     onDefect: (line: string) => lines.push(line),
   };
   const servers = new SessionServers(options, await Switches.of(home), session);
