@@ -8,6 +8,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
+    // The default leaves one of two cores unused, and most tests wait for processes.
+    maxWorkers: 2,
     globalSetup: ["test/support/global-setup.ts", "test/support/build-core.ts"],
   },
 });

@@ -7,6 +7,8 @@ export default defineConfig({
     // Limits for what hangs: a busy machine of two cores may take ten times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // The default leaves one of two cores unused, and most tests wait for processes.
+    maxWorkers: 2,
     globalSetup: ["test/support/global-setup.ts"],
     expect: { poll: { timeout: 30_000 } },
   },
