@@ -136,9 +136,8 @@ export class AcpSession {
     this.#showsExtensions = ours.extensions === true;
     this.#isKept = stored === undefined && ours.sessionIndex !== true;
     this.#processWatch = ours.processes === true ? watchProcesses(agent, client, id, log) : undefined;
-    // After the current response: a client drops updates of a session that it does not know yet.
     this.#notes = [...options.notes.map((message) => ({ severity: "warning" as const, message })), ...notes];
-    setImmediate(() => this.#sendNotes());
+    afterResponse(() => this.#sendNotes());
   }
 
   get mode(): ApprovalMode {
@@ -178,7 +177,7 @@ export class AcpSession {
   announceExtensions(): void {
     if (this.#isAnnouncing) return;
     this.#isAnnouncing = true;
-    setImmediate(async () => {
+    afterResponse(async () => {
       await this.agent.skills?.loaded(); // otherwise a second list would follow at once
       this.#isAnnouncing = false;
       const { commands, extensions } = this.agent;
@@ -291,4 +290,12 @@ function watchProcesses(
     onChange: (views) => notify(client, processMethods.changed, { sessionId, processes: views }),
     onDefect: log,
   });
+}
+
+/**
+ * Runs the work once the current response has left: a client drops updates of a session that it does not know yet. The
+ * response is written in the next round of the event loop, and the work must not delay it.
+ */
+function afterResponse(work: () => unknown): void {
+  setImmediate(() => setImmediate(work));
 }
