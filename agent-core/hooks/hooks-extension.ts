@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Consents } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
+import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionItem } from "../protocol/extensions.ts";
 import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, IN_HOOK_VARIABLE } from "./hook.ts";
 import type { SessionHooks, SessionHooksOptions } from "./session-hooks.ts";
@@ -35,6 +36,8 @@ class HooksExtension {
   /** Undefined until a hook is configured, or the user asks for the list. */
   #loading: Promise<SessionHooks> | undefined;
   #hooks: SessionHooks | undefined;
+  /** Reason why the hooks of the current turn are not known. */
+  #failure: string | undefined;
 
   constructor(options: HooksExtensionOptions) {
     this.#options = options;
@@ -46,12 +49,21 @@ class HooksExtension {
   }
 
   hooks(): readonly Hook[] {
+    if (this.#failure !== undefined) return [blockingHook(this.#failure)];
     return this.#hooks?.active ?? [];
   }
 
-  /** Each turn waits for it without a timeout, so that no call runs before its hooks are known. */
+  /** Each turn waits for it without a timeout: no call runs before its hooks are known, or without them. */
   async attach(): Promise<undefined> {
-    if (this.#loading !== undefined || this.#isConfigured()) await (await this.#loaded()).refresh();
+    if (this.#loading === undefined && !this.#isConfigured()) return;
+    try {
+      await (await this.#loaded()).refresh();
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = messageOf(error);
+      this.#loading = undefined; // the next turn tries again
+      throw error;
+    }
   }
 
   commands() {
@@ -101,4 +113,13 @@ class HooksExtension {
     changed();
     return hooks;
   }
+}
+
+/** Replaces hooks that could not be read: one of them may guard any call. */
+function blockingHook(failure: string): Hook {
+  const reason = `The hooks could not be read (${failure}), so no tool runs. Correct this, or remove the hooks.`;
+  return {
+    ...{ event: "pre_tool_call", label: "hooks", origin: "home", failClosed: true, timeoutMs: 1_000 },
+    run: async () => ({ decision: "block", reason }),
+  };
 }

@@ -260,3 +260,32 @@ test("without hooks /hooks says where to add them, and finds one that was added 
   expect(extension?.items()).toHaveLength(1);
   expect(shown).toEqual(["1 hook needs your consent before it runs. /hooks shows the commands."]);
 });
+
+test("while hooks cannot be read no tool runs, and the next turn tries again", async () => {
+  let isBroken = true as boolean;
+  const trusted = (): boolean => {
+    if (isBroken) throw new Error("EACCES");
+    return true;
+  };
+  const place = { cwd, home, withheld: [], autoAccept: true, onDefect: () => undefined, environment: {} };
+  const section = { pre_tool_call: [{ matcher: "patch", command: "exit 2" }] };
+  const extension = hooksExtension({ ...place, section, trusted });
+  extension?.begin({ status: ({ message }) => shown.push(message) });
+  const verdict = () => {
+    const hooks = new Hooks({
+      ...{ cwd, home, sessionId: "s1" },
+      report: () => undefined,
+      monotonicNow: () => 0,
+      hooks: () => extension?.hooks() ?? [],
+    });
+    return hooks.run("pre_tool_call", { callId: "c1", ...bash }, never);
+  };
+  await expect(extension?.attach()).rejects.toThrow("EACCES");
+  expect(await verdict()).toMatchObject({
+    decision: "block",
+    reasons: ["The hooks could not be read (EACCES), so no tool runs. Correct this, or remove the hooks."],
+  });
+  isBroken = false;
+  await extension?.attach();
+  expect(await verdict()).toMatchObject({ decision: "continue" });
+});
