@@ -142,7 +142,7 @@ async function openFiles(client: AgentContext): Promise<EditorFiles> {
 
 type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "status">;
 
-/** Makers of extensions, in the order of the prompt. Each returns undefined when nothing of its kind is configured. */
+/** Makers of extensions, in the order of the prompt. Each loads its code when something of its kind is configured. */
 const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [
   mcpServers,
   ({ configured: { hooks, variables, options }, params: { cwd }, home, trusted, log }) =>

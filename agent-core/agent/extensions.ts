@@ -1,6 +1,7 @@
 /**
  * Extensions: abilities beyond the built-in ones, such as MCP servers, plugins, skills and hooks. A session has its own
- * objects, at most one of each kind. A kind without configuration has no object, and its code is not loaded.
+ * objects, at most one of each kind. A kind without configuration is a small object that
+ * offers its slash command; the rest of its code is not loaded.
  */
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { Hook } from "../hooks/hook.ts";
