@@ -1,5 +1,5 @@
 /** Builds the parts of an agent from its options, bottom-up: host, policy, models, tools, prompt. */
-import { homedir, platform as osPlatform, release } from "node:os";
+import { homedir } from "node:os";
 import { Grants } from "../approval/grants.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -9,7 +9,6 @@ import {
   grantsFile,
   homeFolder,
   memoriesFolder,
-  readSoul,
   skillsFolder,
   spillFolder,
 } from "../config/home.ts";
@@ -17,32 +16,26 @@ import { type ContextEngine, defaultEngine } from "../context/context-engine.ts"
 import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
-import { findShell } from "../host/terminals/local-backend.ts";
-import { Memory, type MemorySnapshot, memorySnapshot } from "../memory/memory.ts";
-import type { Message } from "../messages/message.ts";
-import { repairMessages } from "../messages/repair.ts";
+import { Memory } from "../memory/memory.ts";
 import { systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
-import { findThreat } from "../prompt/injection-scan.ts";
-import { type ContextFiles, projectContext, SubfolderContext } from "../prompt/project-context.ts";
-import { Surroundings, type SurroundingsOptions } from "../prompt/surroundings.ts";
-import { systemPrompt } from "../prompt/system-prompt.ts";
-import { Adaptations } from "../providers/call/adaptations.ts";
-import { type CallEvent, type CallRequest, callModel, type ModelRoute } from "../providers/call/call-model.ts";
-import { ModelChain } from "../providers/call/model-chain.ts";
-import { type ModelFacts, modelInfo } from "../providers/model-info.ts";
-import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+import { SubfolderContext } from "../prompt/project-context.ts";
+import type { Surroundings } from "../prompt/surroundings.ts";
+import type { ModelChain } from "../providers/call/model-chain.ts";
+import type { ModelFacts } from "../providers/model-info.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal, NewEntry } from "../sessions/journal.ts";
-import { UsageLedger } from "../sessions/usage-ledger.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { UsageLedger } from "../sessions/usage-ledger.ts";
+import { type ModelCaller, modelCaller, resolved, setUpModels } from "./agent-models.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
-import { Auxiliary } from "./auxiliary.ts";
+import type { Auxiliary } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { Extensions } from "./extensions.ts";
+import { buildPrompt, contextFiles, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { SessionSkills } from "./session-skills.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
@@ -51,8 +44,6 @@ import { ToolCatalogue } from "./tool-catalogue.ts";
 const DEFAULT_MAX_ITERATIONS = 90;
 /** Default of `terminal.timeout` in the original Hermes Agent. */
 const DEFAULT_COMMAND_SECONDS = 180;
-
-const NOTHING: MemorySnapshot = { memory: undefined, user: undefined };
 
 export type AgentSetup = {
   readonly host: Host;
@@ -81,8 +72,7 @@ export type AgentSetup = {
   modelFacts(model: ResolvedModel): ModelFacts;
   /** Throws an Error in one line when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel;
-  /** Opens one model call. */
-  readonly callModel: (call: OpenCall, signal: AbortSignal) => AsyncIterable<CallEvent>;
+  readonly callModel: ModelCaller;
   readonly auxiliary: Auxiliary;
   /** Usage of all model calls of the session. */
   readonly ledger: UsageLedger;
@@ -95,9 +85,6 @@ export type AgentSetup = {
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
 };
-
-/** One call of the conversation's model. `offered`: the tools that the model may call. */
-type OpenCall = Pick<CallRequest, "messages"> & Pick<CallRequest, "onOverflow"> & { readonly offered: readonly Tool[] };
 
 /** Throws an Error in one line when the options cannot be met. */
 export function setUpAgent(options: AIAgentOptions): AgentSetup {
@@ -158,54 +145,6 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   return setup;
 }
 
-/** Opens the calls of the conversation's model. `sampling` is read at each call. */
-function modelCaller(
-  { prefillMessages: prefill = [] }: AIAgentOptions,
-  route: ModelRoute,
-  sampling: () => Sampling,
-): AgentSetup["callModel"] {
-  return ({ messages, offered, onOverflow }, signal) => {
-    const request = { tools: offered.map((tool) => tool.schema), sampling: sampling() };
-    if (prefill.length === 0)
-      return callModel({ ...request, messages, ...(onOverflow && { onOverflow }) }, route, signal);
-    const shorten = async (...refusal: Parameters<NonNullable<typeof onOverflow>>) => {
-      const shorter = await onOverflow?.(...refusal);
-      return shorter && withPrefill(shorter, prefill);
-    };
-    return callModel({ ...request, messages: withPrefill(messages, prefill), onOverflow: shorten }, route, signal);
-  };
-}
-
-/** Adds the prefill after the system prompt, so that the start of all requests stays the same. */
-function withPrefill(messages: readonly Message[], prefill: readonly Message[]): readonly Message[] {
-  const start = messages[0]?.role === "system" ? 1 : 0;
-  return repairMessages([...messages.slice(0, start), ...prefill, ...messages.slice(start)]);
-}
-
-/** The models of an agent: the conversation's and those of auxiliary tasks, and what they use. */
-function setUpModels(options: AIAgentOptions, environment: Environment) {
-  const resolvable = (settings: ModelSettings): ResolvedModel | undefined => {
-    const resolution = resolveModel(settings, environment);
-    return resolution.ok ? resolution.model : undefined;
-  };
-  const fallbacks = (options.fallbacks ?? []).map(resolvable).filter((model) => model !== undefined);
-  const models = new ModelChain(resolved(options, environment), fallbacks);
-  const route = modelRoute(options, models);
-  const modelFacts = options.modelFacts ?? (() => ({}));
-  const ledger = new UsageLedger(options.entries ?? [], {
-    priceOf: (model) => modelInfo(model.model, modelFacts(model)).price,
-    journal: (entry) => options.journal?.append(entry),
-  });
-  const auxiliary = new Auxiliary({
-    tasks: options.auxiliary ?? {},
-    resolve: resolvable,
-    routeTo: (first, others) => modelRoute(options, new ModelChain(first, others)),
-    onUsage: (usage, model) => ledger.addAuxiliary(usage, model),
-    main: route,
-  });
-  return { models, route, modelFacts, ledger, auxiliary };
-}
-
 function memoryOf({ memory }: AIAgentOptions, home: string): Memory | undefined {
   if (memory === false) return undefined;
   return memory ?? new Memory({ folder: memoriesFolder(home) });
@@ -250,118 +189,6 @@ function policyOf(
     mode: approvalMode,
     asks: approvals !== "off",
   });
-}
-
-function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {
-  const { model, provider, baseUrl, apiMode, apiKey } = settings;
-  const resolution = resolveModel(
-    {
-      ...(model !== undefined && { model }),
-      ...(provider !== undefined && { provider }),
-      ...(baseUrl !== undefined && { baseUrl }),
-      ...(apiMode !== undefined && { apiMode }),
-      ...(apiKey !== undefined && { apiKey }),
-    },
-    environment,
-  );
-  if (!resolution.ok) throw new Error(resolution.message);
-  return resolution.model;
-}
-
-function surroundingsOf(
-  { surroundings = true, editorFiles }: AIAgentOptions,
-  where: Pick<SurroundingsOptions, "cwd" | "files" | "trusted">,
-): Surroundings | undefined {
-  return surroundings ? new Surroundings({ ...where, shell: findShell().path, editorFiles }) : undefined;
-}
-
-async function buildPrompt(
-  { otherFolders = [], platform, clock = systemClock }: AIAgentOptions,
-  where: {
-    readonly home: string;
-    readonly cwd: string;
-    readonly tools: readonly Tool[];
-    readonly memory: Memory | undefined;
-    readonly contextFiles: ContextFiles;
-    readonly systemMessage: string | undefined;
-    readonly extensions: Extensions;
-    readonly surroundings: Surroundings | undefined;
-    readonly onDefect: (message: string) => void;
-  },
-): Promise<string> {
-  const { home, cwd, tools, memory, systemMessage, extensions } = where;
-  const [soul, context, snapshot, extensionTexts, surroundings] = await Promise.all([
-    readSoul(home),
-    projectContext(cwd, where.contextFiles),
-    memory === undefined ? NOTHING : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
-    extensions.promptTexts(),
-    where.surroundings?.text(),
-  ]);
-  return systemPrompt({
-    soul,
-    tools: tools.map(({ name }) => name),
-    systemMessage,
-    memory: snapshot,
-    extensionTexts,
-    projectContext: context,
-    cwd,
-    otherFolders,
-    platform,
-    surroundings,
-    operatingSystem: `${osPlatform()} ${release()}`,
-    date: new Date(clock.now()).toISOString().slice(0, 10),
-  });
-}
-
-/** Idle timeout of a stream in milliseconds. A living server sends something within a minute. */
-const IDLE_MS = 60_000;
-/** Most outages and rate limits are over within minutes. A longer wait is the user's decision. Milliseconds. */
-const RETRY_MS = 300_000;
-
-/** Access to the models of `chain`, with the agent's clock, keys and timeouts. */
-function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
-  const { clock = systemClock, editorModels, silenceMs, retryMs = RETRY_MS, refreshEnvironment } = options;
-  return {
-    chain,
-    adaptations: new Adaptations(),
-    clock,
-    editorModels,
-    retryMs,
-    silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? IDLE_MS,
-    refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
-  };
-}
-
-/** The model with the environment's key. Undefined when that is the refused one. */
-function withNewKey(
-  model: ResolvedModel,
-  environment: Readonly<Record<string, string | undefined>>,
-): ResolvedModel | undefined {
-  const { provider, baseUrl, apiKey } = model.endpoint;
-  const settings = { provider, model: model.model, apiMode: model.mode, ...(baseUrl !== undefined && { baseUrl }) };
-  const again = resolveModel(settings, environment);
-  const fresh = again.ok ? again.model.endpoint.apiKey : undefined;
-  return fresh === undefined || fresh === apiKey
-    ? undefined
-    : { ...model, endpoint: { ...model.endpoint, apiKey: fresh } };
-}
-
-/** Limit for reading one file of instructions, which may be on another machine. */
-const READ_TIMEOUT_MS = 5_000;
-
-/** The project's instruction files, through the host, so that unsaved text counts. Empty until the user trusts the workspace. */
-export function contextFiles({ files }: Host, trusted: () => boolean): ContextFiles {
-  return {
-    async read(path) {
-      if (!trusted()) return undefined;
-      // Most of the candidate files do not exist, and a request to the editor is slower than a stat.
-      if ((await files.stat(path))?.kind !== "file") return undefined;
-      const read = await files.readText(path, AbortSignal.timeout(READ_TIMEOUT_MS)).catch(() => undefined);
-      return read?.ok ? read.text : undefined;
-    },
-    exists: async (path) => trusted() && (await files.stat(path)) !== undefined,
-    list: async (folder) => (trusted() ? files.list(folder) : []),
-  };
 }
 
 /** Delay of the workspace scan, so that the first request of a turn is sent before it. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { contextFiles } from "../../../agent-core/agent/agent-setup.ts";
+import { contextFiles } from "../../../agent-core/agent/prompt-builder.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { findThreat } from "../../../agent-core/prompt/injection-scan.ts";
 import { projectContext, SubfolderContext } from "../../../agent-core/prompt/project-context.ts";

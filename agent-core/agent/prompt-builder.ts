@@ -1,0 +1,81 @@
+/** System prompt of an agent, and the project's files that it reads. */
+import { platform as osPlatform, release } from "node:os";
+import { readSoul } from "../config/home.ts";
+import type { Host } from "../host/host.ts";
+import { findShell } from "../host/terminals/local-backend.ts";
+import { type Memory, type MemorySnapshot, memorySnapshot } from "../memory/memory.ts";
+import { systemClock } from "../platform/clock.ts";
+import { findThreat } from "../prompt/injection-scan.ts";
+import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
+import { Surroundings, type SurroundingsOptions } from "../prompt/surroundings.ts";
+import { systemPrompt } from "../prompt/system-prompt.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { AIAgentOptions } from "./agent-options.ts";
+import type { Extensions } from "./extensions.ts";
+
+const NOTHING: MemorySnapshot = { memory: undefined, user: undefined };
+
+/** Rejects only on a defect: an extension that fails adds no text. */
+export async function buildPrompt(
+  { otherFolders = [], platform, clock = systemClock }: AIAgentOptions,
+  where: {
+    readonly home: string;
+    readonly cwd: string;
+    readonly tools: readonly Tool[];
+    readonly memory: Memory | undefined;
+    readonly contextFiles: ContextFiles;
+    readonly systemMessage: string | undefined;
+    readonly extensions: Extensions;
+    readonly surroundings: Surroundings | undefined;
+    readonly onDefect: (message: string) => void;
+  },
+): Promise<string> {
+  const { home, cwd, tools, memory, systemMessage, extensions } = where;
+  const [soul, context, snapshot, extensionTexts, surroundings] = await Promise.all([
+    readSoul(home),
+    projectContext(cwd, where.contextFiles),
+    memory === undefined ? NOTHING : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
+    extensions.promptTexts(),
+    where.surroundings?.text(),
+  ]);
+  return systemPrompt({
+    soul,
+    tools: tools.map(({ name }) => name),
+    systemMessage,
+    memory: snapshot,
+    extensionTexts,
+    projectContext: context,
+    cwd,
+    otherFolders,
+    platform,
+    surroundings,
+    operatingSystem: `${osPlatform()} ${release()}`,
+    date: new Date(clock.now()).toISOString().slice(0, 10),
+  });
+}
+
+/** Undefined when the options leave the workspace's state out. */
+export function surroundingsOf(
+  { surroundings = true, editorFiles }: AIAgentOptions,
+  where: Pick<SurroundingsOptions, "cwd" | "files" | "trusted">,
+): Surroundings | undefined {
+  return surroundings ? new Surroundings({ ...where, shell: findShell().path, editorFiles }) : undefined;
+}
+
+/** Limit for reading one file of instructions, which may be on another machine. */
+const READ_TIMEOUT_MS = 5_000;
+
+/** The project's instruction files, through the host, so that unsaved text counts. Empty until the user trusts the workspace. */
+export function contextFiles({ files }: Host, trusted: () => boolean): ContextFiles {
+  return {
+    async read(path) {
+      if (!trusted()) return undefined;
+      // Most of the candidate files do not exist, and a request to the editor is slower than a stat.
+      if ((await files.stat(path))?.kind !== "file") return undefined;
+      const read = await files.readText(path, AbortSignal.timeout(READ_TIMEOUT_MS)).catch(() => undefined);
+      return read?.ok ? read.text : undefined;
+    },
+    exists: async (path) => trusted() && (await files.stat(path)) !== undefined,
+    list: async (folder) => (trusted() ? files.list(folder) : []),
+  };
+}
