@@ -91,12 +91,15 @@ export class ToolCallUpdates {
     for (const callId of this.#open.keys()) this.#end(callId, "failed", {});
   }
 
-  #start({ callId, name, title, kind, locations, input }: Progress<"started">): void {
+  #start({ callId, name, title, kind, locations, input, parentCallId }: Progress<"started">): void {
     const call = this.#callOf(callId);
     clearTimeout(call.announcing);
     const places = locations.map((location) => ({ ...location }));
     const isShownByDiff = kind === "edit" && JSON.stringify(input).length > MAX_EDIT_INPUT_CHARS;
+    const hermes: HermesToolMeta | undefined =
+      parentCallId === undefined ? undefined : { parentToolCallId: parentCallId };
     const facts = {
+      ...(hermes && { _meta: { hermes } }),
       ...{ toolCallId: callId, name, title, kind, status: call.status, locations: places },
       ...(!isShownByDiff && { rawInput: input }),
     };
@@ -117,6 +120,11 @@ export class ToolCallUpdates {
     const call = this.#callOf(callId);
     if (activity.type === "terminal") {
       this.#update(callId, call, terminalContent(activity.terminalId));
+      return;
+    }
+    if (activity.type === "delegation") {
+      const hermes: HermesToolMeta = { tasks: activity.tasks };
+      this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, status: call.status, _meta: { hermes } });
       return;
     }
     call.output = (call.output + activity.text).slice(-OUTPUT_TAIL_CHARS);

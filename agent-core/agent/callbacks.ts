@@ -22,6 +22,8 @@ export type ToolProgressEvent =
       readonly kind: ToolKind;
       readonly locations: readonly ToolLocation[];
       readonly input: unknown;
+      /** Call that this one is a part of. Its id is the start of this one's. */
+      readonly parentCallId?: string;
     }
   | { readonly type: "running"; readonly callId: string; readonly diffs: readonly FileDiff[] }
   /** A call that `toolGen` announced does not run, because its answer broke off. */

@@ -70,7 +70,7 @@ export function journalledProgress(
 }
 
 function entryOf(
-  { callId, name, title, kind, locations }: Started,
+  { callId, name, title, kind, locations, parentCallId }: Started,
   { result, durationMs }: Extract<ToolProgressEvent, { type: "finished" }>,
 ): Omit<EntryOf<"tool">, "at" | "diffs"> {
   return {
@@ -79,6 +79,7 @@ function entryOf(
     name,
     title,
     kind,
+    ...(parentCallId !== undefined && { parent: parentCallId }),
     locations: locations.map((location) => ({ ...location })),
     ...(result.problems && { problems: [...result.problems] }),
     ok: result.ok,

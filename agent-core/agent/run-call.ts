@@ -54,7 +54,10 @@ export type CallServices = {
 };
 
 /** A call after its tool and arguments were checked. `call` holds the arguments that run, repaired if necessary. */
-export type ResolvedCall =
+export type ResolvedCall = {
+  /** Call that this one is a part of. */
+  readonly parentCallId?: string;
+} & (
   | {
       readonly ok: true;
       readonly call: ToolCall;
@@ -62,7 +65,8 @@ export type ResolvedCall =
       readonly input: unknown;
       readonly prepared: PreparedCall;
     }
-  | { readonly ok: false; readonly call: ToolCall; readonly tool: Tool | undefined; readonly text: string };
+  | { readonly ok: false; readonly call: ToolCall; readonly tool: Tool | undefined; readonly text: string }
+);
 
 export function resolveCall(
   written: ToolCall,
@@ -111,7 +115,9 @@ export function calledName({ tool, call }: ResolvedCall): string {
 export function startedEvent(resolved: ResolvedCall): ToolProgressEvent {
   const { id, function: called } = resolved.call;
   const name = calledName(resolved);
-  const facts = { type: "started", callId: id, name, kind: resolved.tool?.kind ?? "other" } as const;
+  const { parentCallId, tool } = resolved;
+  const nested = parentCallId !== undefined && { parentCallId };
+  const facts = { type: "started", callId: id, name, kind: tool?.kind ?? "other", ...nested } as const;
   if (!resolved.ok) return { ...facts, title: name, locations: [], input: called.arguments };
   const { title, locations } = resolved.prepared;
   return { ...facts, title, locations, input: resolved.input };
@@ -246,7 +252,11 @@ async function authorizeAndRun(
   if (decision.kind === "deny") return failed(decision.text);
   if (decision.kind === "allow" && judged.kind === "ask") services.recordAnswer(allowed(resolved, "hook"));
   if (decision.kind === "allow" && decision.granted) services.recordAnswer(allowed(resolved, "grant"));
-  const context = { ...services.contextFor(call.id, signal), sandbox: decision.sandbox };
+  const context: ToolContext = {
+    ...services.contextFor(call.id, signal),
+    sandbox: decision.sandbox,
+    callTool: nestedCalls(call.id, services),
+  };
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();
@@ -281,6 +291,19 @@ async function authorizeAndRun(
   });
   durationMs = services.monotonicNow() - start;
   return returned;
+}
+
+/** Runs calls as parts of the call `parentCallId`, with ids of their own. */
+function nestedCalls(parentCallId: string, services: CallServices): NonNullable<ToolContext["callTool"]> {
+  let count = 0;
+  return (name, input, signal) => {
+    count += 1;
+    const id = `${parentCallId}/${count}`;
+    const call = { id, type: "function", function: { name, arguments: JSON.stringify(input ?? {}) } } as const;
+    const resolved = { ...resolveCall(call, services), parentCallId };
+    services.notify.toolProgress(startedEvent(resolved));
+    return runCall(resolved, services, signal);
+  };
 }
 
 /** A model may only approve a command for which the policy offers a grant. */

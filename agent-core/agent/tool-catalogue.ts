@@ -71,8 +71,8 @@ export class ToolCatalogue {
 }
 
 /** Tools that are never deferred: the index of the skills names them. */
-function isDeferrable({ toolset }: Tool): boolean {
-  return toolset.startsWith("mcp-") || toolset.startsWith("plugin-");
+function isDeferrable({ toolset, deferrable }: Tool): boolean {
+  return deferrable === true || toolset.startsWith("mcp-") || toolset.startsWith("plugin-");
 }
 
 function isSame(first: readonly Tool[], second: readonly Tool[]): boolean {

@@ -1,5 +1,6 @@
 /** Records about a running conversation, and the method that steers it. */
 import * as z from "zod";
+import type { HermesTask } from "./delegation.ts";
 
 /** `_meta.hermes` of `session/request_permission`. */
 export const HermesPermissionMeta = z.object({
@@ -44,12 +45,15 @@ export type HermesHookRun = z.infer<typeof HermesHookRun>;
 
 /**
  * `_meta.hermes` of a `tool_call` or `tool_call_update`. `durationMs`: of a call that has ended. `hooks`: all runs for the
- * call so far. `rejected`: the user said no, so the call is `failed` without a failure.
+ * call so far. `rejected`: the user said no, so the call is `failed` without a failure. `parentToolCallId`: call that this
+ * one is a part of, such as a script or a delegation. `tasks`: state of a delegation.
  */
 export type HermesToolMeta = {
   readonly durationMs?: number;
   readonly hooks?: readonly HermesHookRun[];
   readonly rejected?: boolean;
+  readonly parentToolCallId?: string;
+  readonly tasks?: readonly HermesTask[];
 };
 
 /** `_meta.hermes` of content that names the hooks in words, for clients that do not show `hooks`. */

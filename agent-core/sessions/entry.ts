@@ -137,6 +137,8 @@ const entrySchema = z.discriminatedUnion("type", [
     name: z.string(),
     title: z.string(),
     kind: z.string(),
+    /** Call that this one is a part of. Such a call has no message. */
+    parent: z.string().exactOptional(),
     locations: z.array(z.object({ path: z.string(), line: z.number().exactOptional() })),
     diffs: z.array(z.union([textDiff, hashDiff])),
     problems: z

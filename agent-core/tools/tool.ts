@@ -8,6 +8,7 @@ import type { Host, ReportedProblem } from "../host/host.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import type { MemoryWriter } from "../memory/ledger.ts";
 import type { Memory } from "../memory/memory.ts";
+import type { HermesTask } from "../protocol/delegation.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { SkillLibrary } from "../skills/skill-library.ts";
@@ -43,6 +44,8 @@ export type ToolResult = {
   readonly terminalId?: string;
   /** The user said no: the call did not run, and nothing failed. */
   readonly rejected?: boolean;
+  /** Pictures for the model, base64; a model that cannot see gets a line of text instead. */
+  readonly images?: readonly { readonly mimeType: string; readonly data: string }[];
   /** Pictures and sounds for people; base64. */
   readonly media?: readonly { readonly kind: "image" | "audio"; readonly mimeType: string; readonly data: string }[];
 };
@@ -50,7 +53,8 @@ export type ToolResult = {
 /** Progress to show while a call runs. */
 export type ToolActivity =
   | { readonly type: "terminal"; readonly terminalId: string }
-  | { readonly type: "output"; readonly text: string };
+  | { readonly type: "output"; readonly text: string }
+  | { readonly type: "delegation"; readonly tasks: readonly HermesTask[] };
 
 export type Question = {
   readonly question: string;
@@ -100,6 +104,11 @@ export type ToolContext = {
   readonly sessionId: string;
   readonly ask: (question: Question, signal: AbortSignal) => Promise<Answer>;
   readonly show: (activity: ToolActivity) => void;
+  /**
+   * Runs another tool of the session as a part of this call: with hooks, policy, permission and a card of its own. Undefined
+   * outside a turn. Rejects with the signal's reason.
+   */
+  readonly callTool?: (name: string, input: unknown, signal: AbortSignal) => Promise<ToolResult>;
 };
 
 /** The part of the session's shell that the effect of a call depends on. */
@@ -140,6 +149,8 @@ export type Tool = {
   readonly interactive: boolean;
   /** True when a result may fill a large part of the context: the tool is not offered while there is no room. */
   readonly largeOutput: boolean;
+  /** True when the request may leave out the schema, because those of all such tools are too large together. */
+  readonly deferrable?: boolean;
   readonly schema: ToolSchema;
   /** Checks parsed JSON against the schema. Relative paths start at `cwd`, commands run in `shell`. */
   prepare(raw: unknown, cwd: string, shell?: ShellView): Preparation;
@@ -159,6 +170,7 @@ export type ToolDefinition<Schema extends z.ZodType> = {
   readonly readOnly: boolean;
   readonly interactive?: boolean;
   readonly largeOutput?: boolean;
+  readonly deferrable?: boolean;
   readonly description: string;
   readonly input: Schema;
   /** One line for people, at most 80 characters: `Read src/a.ts`. */
@@ -172,7 +184,8 @@ export type ToolDefinition<Schema extends z.ZodType> = {
 
 /** Turns a definition into a tool; the typed input stays inside the prepared call's closures. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  const { name, toolset, kind, readOnly, interactive = false, largeOutput = false, description } = definition;
+  const { name, toolset, kind, readOnly, description } = definition;
+  const { interactive = false, largeOutput = false, deferrable = false } = definition;
   let schema: ToolSchema | undefined;
   return {
     name,
@@ -181,6 +194,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     readOnly,
     interactive,
     largeOutput,
+    deferrable,
     get schema() {
       schema ??= { name, description, parameters: toolParameters(name, definition.input) };
       return schema;
