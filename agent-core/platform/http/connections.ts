@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import type * as Http from "node:http";
 import type { AgentOptions, Agent as HttpsAgent, RequestOptions } from "node:https";
+import type { LookupFunction } from "node:net";
 import { messageOf } from "../errors.ts";
 import { type NetworkSettings, networkSettings, type ProxyServer, placeOf, proxyFor } from "./network-settings.ts";
 
@@ -37,15 +38,24 @@ export class Connections {
     this.settings = settings;
   }
 
-  /** Route to `url`, direct or through the proxy of the settings. Rejects for settings that cannot be used. */
-  async route(url: URL): Promise<Route> {
+  /**
+   * Route to `url`, direct or through the proxy of the settings. Rejects for settings that cannot be used. `lookup`
+   * resolves the name for a direct connection, which no other request shares; a proxy resolves the name itself.
+   */
+  async route(url: URL, lookup?: LookupFunction): Promise<Route> {
     const proxy = proxyFor(url, this.settings);
     if (url.protocol === "http:" && proxy !== undefined) return this.#throughProxy(url, proxy);
     const place = { ...placeOf(url), path: `${url.pathname}${url.search}` };
+    const isPinned = lookup !== undefined && proxy === undefined;
     if (url.protocol === "http:") {
-      return { request: http().request, options: { ...place, agent: this.#httpPool() }, proxy: undefined };
+      const own = isPinned ? { agent: false as const, lookup } : { agent: this.#httpPool() };
+      return { request: http().request, options: { ...place, ...own }, proxy: undefined };
     }
-    const { request } = await import("node:https");
+    const { Agent, request } = await import("node:https");
+    if (isPinned) {
+      const agent = new Agent({ ...(await this.#tlsOptions()), keepAlive: false });
+      return { request, options: { ...place, agent, lookup }, proxy: undefined };
+    }
     const agent = proxy === undefined ? await this.#httpsPool() : await this.#tunnels(proxy);
     return { request, options: { ...place, agent }, proxy: undefined };
   }

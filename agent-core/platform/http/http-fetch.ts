@@ -3,6 +3,7 @@
  * trusts the user's certificates, and never carries a request to another origin.
  */
 import type { ClientRequest, IncomingMessage } from "node:http";
+import type { LookupFunction } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import { type Connections, connections, type Route } from "./connections.ts";
 import { HttpResponse } from "./http-response.ts";
@@ -21,6 +22,10 @@ export type HttpInit = {
   readonly headers?: Iterable<readonly [string, string]> | Readonly<Record<string, string>> | undefined;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | null | undefined;
+  /** Returns a redirect as the response, also one to another origin: the caller decides. */
+  readonly redirect?: "manual" | undefined;
+  /** Resolves the name for a direct connection, which no other request shares. Not called for an IP address. */
+  readonly lookup?: LookupFunction | undefined;
 };
 
 /** Redirects within an origin, such as a missing slash. */
@@ -40,7 +45,7 @@ export async function httpFetch(input: string | URL, init: HttpInit = {}): Promi
   let url = new URL(input);
   for (let redirects = 0; ; redirects += 1) {
     const response = await sendOrRetry(url, { ...init, headers });
-    const location = redirectOf(response);
+    const location = init.redirect === "manual" ? undefined : redirectOf(response);
     if (location === undefined) return new HttpResponse(response, url, await decoded(response));
     response.destroy();
     if (redirects === MAX_REDIRECTS) throw refusedRedirect(`${url.origin} redirects more than ${MAX_REDIRECTS} times`);
@@ -69,7 +74,7 @@ function reasonOf(error: unknown): unknown {
 }
 
 async function send(pools: Connections, url: URL, init: Sent): Promise<IncomingMessage> {
-  const route = await pools.route(url);
+  const route = await pools.route(url, init.lookup);
   init.signal?.throwIfAborted();
   const response = await exchange(route, url, init);
   if (route.proxy !== undefined && response.statusCode === PROXY_AUTHENTICATION_REQUIRED) {

@@ -89,6 +89,7 @@ export class HttpHeaders {
 /** One packet of the network can hold hundreds of small parts. They are passed on as one, because each costs a read. */
 function webStream(source: Readable): ReadableStream<Uint8Array> {
   let parts: Uint8Array[] = [];
+  let isCancelled = false;
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -105,6 +106,7 @@ function webStream(source: Readable): ReadableStream<Uint8Array> {
           if (parts.push(part) === 1) queueMicrotask(flush);
         });
         source.once("end", () => {
+          if (isCancelled) return;
           flush();
           controller.close();
         });
@@ -112,7 +114,10 @@ function webStream(source: Readable): ReadableStream<Uint8Array> {
         source.pause();
       },
       pull: () => void source.resume(),
-      cancel: () => void source.destroy(),
+      cancel: () => {
+        isCancelled = true;
+        source.destroy();
+      },
     },
     { highWaterMark: BUFFERED_BYTES, size: (chunk) => chunk.byteLength },
   );
