@@ -28,6 +28,7 @@ import type { Sampling } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal, NewEntry } from "../sessions/journal.ts";
 import type { UsageLedger } from "../sessions/usage-ledger.ts";
+import { SessionSkills } from "../skills/session-skills.ts";
 import { type ModelCaller, modelCaller, resolved, setUpModels } from "./agent-models.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
@@ -37,7 +38,6 @@ import type { AgentCallbacks } from "./callbacks.ts";
 import { Extensions } from "./extensions.ts";
 import { buildPrompt, contextFiles, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
-import { SessionSkills } from "./session-skills.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
 
 /** Iterations of a turn, as in the original Hermes Agent. */

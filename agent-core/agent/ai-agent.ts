@@ -17,6 +17,7 @@ import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
 import type { UsageSum } from "../sessions/usage-ledger.ts";
+import type { SessionSkills } from "../skills/session-skills.ts";
 import { FileMemory } from "../tools/file-memory.ts";
 import type { Processes } from "../tools/terminal/processes.ts";
 import type { ToolContext } from "../tools/tool.ts";
@@ -24,7 +25,6 @@ import type { AIAgentOptions } from "./agent-options.ts";
 import { type AgentSetup, sessionCheckpoints, setUpAgent } from "./agent-setup.ts";
 import { AgentShell, hasRunCommands } from "./agent-shell.ts";
 import { recordedQuestions } from "./approvals.ts";
-import { sessionTitle } from "./auxiliary.ts";
 import type { CompressedEvent } from "./callbacks.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
@@ -32,7 +32,7 @@ import type { ExtensionCommand, Extensions } from "./extensions.ts";
 import { MemoryReview } from "./memory-review.ts";
 import { notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
-import type { SessionSkills } from "./session-skills.ts";
+import { makeTitle } from "./session-title.ts";
 import { openStored } from "./stored-agent.ts";
 import { type RunOptions, TurnRunner } from "./turn-runner.ts";
 
@@ -303,14 +303,11 @@ export class AIAgent {
     for (const journal of this.#ownJournals) journal.close();
   }
 
-  /** Not awaited: no turn waits for a title. */
   #makeTitle(): void {
     const { auxiliary, onDefect } = this.#setup;
-    const { signal } = this.#closed;
-    sessionTitle(this.messages, auxiliary, signal).then(
-      (title) => title !== undefined && this.title === undefined && this.setTitle(title),
-      (error: unknown) => signal.aborted || onDefect(`Could not create a title: ${String(error)}`),
-    );
+    makeTitle({ messages: this.messages, auxiliary, signal: this.#closed.signal, onDefect }, (title) => {
+      if (this.title === undefined) this.setTitle(title);
+    });
   }
 
   #toolContext(callId: string, signal: AbortSignal): Omit<ToolContext, "show"> {

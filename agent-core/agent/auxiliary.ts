@@ -8,7 +8,6 @@ import { callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling, ToolSchema, Usage } from "../providers/wire/wire.ts";
-import { titleLine } from "../sessions/titles.ts";
 
 export type AuxiliaryAnswer =
   | { readonly ok: true; readonly text: string; readonly calls: readonly ToolCall[]; readonly usage: Usage | undefined }
@@ -125,52 +124,4 @@ async function collect(
     else if (event.type === "fault") return { ok: false, fault: event.fault };
   }
   throw new Error("The model's stream ended without its last event."); // callModel always ends with a finish or a fault
-}
-
-/** Limit of a title in characters. */
-const MAX_TITLE_CHARS = 60;
-/** Length of the first message that the model sees, in characters. */
-const MAX_SHOWN_CHARS = 2_000;
-
-const TITLE_REQUEST =
-  "Give a title of 3 to 7 words for the conversation that begins with the following message. " +
-  "Answer with the title alone, in the language of the message.";
-
-/**
- * Title of a session from its first message. Undefined when that has no text. Throws the signal's reason when it is
- * aborted.
- */
-export async function sessionTitle(
-  messages: readonly Message[],
-  auxiliary: Auxiliary,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const first = messages.find((message) => message.role === "user");
-  const said = first === undefined ? "" : userText(first.content);
-  if (said.trim() === "") return undefined;
-  // Titles must not cost the user anything unasked, so only a model that is configured for titles makes them.
-  if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(said);
-  const answer = await auxiliary.ask("title_generation", {
-    messages: [
-      { role: "system", content: TITLE_REQUEST },
-      { role: "user", content: said.slice(0, MAX_SHOWN_CHARS).toWellFormed() },
-    ],
-    signal,
-  });
-  return cutTitle((answer.ok && answer.text) || said);
-}
-
-function userText(content: Extract<Message, { role: "user" }>["content"]): string {
-  return typeof content === "string"
-    ? content
-    : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
-}
-
-/** Shortens a title to one line that ends at a word. */
-function cutTitle(text: string): string {
-  const line = titleLine(text).replace(/^["'“„]+|["'”.]+$/g, "");
-  if (line.length <= MAX_TITLE_CHARS) return line;
-  const head = line.slice(0, MAX_TITLE_CHARS);
-  const atWord = head.lastIndexOf(" ");
-  return `${(atWord > MAX_TITLE_CHARS / 2 ? head.slice(0, atWord) : head).toWellFormed()}…`;
 }

@@ -5,7 +5,7 @@ import type { Hooks } from "../hooks/hook.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
-import { parseArguments } from "../tools/call-texts.ts";
+import { parseArguments } from "../tools/call-arguments.ts";
 import { tool as memoryTool } from "../tools/memory.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";

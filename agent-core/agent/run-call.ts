@@ -4,8 +4,9 @@ import type { Hooks } from "../hooks/hook.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";
-import { limitResult, parseArguments } from "../tools/call-texts.ts";
+import { parseArguments } from "../tools/call-arguments.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
+import { limitResult } from "../tools/result-limit.ts";
 import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { watchedEdit } from "../tools/watched-edit.ts";
 import {

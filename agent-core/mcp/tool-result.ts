@@ -5,7 +5,7 @@ import { messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
-import { limitResult } from "../tools/call-texts.ts";
+import { limitResult } from "../tools/result-limit.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import {
   type AnswerPart,

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseArguments } from "../../../agent-core/tools/call-texts.ts";
+import { parseArguments } from "../../../agent-core/tools/call-arguments.ts";
 import { tool as clarify } from "../../../agent-core/tools/clarify.ts";
 import { unknownToolText } from "../../../agent-core/tools/nearest-names.ts";
 import { tool as searchFiles } from "../../../agent-core/tools/search-files.ts";

@@ -4,9 +4,8 @@ import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { ReviewOutcome } from "../sessions/outcomes.ts";
-import type { KnownSkill, KnownSkills, SkillLibrary, SkillLibraryOptions } from "../skills/skill-library.ts";
-import type { SkillFailure } from "../skills/skill-places.ts";
-import type { CommandAnswer, Extension, ExtensionCommand } from "./extensions.ts";
+import type { KnownSkill, KnownSkills, SkillLibrary, SkillLibraryOptions } from "./skill-library.ts";
+import type { SkillFailure } from "./skill-places.ts";
 
 /** Skills that one message may begin with: `/first /second what to do`. */
 const MAX_STACKED = 5;
@@ -17,7 +16,15 @@ const COMMAND_CHARS = 120;
 const NAMED = "The user asked for this skill by name. Follow it for this message:";
 const ROUTED = "This skill fits the message. Use what helps; the user's own words take precedence:";
 
-export class SessionSkills implements Extension {
+/** A slash command. Undefined as its answer: the message is a prompt. */
+type SkillCommand = {
+  readonly name: string;
+  readonly description: string;
+  readonly hint: string;
+  run(argument: string, signal: AbortSignal): Promise<string> | undefined;
+};
+
+export class SessionSkills {
   readonly name = "skills";
   readonly #options: SkillLibraryOptions;
   readonly #listeners: (() => void)[] = [];
@@ -26,7 +33,7 @@ export class SessionSkills implements Extension {
   #library: Promise<SkillLibrary> | undefined;
   #loaded: Promise<void> | undefined;
   #known: KnownSkills = { skills: [], failures: [] };
-  #commands: readonly ExtensionCommand[];
+  #commands: readonly SkillCommand[];
 
   constructor(options: SkillLibraryOptions) {
     this.#options = options;
@@ -35,9 +42,7 @@ export class SessionSkills implements Extension {
 
   /** The library, loaded on first use. */
   library(): Promise<SkillLibrary> {
-    this.#library ??= import("../skills/skill-library.ts").then(
-      ({ SkillLibrary: Library }) => new Library(this.#options),
-    );
+    this.#library ??= import("./skill-library.ts").then(({ SkillLibrary: Library }) => new Library(this.#options));
     return this.#library;
   }
 
@@ -52,7 +57,7 @@ export class SessionSkills implements Extension {
     return this.#loaded;
   }
 
-  commands(): readonly ExtensionCommand[] {
+  commands(): readonly SkillCommand[] {
     return this.#commands;
   }
 
@@ -151,7 +156,7 @@ export class SessionSkills implements Extension {
     return fitting;
   }
 
-  #listCommand(): ExtensionCommand {
+  #listCommand(): SkillCommand {
     return {
       name: "skills",
       description: "List the skills, switch them on and off, install and update them",
@@ -160,7 +165,7 @@ export class SessionSkills implements Extension {
     };
   }
 
-  async #runCommand(argument: string, signal: AbortSignal): Promise<CommandAnswer> {
+  async #runCommand(argument: string, signal: AbortSignal): Promise<string> {
     const [verb = "", ...rest] = argument.split(/\s+/);
     const operand = rest.join(" ");
     switch (verb) {
@@ -173,7 +178,7 @@ export class SessionSkills implements Extension {
         await this.refresh();
         return this.#setOff(operand, verb === "disable");
       default: {
-        const { hubCommand } = await import("../skills/skill-hub.ts");
+        const { hubCommand } = await import("./skill-hub.ts");
         const { homeSkills, roots } = this.#options;
         const answer = await hubCommand(verb, operand, { homeSkills, cwd: roots[0] ?? homeSkills }, signal);
         await this.refresh();
@@ -192,8 +197,8 @@ export class SessionSkills implements Extension {
   }
 }
 
-const loadIndex = () => import("../skills/skill-index.ts");
-const loadRouting = () => import("../skills/route-skills.ts");
+const loadIndex = () => import("./skill-index.ts");
+const loadRouting = () => import("./route-skills.ts");
 
 /** Text that changes with everything that clients are shown. */
 function stateOf({ skills, failures }: KnownSkills): string {
@@ -202,7 +207,7 @@ function stateOf({ skills, failures }: KnownSkills): string {
 }
 
 /** The message stays as the user wrote it; the skill's text follows as data. */
-function skillCommand({ name, description }: KnownSkill): ExtensionCommand {
+function skillCommand({ name, description }: KnownSkill): SkillCommand {
   const short = description.length > COMMAND_CHARS ? `${description.slice(0, COMMAND_CHARS - 1)}…` : description;
   return { name, description: short, hint: "what to do", run: () => undefined };
 }

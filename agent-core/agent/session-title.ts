@@ -1,0 +1,61 @@
+/** Title of a session that the user has not named. */
+import type { Message } from "../messages/message.ts";
+import { titleLine } from "../sessions/titles.ts";
+import type { Auxiliary } from "./auxiliary.ts";
+
+/** Limit of a title in characters. */
+const MAX_TITLE_CHARS = 60;
+/** Length of the first message that the model sees, in characters. */
+const MAX_SHOWN_CHARS = 2_000;
+
+const TITLE_REQUEST =
+  "Give a title of 3 to 7 words for the conversation that begins with the following message. " +
+  "Answer with the title alone, in the language of the message.";
+
+export type TitleRequest = {
+  readonly messages: readonly Message[];
+  readonly auxiliary: Auxiliary;
+  readonly signal: AbortSignal;
+  readonly onDefect: (message: string) => void;
+};
+
+/** Makes a title in the background, because no turn waits for it. `setTitle` is not called when the message has no text. */
+export function makeTitle(request: TitleRequest, setTitle: (title: string) => void): void {
+  const { signal, onDefect } = request;
+  sessionTitle(request).then(
+    (title) => title !== undefined && setTitle(title),
+    (error: unknown) => signal.aborted || onDefect(`Could not create a title: ${String(error)}`),
+  );
+}
+
+/** Title from the first message. Throws the signal's reason when it is aborted. */
+async function sessionTitle({ messages, auxiliary, signal }: TitleRequest): Promise<string | undefined> {
+  const first = messages.find((message) => message.role === "user");
+  const said = first === undefined ? "" : userText(first.content);
+  if (said.trim() === "") return undefined;
+  // Titles must not cost the user anything unasked, so only a model that is configured for titles makes them.
+  if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(said);
+  const answer = await auxiliary.ask("title_generation", {
+    messages: [
+      { role: "system", content: TITLE_REQUEST },
+      { role: "user", content: said.slice(0, MAX_SHOWN_CHARS).toWellFormed() },
+    ],
+    signal,
+  });
+  return cutTitle((answer.ok && answer.text) || said);
+}
+
+function userText(content: Extract<Message, { role: "user" }>["content"]): string {
+  return typeof content === "string"
+    ? content
+    : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+}
+
+/** Shortens a title to one line that ends at a word. */
+function cutTitle(text: string): string {
+  const line = titleLine(text).replace(/^["'“„]+|["'”.]+$/g, "");
+  if (line.length <= MAX_TITLE_CHARS) return line;
+  const head = line.slice(0, MAX_TITLE_CHARS);
+  const atWord = head.lastIndexOf(" ");
+  return `${(atWord > MAX_TITLE_CHARS / 2 ? head.slice(0, atWord) : head).toWellFormed()}…`;
+}

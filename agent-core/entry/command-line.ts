@@ -1,0 +1,123 @@
+/** Command line of `hermes`. */
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "../platform/errors.ts";
+import type { SkillsCommand, SkillVerb } from "./skills-command.ts";
+
+export const HELP = `hermes: send one prompt to the Hermes agent from the command line.
+
+  hermes [options] "prompt"     (without a prompt, reads standard input)
+  hermes doctor                 check this machine and its configuration, and print how to fix it
+  hermes plugins list           list the plugins of the Hermes home
+  hermes plugins enable NAME    switch a plugin on (disable NAME: off)
+  hermes skills list            list the skills of this folder, of the Hermes home and of Hermes itself
+  hermes skills install SOURCE  install skills from a folder, a git address or owner/repository/path (--yes: unasked);
+                                also update [NAME], uninstall NAME
+  hermes mcp list               list the MCP servers of this folder and of the Hermes home
+  hermes mcp allow NAME         allow a server of the workspace; also restart, signin, signout, enable, disable
+
+  --yes          approve every request (blocked commands stay blocked)
+  --cwd DIR      work in DIR; default: the current folder
+  --resume WHICH continue an earlier session: its id, words of its title, or "last" (in this folder)
+  --json         print every session/update as a line of JSON
+  --version, --help
+
+The answer goes to standard output, tool calls to standard error.
+Exit codes: 0 success, 1 error, 130 interrupted.
+`;
+
+export type HeadlessOptions = {
+  /** Empty: standard input has it. */
+  readonly prompt: string;
+  readonly allowAll: boolean;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly resume: string | undefined;
+  readonly json: boolean;
+  /** The session is deleted after its only prompt. */
+  readonly isTransient: boolean;
+};
+
+export type PluginVerb = "list" | "enable" | "disable";
+
+function isPluginVerb(text: string): text is PluginVerb {
+  return text === "list" || text === "enable" || text === "disable";
+}
+
+export type SkillsLine = Pick<SkillsCommand, "verb" | "operand" | "cwd"> & {
+  readonly kind: "skills";
+  readonly allowAll: boolean;
+};
+
+type ParsedCommandLine =
+  | { readonly kind: "run"; readonly options: HeadlessOptions }
+  | { readonly kind: "doctor"; readonly cwd: string }
+  | { readonly kind: "plugins"; readonly verb: PluginVerb; readonly name: string }
+  | SkillsLine
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "invalid"; readonly message: string };
+
+export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        yes: { type: "boolean", default: false },
+        cwd: { type: "string", default: "." },
+        resume: { type: "string" },
+        json: { type: "boolean", default: false },
+        version: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (values.help) return { kind: "help" };
+    if (values.version) return { kind: "version" };
+    if (positionals.length === 1 && positionals[0] === "doctor") return { kind: "doctor", cwd: resolve(values.cwd) };
+    const managed = managingLine(positionals, { cwd: resolve(values.cwd), allowAll: values.yes });
+    if (managed !== undefined) return managed;
+    const { yes: allowAll, resume, json } = values;
+    const slashCommand = mcpCommandOf(positionals);
+    const prompt = slashCommand ?? positionals.join(" ");
+    const isTransient = slashCommand !== undefined && resume === undefined;
+    return { kind: "run", options: { prompt, allowAll, cwd: resolve(values.cwd), resume, json, isTransient } };
+  } catch (error) {
+    return { kind: "invalid", message: messageOf(error) };
+  }
+}
+
+/** `hermes plugins …` and `hermes skills …`; undefined for a prompt. */
+function managingLine(
+  positionals: readonly string[],
+  options: Pick<SkillsLine, "cwd" | "allowAll">,
+): ParsedCommandLine | undefined {
+  const [command, verb = "list", name = ""] = positionals;
+  if (positionals.length > 3) return undefined;
+  if (command === "plugins" && isPluginVerb(verb)) {
+    if (verb === "list" || name !== "") return { kind: "plugins", verb, name };
+    return { kind: "invalid", message: `plugins ${verb} needs a name; hermes plugins list shows the names` };
+  }
+  if (command === "skills" && isSkillVerb(verb)) {
+    const isComplete = verb === "list" || verb === "update" || name !== "";
+    if (isComplete) return { kind: "skills", verb, operand: name, ...options };
+    return { kind: "invalid", message: `skills ${verb} needs a ${verb === "install" ? "source" : "name"}` };
+  }
+  return undefined;
+}
+
+const SKILL_VERBS: readonly SkillVerb[] = ["list", "install", "update", "uninstall"];
+
+function isSkillVerb(verb: string): verb is SkillVerb {
+  return SKILL_VERBS.some((known) => known === verb);
+}
+
+const MCP_VERBS = ["list", "allow", "restart", "signin", "signout", "enable", "disable"];
+/** Server, and one of its tools. */
+const MAX_MCP_WORDS = 4;
+
+/** Slash command for `hermes mcp …`; undefined for a prompt. */
+function mcpCommandOf([command, verb = "list", ...rest]: readonly string[]): string | undefined {
+  if (command !== "mcp" || !MCP_VERBS.includes(verb) || rest.length + 2 > MAX_MCP_WORDS) return undefined;
+  return ["/mcp", verb, ...rest, "--wait"].join(" ");
+}

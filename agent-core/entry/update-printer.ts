@@ -1,0 +1,86 @@
+/** Output of the headless chat. */
+import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
+
+type UpdatePrinter = {
+  update(notification: SessionNotification): void;
+  /** Prints a call that needed approval. */
+  refused(title: string): void;
+  end(): void;
+};
+
+/** Prints the answer on stdout and the rest on stderr, or every update as JSON on stdout. */
+export function updatePrinter(json: boolean): UpdatePrinter {
+  const titles = new Map<string, string>();
+  const lines = new ErrorLines();
+  let printed = false;
+  // One write for many tokens: a write costs more than the agent's work for a token.
+  let gathered = "";
+  const flush = (): void => {
+    const text = gathered;
+    gathered = "";
+    if (text !== "") process.stdout.write(text);
+  };
+  const print = (text: string): void => {
+    lines.finish();
+    if (gathered === "") setImmediate(flush);
+    gathered += text;
+  };
+  const note = (line: string, replaceable = false): void => {
+    flush(); // both streams may be one terminal
+    lines.write(line, replaceable);
+  };
+  return {
+    update(notification) {
+      if (json) {
+        print(`${JSON.stringify(notification)}\n`);
+        return;
+      }
+      const { update } = notification;
+      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
+        printed = true;
+        print(update.content.text);
+        return;
+      }
+      const line = lineOf(update, titles);
+      if (line !== undefined) note(line, isWait(update));
+    },
+    refused(title) {
+      note(`✗ ${title}: needs approval, and no user is here to approve it (see --yes)`);
+    },
+    end() {
+      lines.finish();
+      if (printed) print("\n");
+    },
+  };
+}
+
+/** Lines on stderr. On a terminal the next line replaces a replaceable one, such as that of a wait. */
+class ErrorLines {
+  #isOpen = false as boolean;
+
+  write(line: string, replaceable: boolean): void {
+    const stays = !replaceable || !process.stderr.isTTY;
+    if (stays) this.finish();
+    process.stderr.write(stays ? `${line}\n` : `\r\u001b[K${line}`);
+    this.#isOpen = !stays;
+  }
+
+  /** Keeps a replaceable line. */
+  finish(): void {
+    if (this.#isOpen) process.stderr.write("\n");
+    this.#isOpen = false;
+  }
+}
+
+function isWait({ _meta }: SessionUpdate): boolean {
+  return "retry" in Object(_meta?.["hermes"]);
+}
+
+function lineOf(update: SessionUpdate, titles: Map<string, string>): string | undefined {
+  if (update.sessionUpdate === "notice") return `! ${update.title}`;
+  if (update.sessionUpdate !== "tool_call" && update.sessionUpdate !== "tool_call_update") return undefined;
+  const title = update.title ?? titles.get(update.toolCallId) ?? update.toolCallId;
+  titles.set(update.toolCallId, title);
+  if (update.status === "completed") return `✓ ${title}`;
+  return update.status === "failed" ? `✗ ${title}` : undefined;
+}
