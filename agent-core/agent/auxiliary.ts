@@ -29,6 +29,7 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   flush_memories: 60_000,
   background_review: 60_000,
   mcp: 60_000,
+  evaluation: 60_000,
 };
 
 /** Share of a task's time for retries, which no one sees. */

@@ -73,6 +73,7 @@ const auxiliaryTasks = {
   flush_memories: auxiliarySection,
   background_review: auxiliarySection,
   mcp: auxiliarySection,
+  evaluation: auxiliarySection,
 };
 
 export type AuxiliaryTask = keyof typeof auxiliaryTasks;
@@ -257,6 +258,12 @@ export const sections = {
   /** True runs hooks of this file without a consent. */
   hooks_auto_accept: z.boolean().default(false),
   mcp_servers: z.record(z.string(), mcpServerSection).default({}),
+  /** Evaluation of delegated tasks. Default: on for graphs, off for single tasks. */
+  evaluation: z.object({ enabled: z.boolean().optional() }).prefault({}),
+  /** Scripts of `execute_code`: seconds of a script, and calls of tools in it. */
+  code_execution: z
+    .object({ timeout: seconds.default(300), max_tool_calls: z.number().int().positive().default(50) })
+    .prefault({}),
   toolsets: names.optional(),
   platform_toolsets: z.record(z.string(), names).default({}),
   providers: z.record(z.string(), providerSection).default({}),

@@ -16,6 +16,11 @@ const REWIND_REACH = 2;
 const CHECK_COMMAND =
   /\b(?:(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:t|test|build|check|lint|typecheck)\b|(?:cargo|go|dotnet|swift|mvn|gradle|gradlew|make|ninja|bazel)\b|vitest|jest|mocha|pytest|tox|unittest|rspec|phpunit|ctest|tsc|eslint|biome|ruff|mypy|clippy|node\s+--test)/;
 
+/** True for a command line that tests, builds or checks the project. */
+export function isCheckCommand(command: string): boolean {
+  return CHECK_COMMAND.test(command);
+}
+
 /** Openings of a message that corrects the answer before it. */
 const CORRECTION =
   /^\W*(?:no\b(?!\s+(?:problem|worries))|nope\b|not (?:like )?(?:that|this)\b|that(?:'s| is) (?:not|wrong)|wrong\b|i (?:said|meant|told you|asked (?:you|for))\b|(?:undo|revert) (?:that|this|it)\b|you (?:forgot|missed|broke)\b)/i;
@@ -48,7 +53,7 @@ function lastCheck(entries: readonly JournalEntry[]): readonly number[] {
   const decisive = entries.findLast(
     (entry) =>
       entry.type === "tool" &&
-      ((entry.kind === "edit" && entry.ok) || CHECK_COMMAND.test(commands.get(entry.callId) ?? "")),
+      ((entry.kind === "edit" && entry.ok) || isCheckCommand(commands.get(entry.callId) ?? "")),
   );
   if (decisive?.type !== "tool" || decisive.kind === "edit") return [];
   return [decisive.ok ? 1 : 0];

@@ -47,13 +47,21 @@ const skillUse = z.object({
   at,
 });
 
-/** Judgement of a sub-task's result. The scores are between 0 and 1. */
+/** Judgement of a sub-task's result. The scores are between 0 and 1; absent when the judge gave none. */
 const evaluation = z.object({
   type: z.literal("evaluation"),
   callId,
-  correctness: z.number(),
-  completeness: z.number(),
-  confidence: z.number(),
+  taskId: z.string().exactOptional(),
+  taskType: z.string().exactOptional(),
+  /** Session of the sub-task. */ child: z.string().exactOptional(),
+  /** Runs of the task before this one. */ retries: z.number().exactOptional(),
+  /** `none`: the result was accepted because the judge failed. */ by: z
+    .enum(["facts", "judge", "none"])
+    .exactOptional(),
+  correctness: z.number().exactOptional(),
+  completeness: z.number().exactOptional(),
+  confidence: z.number().exactOptional(),
+  missingAspects: z.array(z.string()).readonly().exactOptional(),
   decision: z.enum(["accept", "retry", "amend", "escalate"]),
   reason: z.string(),
   at,

@@ -1,0 +1,79 @@
+/** Facts of a sub-task's result that need no judge: its schema, the files that it claims, and the exit code of its checks. */
+import { isAbsolute, join } from "node:path";
+import { isCheckCommand } from "../sessions/feedback-score.ts";
+import type { TaskType } from "./rubrics.ts";
+
+/** Result of a sub-task, from its journal. */
+export type EvaluatedResult = {
+  /** The child's own words. */
+  readonly summary: string;
+  /** Value that the task's schema asked for. */
+  readonly result?: unknown;
+  readonly schema_valid?: boolean | undefined;
+  /** Errors of the schema. */
+  readonly errors?: readonly string[] | undefined;
+  /** Changed files; relative paths start at the working folder. */
+  readonly files: readonly { readonly path: string; readonly hunks: number }[];
+  readonly commands: readonly { readonly command: string; readonly exit: number | null }[];
+};
+
+/** View of the workspace. */
+export type PathLook = { readonly cwd: string; exists(path: string): Promise<boolean> };
+
+/** Claims that are checked; a longer list is no claim but a listing. */
+const MAX_CLAIMS = 20;
+/** Files and commands that the judge sees. */
+const MAX_LISTED = 60;
+
+/** First fact that contradicts the result, as a sentence for the child; undefined when the facts hold. */
+export async function failedFact(result: EvaluatedResult, type: TaskType, look: PathLook): Promise<string | undefined> {
+  if (result.schema_valid === false) {
+    return `The result does not fit its schema: ${(result.errors ?? []).join("; ") || "no valid JSON was returned"}`;
+  }
+  const changed = new Set(result.files.map(({ path }) => absolute(path, look.cwd)));
+  for (const claim of claimedPaths(result.summary).slice(0, MAX_CLAIMS)) {
+    const path = absolute(claim, look.cwd);
+    if (changed.has(path)) continue;
+    if (!(await look.exists(path))) return `The result says that ${claim} was written, but this file does not exist.`;
+    // A command may have written it unseen.
+    if (result.commands.length === 0)
+      return `The result says that ${claim} was written, but the run did not change it.`;
+  }
+  return type === "code" && result.files.length > 0 ? failedCheck(result) : undefined;
+}
+
+/** Code was changed, and the last test or build of the run failed. */
+function failedCheck({ commands }: EvaluatedResult): string | undefined {
+  const last = commands.findLast(({ command }) => isCheckCommand(command));
+  if (last === undefined || last.exit === 0) return undefined;
+  const end = last.exit === null ? "did not end by itself" : `ended with exit code ${last.exit}`;
+  return `The last check, \`${last.command.slice(0, 200)}\`, ${end}.`;
+}
+
+/** A verb of writing, then the name of a file: in back-ticks, with a folder, or with the extension of a document or source. */
+const CLAIM =
+  /\b(?:created|wrote|written|saved|added|generated|updated|modified|edited|changed)\b(?:\s+(?:it|them|this|that|to|in|into|at|as|the|a|an|new|file|files|report|results?|output|test|tests|script|module|document))*[\s:]+(?:`([^`\n]{1,300})`|((?:[\w@.-]*\/[\w@./-]*[\w-]\.[a-z][a-z0-9]{0,7}|[\w-]+\.(?:md|txt|json|ya?ml|csv|html|css|py|tsx?|go|rs|sh))\b)(?!\())/gi;
+const PATH = /^[\w@./ -]*[\w-]\.[a-z][a-z0-9]{0,7}$/i;
+
+/** Files that a text says were written, in its order. */
+export function claimedPaths(text: string): readonly string[] {
+  const names = [...text.matchAll(CLAIM)].map(([, quoted, bare]) => (quoted ?? bare ?? "").trim());
+  return [...new Set(names.filter((name) => PATH.test(name)))];
+}
+
+/** The facts as lines for the judge. */
+export function factsText({ files, commands, schema_valid: isValid }: EvaluatedResult): string {
+  return [
+    ...(isValid === undefined ? [] : ["The result fits the schema of the task."]),
+    files.length === 0 ? "No file was changed." : "Changed files:",
+    ...files.slice(0, MAX_LISTED).map(({ path, hunks }) => `- ${path}: ${hunks} hunks`),
+    commands.length === 0 ? "No command ran." : "Commands and exit codes:",
+    ...commands
+      .slice(-MAX_LISTED)
+      .map(({ command, exit }) => `- \`${command.slice(0, 300)}\`: ${exit ?? "no exit code"}`),
+  ].join("\n");
+}
+
+function absolute(path: string, cwd: string): string {
+  return isAbsolute(path) ? path : join(cwd, path);
+}
