@@ -41,12 +41,13 @@ export async function askPermission(
   request: ApprovalRequest,
   signal: AbortSignal,
 ): Promise<ApprovalAnswer> {
-  const { callId, title, kind, locations, diffs, command, reasons, grant } = request;
+  const { callId, title, kind, locations, diffs, command, reasons, grant, task } = request;
   const lasting = showsGrants ? [SESSION, ALWAYS] : [SESSION];
   const hermes: HermesPermissionMeta = {
     reasons,
     ...(command !== undefined && showsGrants && { command }),
     ...(grant !== undefined && { grant }),
+    ...(task !== undefined && { task }),
   };
   const question: RequestPermissionRequest = {
     sessionId,
@@ -73,8 +74,9 @@ export async function askPermission(
 }
 
 /** The command and the reasons as text, for clients that show only the content. */
-function explanation({ command, reasons, grant }: ApprovalRequest): string {
+function explanation({ command, reasons, grant, task }: ApprovalRequest): string {
   const lines = command === undefined ? [] : [fenced(visibleText(shownCommand(command)), "sh")];
+  if (task !== undefined) lines.push(`Asked by the task: ${visibleText(task)}`);
   lines.push(...reasons.map((reason) => `- ${visibleText(reason)}`));
   if (grant !== undefined)
     lines.push(`

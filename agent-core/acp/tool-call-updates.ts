@@ -91,13 +91,15 @@ export class ToolCallUpdates {
     for (const callId of this.#open.keys()) this.#end(callId, "failed", {});
   }
 
-  #start({ callId, name, title, kind, locations, input, parentCallId }: Progress<"started">): void {
+  #start({ callId, name, title, kind, locations, input, parentCallId, taskId }: Progress<"started">): void {
     const call = this.#callOf(callId);
     clearTimeout(call.announcing);
     const places = locations.map((location) => ({ ...location }));
     const isShownByDiff = kind === "edit" && JSON.stringify(input).length > MAX_EDIT_INPUT_CHARS;
     const hermes: HermesToolMeta | undefined =
-      parentCallId === undefined ? undefined : { parentToolCallId: parentCallId };
+      parentCallId === undefined
+        ? undefined
+        : { parentToolCallId: parentCallId, ...(taskId !== undefined && { taskId }) };
     const facts = {
       ...(hermes && { _meta: { hermes } }),
       ...{ toolCallId: callId, name, title, kind, status: call.status, locations: places },

@@ -24,6 +24,8 @@ export type ToolProgressEvent =
       readonly input: unknown;
       /** Call that this one is a part of. Its id is the start of this one's. */
       readonly parentCallId?: string;
+      /** Task of the delegation `parentCallId` that the call belongs to. */
+      readonly taskId?: string;
     }
   | { readonly type: "running"; readonly callId: string; readonly diffs: readonly FileDiff[] }
   /** A call that `toolGen` announced does not run, because its answer broke off. */
@@ -55,6 +57,8 @@ export type ApprovalRequest = {
   readonly reasons: readonly string[];
   /** Scope of a grant "for this session" or "always", in a phrase; undefined when no grant is offered. */
   readonly grant?: string;
+  /** Goal of the task whose sub-agent asks, in one line. */
+  readonly task?: string;
 };
 
 export type ApprovalAnswer =

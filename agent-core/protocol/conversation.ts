@@ -10,6 +10,8 @@ export const HermesPermissionMeta = z.object({
   command: z.string().exactOptional(),
   /** Scope of a lasting answer, in plain words. */
   grant: z.string().exactOptional(),
+  /** Goal of the task whose sub-agent asks, in one line. */
+  task: z.string().exactOptional(),
 });
 export type HermesPermissionMeta = z.infer<typeof HermesPermissionMeta>;
 
@@ -46,13 +48,14 @@ export type HermesHookRun = z.infer<typeof HermesHookRun>;
 /**
  * `_meta.hermes` of a `tool_call` or `tool_call_update`. `durationMs`: of a call that has ended. `hooks`: all runs for the
  * call so far. `rejected`: the user said no, so the call is `failed` without a failure. `parentToolCallId`: call that this
- * one is a part of, such as a script or a delegation. `tasks`: state of a delegation.
+ * one is a part of, such as a script or a delegation. `taskId`: task of that delegation. `tasks`: state of a delegation.
  */
 export type HermesToolMeta = {
   readonly durationMs?: number;
   readonly hooks?: readonly HermesHookRun[];
   readonly rejected?: boolean;
   readonly parentToolCallId?: string;
+  readonly taskId?: string;
   readonly tasks?: readonly HermesTask[];
 };
 
