@@ -145,6 +145,8 @@ const entrySchema = z.discriminatedUnion("type", [
       .array(z.object({ path: z.string(), line: z.number(), severity: z.enum(["error", "warning"]), text: z.string() }))
       .exactOptional(),
     hooks: z.array(HermesHookRun).exactOptional(),
+    /** Shell command that ended; `exit`: null when a signal ended it. */
+    command: z.object({ text: z.string(), exit: z.number().nullable() }).exactOptional(),
     ok: z.boolean(),
     /** The user said no. */
     rejected: z.boolean().exactOptional(),

@@ -142,7 +142,8 @@ async function follow(started: Started, context: ToolContext): Promise<Followed>
     return { result: await resultOf(running, why, true), isKept: true };
   }
   await running.kill();
-  return { result: await resultOf(running, stopNote(ending, timeout), false), isKept: false };
+  const result = await resultOf(running, stopNote(ending, timeout), false);
+  return { result: { ...result, command: { text: input.command, exit: null } }, isKept: false };
 }
 
 async function ended(
@@ -171,7 +172,9 @@ async function ended(
         : `process log ${process.id} shows any part of it`,
     );
   }
-  return { result: await resultOf(running, notes.join("; "), exit.exitCode === 0), isKept: leftBehind || isLong };
+  const result = await resultOf(running, notes.join("; "), exit.exitCode === 0);
+  const command = { text: input.command, exit: exit.exitCode };
+  return { result: { ...result, command }, isKept: leftBehind || isLong };
 }
 
 /** Turns the command into a process of the session; its output so far counts as seen. */

@@ -42,6 +42,8 @@ export type ToolResult = {
   readonly problems?: readonly ReportedProblem[];
   /** Terminal of the client that showed the command. */
   readonly terminalId?: string;
+  /** Shell command that ended; `exit`: null when a signal ended it. */
+  readonly command?: { readonly text: string; readonly exit: number | null };
   /** The user said no: the call did not run, and nothing failed. */
   readonly rejected?: boolean;
   /** Pictures for the model, base64; a model that cannot see gets a line of text instead. */

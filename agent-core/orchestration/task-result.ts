@@ -1,0 +1,159 @@
+/** Result of a delegated task: facts from the sub-agent's journal, besides its own words. */
+import { isAbsolute, relative } from "node:path";
+import { diffArrays } from "diff";
+import type { HermesVerdict } from "../protocol/delegation.ts";
+import type { EntryOf, JournalEntry, StoredDiff } from "../sessions/entry.ts";
+import type { NewEntry } from "../sessions/journal.ts";
+import type { EndStatus } from "./task-graph.ts";
+
+export type TaskFacts = {
+  /** Changed files, relative to the working folder; those outside are absolute. `hunks`: 0 for a change by a command. */
+  readonly files: readonly { readonly path: string; readonly hunks: number }[];
+  /** Ended commands in order. `exit`: null for one that a signal ended. */
+  readonly commands: readonly { readonly command: string; readonly exit: number | null }[];
+  /** Answers of the model. */
+  readonly iterations: number;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  /** Last text of the sub-agent; empty without one. */
+  readonly answer: string;
+};
+
+/** Result of a task as the delegating model gets it. */
+export type TaskResult = Omit<TaskFacts, "answer"> & {
+  readonly id: string;
+  readonly status: EndStatus;
+  /** The sub-agent's own words. */
+  readonly summary: string;
+  /** Reason of a status other than `completed`, in a sentence. */
+  readonly reason?: string;
+  /** Value of a task with a schema. */
+  readonly result?: unknown;
+  readonly schema_valid?: boolean;
+  /** Differences of the result from its schema. */
+  readonly errors?: readonly string[];
+  readonly verdicts?: readonly HermesVerdict[];
+  /** Commands that still ran at the end, and were ended. */
+  readonly ended_processes?: readonly string[];
+  /** Seconds of work. */
+  readonly duration: number;
+  /** Session of the sub-agent; absent for a task that never began. */
+  readonly session?: string;
+};
+
+/** Collects the facts of a sub-agent from the entries of its journal, in order. */
+export class TaskRecord {
+  readonly #cwd: string;
+  /** Hunks by path, for each call: an edit is recorded again when its problems come late. */
+  readonly #edits = new Map<string, ReadonlyMap<string, number>>();
+  readonly #commands = new Map<string, NonNullable<EntryOf<"tool">["command"]>>();
+  readonly #changed = new Set<string>();
+  #iterations = 0;
+  #inputTokens = 0;
+  #outputTokens = 0;
+  #answer = "";
+
+  /** `cwd`: working folder of the sub-agent, absolute. */
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+  }
+
+  add(entry: JournalEntry | NewEntry): void {
+    switch (entry.type) {
+      case "message":
+        if (entry.message.role !== "assistant") return;
+        this.#iterations += 1;
+        this.#answer = entry.message.content?.trim() || this.#answer;
+        return;
+      case "tool":
+        if (entry.ok) this.#edits.set(entry.callId, hunksOf(entry.diffs));
+        if (entry.command !== undefined) this.#commands.set(entry.callId, entry.command);
+        return;
+      case "file-change":
+        this.#changed.add(entry.path);
+        return;
+      case "usage":
+        this.#inputTokens += entry.inputTokens;
+        this.#outputTokens += entry.outputTokens;
+        return;
+      default:
+    }
+  }
+
+  get facts(): TaskFacts {
+    const hunks = new Map<string, number>([...this.#changed].map((path) => [path, 0]));
+    for (const edit of this.#edits.values()) {
+      for (const [path, count] of edit) hunks.set(path, (hunks.get(path) ?? 0) + count);
+    }
+    return {
+      files: [...hunks].map(([path, count]) => ({ path: shownPath(path, this.#cwd), hunks: count })),
+      commands: [...this.#commands.values()].map(({ text, exit }) => ({ command: text, exit })),
+      iterations: this.#iterations,
+      usage: { inputTokens: this.#inputTokens, outputTokens: this.#outputTokens },
+      answer: this.#answer,
+    };
+  }
+}
+
+function shownPath(path: string, cwd: string): string {
+  const inner = relative(cwd, path);
+  return inner.startsWith("..") || isAbsolute(inner) ? path : inner;
+}
+
+/** Comparing very different texts takes long; this many changed lines take milliseconds. */
+const MAX_CHANGED_LINES = 1_000;
+
+/** Number of changed places by path. A diff whose texts are stored elsewhere, or too different to compare, counts as one. */
+function hunksOf(diffs: readonly StoredDiff[]): ReadonlyMap<string, number> {
+  const hunks = new Map<string, number>();
+  for (const diff of diffs) hunks.set(diff.path, (hunks.get(diff.path) ?? 0) + placesIn(diff));
+  return hunks;
+}
+
+function placesIn(diff: StoredDiff): number {
+  if (!("oldText" in diff) || diff.oldText === null || diff.newText === null) return 1;
+  const [before, after] = [diff.oldText.split("\n"), diff.newText.split("\n")];
+  const changes = diffArrays(before, after, { maxEditLength: MAX_CHANGED_LINES });
+  if (changes === undefined) return 1;
+  return changes.filter(({ added, removed }, index) => {
+    const earlier = changes[index - 1];
+    return (added || removed) && !(earlier?.added || earlier?.removed);
+  }).length;
+}
+
+/** A longer text goes to a file. Characters. */
+const MAX_CHARS = 24_000;
+/** Characters that all shortened results have together, without those of their facts. */
+const SHORT_CHARS = 12_000;
+const MAX_LISTED = 10;
+
+export type ResultText = {
+  /** JSON, in the order of the call. */
+  readonly text: string;
+  /** The whole text, if `text` is shortened. */
+  readonly whole: string | undefined;
+};
+
+export function resultText(results: readonly TaskResult[]): ResultText {
+  const whole = JSON.stringify(results);
+  if (whole.length <= MAX_CHARS) return { text: whole, whole: undefined };
+  const share = Math.max(100, Math.floor(SHORT_CHARS / results.length));
+  return { text: JSON.stringify(results.map((result) => shortened(result, share))), whole };
+}
+
+function shortened({ result, errors, ...rest }: TaskResult, chars: number): TaskResult {
+  const json = result === undefined ? "" : JSON.stringify(result);
+  return {
+    ...rest,
+    summary: cut(rest.summary, chars),
+    ...(result !== undefined && { result: json.length <= chars ? result : cut(json, chars) }),
+    ...(errors && { errors: errors.slice(0, MAX_LISTED).map((error) => cut(error, chars)) }),
+    files: rest.files.slice(0, MAX_LISTED),
+    commands: rest.commands
+      .slice(-MAX_LISTED)
+      .map(({ command, exit }) => ({ command: cut(command, chars / MAX_LISTED), exit })),
+  };
+}
+
+function cut(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}…`;
+}
