@@ -21,7 +21,7 @@ import type { CommandSession } from "./commands/command.ts";
 import { availableCommands } from "./commands/slash-commands.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./config-options.ts";
 import { hermesCapabilities } from "./connected-client.ts";
-import { compactionUpdate, compressionUpdate } from "./conversation-updates.ts";
+import { compactionUpdate, compressionUpdate, noticeAsThought } from "./conversation-updates.ts";
 import { leftOut } from "./prompt-content.ts";
 import { PromptRunner } from "./prompt-runner.ts";
 import { ReplayPages } from "./replay.ts";
@@ -62,6 +62,8 @@ export class AcpSession {
   readonly #isKept: boolean;
   /** The client handles `_hermes/extensions/changed`. */
   readonly #showsExtensions: boolean;
+  /** The client shows notices; other clients get thoughts. */
+  readonly #showsNotices: boolean;
   #isAnnouncing = false as boolean;
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
@@ -80,11 +82,11 @@ export class AcpSession {
     this.#titled = options.titled;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = params.trusted;
+    this.#showsNotices = identity.capabilities.session?.notices != null;
     const send = (update: SessionUpdate): void => this.send(update);
     const showsCompactions = identity.capabilities.session?.compaction != null;
     const { callbacks, endTurn } = updateCallbacks({
       send,
-      showsNotices: identity.capabilities.session?.notices != null,
       costUsd: () => this.agent.usage.costUsd,
     });
     const { status } = callbacks;
@@ -245,7 +247,8 @@ export class AcpSession {
   }
 
   /** Settles when the update has left. Never rejects. */
-  #deliver(update: SessionUpdate): Promise<void> {
+  #deliver(sent: SessionUpdate): Promise<void> {
+    const update = sent.sessionUpdate === "notice" && !this.#showsNotices ? noticeAsThought(sent) : sent;
     return this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
   }
 

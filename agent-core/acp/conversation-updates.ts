@@ -4,13 +4,16 @@ import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-clien
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
-import type {
-  HermesAnchor,
-  HermesCompressionMeta,
-  HermesHookRun,
-  HermesHookTextMeta,
-  HermesMessageMeta,
+import {
+  type HermesAnchor,
+  type HermesCompressionMeta,
+  type HermesHookRun,
+  type HermesHookTextMeta,
+  type HermesMessageMeta,
+  HermesRetryMeta,
 } from "../protocol/conversation.ts";
+import { HermesMemoryMeta } from "../protocol/memory.ts";
+import { readMeta } from "../protocol/method.ts";
 import type { HermesProblemsMeta } from "../protocol/problems.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
 import type { Todo } from "../tools/todo-list.ts";
@@ -49,6 +52,25 @@ export function userText(message: Message | undefined): string | null {
   if (message?.role !== "user" || message.synthetic) return null;
   if (typeof message.content === "string") return message.content;
   return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}
+
+type Notice = Extract<SessionUpdate, { sessionUpdate: "notice" }>;
+
+/** A line for the user. `hermes`: the wait that it is about, or a call whose writes the user can undo. */
+export function noticeUpdate(
+  severity: Notice["severity"],
+  title: string,
+  hermes: HermesRetryMeta | HermesMemoryMeta | undefined,
+): Notice {
+  return { sessionUpdate: "notice", severity, title, ...(hermes && { _meta: { hermes } }) };
+}
+
+/** The notice as a thought, for clients that do not show notices. */
+export function noticeAsThought({ title, _meta }: Notice): ChunkUpdate {
+  const retry = readMeta(HermesRetryMeta, _meta)?.retry;
+  const call = readMeta(HermesMemoryMeta, _meta)?.memoryCall;
+  const hint = call === undefined ? "" : ` To undo it, type /memory undo ${call}.`;
+  return { ...chunk("agent_thought_chunk", `${title}${hint}\n`), ...(retry && { messageId: retry.id }) };
 }
 
 /** ACP has no status for a dropped step: it is shown as completed, with a note. */

@@ -13,6 +13,7 @@ import {
   chunk,
   compressionUpdate,
   hookContent,
+  noticeUpdate,
   planUpdate,
   resultContent,
   userUpdates,
@@ -34,8 +35,8 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
   "other",
 ]);
 
-/** Display of the tool calls of a session. */
-type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf">;
+/** Display of a session beside its messages. */
+type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf" | "noticesAt">;
 
 /** Lazy: a long session has many updates, and each reads its tool entry from the disk. `said`: default: everything. */
 export function* replay(stored: StoredSession, said = stored.conversation.transcript): Generator<SessionUpdate> {
@@ -61,8 +62,13 @@ export function* replaySaid(said: readonly TranscriptEntry[], calls: StoredCalls
       for (const { id, function: call } of message.tool_calls ?? []) open.set(id, call.arguments);
     if (message.role === "tool") yield resultUpdate(message, open, calls);
     else for (const update of messageUpdates(message, position)) yield { ...update, messageId: `message-${position}` };
+    yield* noticesAt(position + 1, calls);
   }
   yield* cutOff(open, calls);
+}
+
+function* noticesAt(position: number, calls: StoredCalls): Generator<SessionUpdate> {
+  for (const { text, callId } of calls.noticesAt(position)) yield noticeUpdate("info", text, { memoryCall: callId });
 }
 
 /** Calls of a turn that ended with its process: their results were never stored. */
@@ -215,7 +221,7 @@ export class ReplayPages {
   /** `said` reads the current conversation; `stored` is the session at its opening. */
   constructor(said: () => readonly TranscriptEntry[], stored: StoredSession | undefined) {
     this.#said = said;
-    this.#calls = stored ?? { toolEntry: () => undefined, diffsOf: () => [] };
+    this.#calls = stored ?? { toolEntry: () => undefined, diffsOf: () => [], noticesAt: () => [] };
     this.#end = stored?.conversation.next ?? 0;
   }
 

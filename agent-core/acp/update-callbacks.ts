@@ -2,20 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent } from "../agent/callbacks.ts";
-import type {
-  HermesActivityMeta,
-  HermesMessageMeta,
-  HermesRetryMeta,
-  HermesUsageMeta,
-} from "../protocol/conversation.ts";
-import type { HermesMemoryMeta } from "../protocol/memory.ts";
-import { planUpdate, userUpdates } from "./conversation-updates.ts";
+import type { HermesActivityMeta, HermesMessageMeta, HermesUsageMeta } from "../protocol/conversation.ts";
+import { noticeUpdate, planUpdate, userUpdates } from "./conversation-updates.ts";
 import { ToolCallUpdates } from "./tool-call-updates.ts";
 
 export type UpdateSink = {
   send(update: SessionUpdate): void;
-  /** The client shows notices; other clients get thoughts. */
-  readonly showsNotices: boolean;
   /** Cost of the session so far, in US dollars; undefined when unknown. */
   costUsd(): number | undefined;
 };
@@ -75,7 +67,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
       },
       title: ({ title }) => sink.send({ sessionUpdate: "session_info_update", title }),
       plan: (items) => sink.send(planUpdate(items)),
-      status: (event) => sink.send(statusUpdate(event, sink.showsNotices)),
+      status: (event) => sink.send(statusUpdate(event)),
       contextPressure: ({ used, window: size, level }) => {
         const amount = sink.costUsd();
         const cost = amount === undefined ? undefined : { amount, currency: "USD" };
@@ -91,13 +83,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
 }
 
 /** The waits of one call share an id, so that a client can update one line. */
-function statusUpdate({ severity, message, wait, memoryCall }: StatusEvent, showsNotices: boolean): SessionUpdate {
-  if (!showsNotices) {
-    const hint = memoryCall === undefined ? "" : " To undo it, type /memory undo.";
-    const content = { type: "text", text: `${message}${hint}\n` } as const;
-    return { sessionUpdate: "agent_thought_chunk", content, ...(wait && { messageId: wait.id }) };
-  }
-  const memory: HermesMemoryMeta | undefined = memoryCall === undefined ? undefined : { memoryCall };
-  const hermes: HermesRetryMeta | HermesMemoryMeta | undefined = wait ? { retry: wait } : memory;
-  return { sessionUpdate: "notice", severity, title: message, ...(hermes && { _meta: { hermes } }) };
+function statusUpdate({ severity, message, wait, memoryCall }: StatusEvent): SessionUpdate {
+  const memory = memoryCall === undefined ? undefined : { memoryCall };
+  return noticeUpdate(severity, message, wait ? { retry: wait } : memory);
 }

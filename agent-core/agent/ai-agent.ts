@@ -25,7 +25,7 @@ import type { AIAgentOptions } from "./agent-options.ts";
 import { type AgentSetup, sessionCheckpoints, setUpAgent } from "./agent-setup.ts";
 import { AgentShell, hasRunCommands } from "./agent-shell.ts";
 import { recordedQuestions } from "./approvals.ts";
-import type { CompressedEvent } from "./callbacks.ts";
+import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
 import type { ExtensionCommand, Extensions } from "./extensions.ts";
@@ -78,6 +78,12 @@ export class AIAgent {
       journal: (entry) => record.journal(entry),
       notifyUser: (message) => notify.status({ severity: "warning", message }),
     });
+    /** A line about writes that the user may undo later is in the journal, too. */
+    const status = (event: StatusEvent): void => {
+      const { message: text, memoryCall: callId } = event;
+      if (callId !== undefined) record.journal({ type: "notice", text, callId, position: record.conversation.next });
+      notify.status(event);
+    };
     const contextFor = (callId: string, signal: AbortSignal): ToolContext => ({
       ...this.#toolContext(callId, signal),
       show: (activity) => notify.toolProgress({ type: "activity", callId, activity }),
@@ -87,7 +93,7 @@ export class AIAgent {
       window: () => this.contextWindow,
       contextFor,
       hooks: () => this.hooks,
-      notify,
+      notify: { ...notify, status },
     });
     this.#turns = new TurnRunner({
       ...{ sessionId: this.sessionId, setup, record, shell: this.#shell, context: this.#context, contextFor, notify },
@@ -103,7 +109,7 @@ export class AIAgent {
       hasModel: () => this.model.mode !== "offline" || setup.auxiliary.ownModel("background_review") !== undefined,
       tools: () => setup.catalogue.callable,
       allows: async (effect) => (await setup.policy.decide(effect)).kind === "allow",
-      notify: (event) => notify.status(event),
+      notify: status,
       clock: options.clock ?? systemClock,
     });
     setup.extensions.begin({

@@ -83,7 +83,7 @@ export type StatusEvent = {
   readonly message: string;
   /** The wait before a retry. A later status with the same id replaces it. */
   readonly wait?: RetryWait;
-  /** Id of the call whose changes of the memory the message is about. The user can undo them. */
+  /** Id of the call whose changes of the memory and of skills the message is about. The user can undo them. */
   readonly memoryCall?: string;
 };
 

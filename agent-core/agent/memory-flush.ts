@@ -63,12 +63,17 @@ export class MemoryFlush {
     });
     if (!answer.ok) return;
     for (const call of answer.calls) {
-      const callId = randomUUID(); // some servers give the same id again
+      const callId = unseenCallId();
       const context = { ...this.#ports.contextFor(callId, signal), memoryWriter: "flush" as const };
       const done = await runUnseen(call, [memoryTool], context, { hooks: this.#ports.hooks() });
       if (done.ok) this.#ports.notify({ severity: "info", message: `${done.title}.`, memoryCall: callId });
     }
   }
+}
+
+/** Id of a call that the user does not see, short enough to type. Ids of the servers repeat. */
+export function unseenCallId(): string {
+  return randomUUID().slice(0, 8);
 }
 
 /** `text`: result for the model. */

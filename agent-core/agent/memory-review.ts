@@ -2,7 +2,6 @@
  * Background review: after some turns, a model reads the last messages for facts that later sessions need. A review never
  * delays a turn, and a new turn cancels it.
  */
-import { randomUUID } from "node:crypto";
 import type { Effect } from "../approval/policy.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { Memory } from "../memory/memory.ts";
@@ -13,7 +12,7 @@ import { answerText } from "../sessions/shown-message.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { StatusEvent } from "./callbacks.ts";
-import { runUnseen } from "./memory-flush.ts";
+import { runUnseen, unseenCallId } from "./memory-flush.ts";
 
 /** Delay after a turn: the next message would cancel the review. Milliseconds. */
 const DELAY_MS = 3_000;
@@ -95,9 +94,8 @@ export class MemoryReview {
       { role: "system", content: REQUEST },
       { role: "user", content: `${await entriesOf(memory)}\n\n# Conversation\n\n${this.#digest(count)}` },
     ];
-    const callId = randomUUID();
+    const callId = unseenCallId();
     const titles: string[] = [];
-    let hasRemembered = false;
     try {
       for (let call = 0; call < MAX_CALLS; call++) {
         const calls = await this.#ask(messages, tools, signal);
@@ -108,15 +106,13 @@ export class MemoryReview {
           messages.push({ role: "tool", tool_call_id: one.id, content: result.text });
           if (!result.ok || !isWrite(one, tools)) continue;
           titles.push(result.title);
-          hasRemembered ||= isMemory(one);
         }
         if (calls.every(isMemory)) break;
       }
       this.#reviewed = count;
     } finally {
       if (titles.length > 0) {
-        const message = `Memory review · ${titles.join(" · ")}`;
-        notify({ severity: "info", message, ...(hasRemembered && { memoryCall: callId }) });
+        notify({ severity: "info", message: `Memory review · ${titles.join(" · ")}`, memoryCall: callId });
       }
     }
   }

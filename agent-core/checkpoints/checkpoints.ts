@@ -10,7 +10,15 @@ import { CommandWatch } from "./command-watch.ts";
 import { gitBlobs } from "./git-blobs.ts";
 import { hashOf, ObjectStore } from "./object-store.ts";
 import { type RestoredFile, restoreFiles } from "./restore.ts";
-import { changesAfter, type PlannedFile, planFile, type Target, targetsAt, targetsBefore } from "./restore-plan.ts";
+import {
+  changesAfter,
+  type PlannedFile,
+  planFile,
+  type Target,
+  targetsAt,
+  targetsBefore,
+  targetsOfCall,
+} from "./restore-plan.ts";
 import { WorkspaceScan } from "./workspace-scan.ts";
 
 export type CheckpointsOptions = ChangeLogOptions & {
@@ -135,6 +143,13 @@ export class Checkpoints {
   async undo(restore: string, signal: AbortSignal): Promise<Restored> {
     await this.#settled();
     return this.#restore(targetsBefore(this.#log.changes, restore), this.#log.position, signal);
+  }
+
+  /** Restores the files that a tool call edited. A file that changed since then keeps its changes. */
+  async undoCall(callId: string, signal: AbortSignal): Promise<readonly RestoredFile[]> {
+    await this.#settled();
+    const targets = targetsOfCall(this.#log.changes, callId);
+    return targets.length === 0 ? [] : (await this.#restore(targets, this.#log.position, signal)).files;
   }
 
   /** Gives the diff for the journal. The texts of a large diff are stored in the background. */

@@ -38,6 +38,11 @@ export function targetsBefore(changes: readonly FileChange[], restore: string): 
   return targetsOf(changes.filter(({ by, source }) => by === "restore" && source === restore));
 }
 
+/** Targets of undoing the edits of a tool call. */
+export function targetsOfCall(changes: readonly FileChange[], callId: string): readonly Target[] {
+  return targetsOf(changes.filter(({ by, source }) => by === "edit" && source === callId));
+}
+
 function targetsOf(changes: readonly FileChange[]): readonly Target[] {
   const byPath = Map.groupBy(changes, ({ path }) => path);
   return [...byPath].flatMap(([path, chain]) => {

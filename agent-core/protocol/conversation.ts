@@ -72,9 +72,10 @@ export type HermesUsageMeta = { readonly contextPressure: "low" | "high" | "full
  * `_meta.hermes` of a `notice` about a wait before a retry, in milliseconds. A later notice with the same id replaces it.
  * `waitedMs`: time since the last progress.
  */
-export type HermesRetryMeta = {
-  readonly retry: { readonly id: string; readonly reason: string; readonly delayMs: number; readonly waitedMs: number };
-};
+export const HermesRetryMeta = z.object({
+  retry: z.object({ id: z.string(), reason: z.string(), delayMs: z.number(), waitedMs: z.number() }).readonly(),
+});
+export type HermesRetryMeta = z.infer<typeof HermesRetryMeta>;
 
 /** A user message by its position, or a tool call by its id. */
 export type HermesAnchor = { readonly position: number } | { readonly toolCallId: string };

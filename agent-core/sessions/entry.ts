@@ -184,6 +184,14 @@ const entrySchema = z.discriminatedUnion("type", [
   }),
   fileChange,
   restoreEntry,
+  /** A line for the user about work outside the turns, such as a memory review. */
+  z.object({
+    type: z.literal("notice"),
+    text: z.string(),
+    /** Call whose writes the user can undo. */ callId: z.string(),
+    /** Position of the message after it. */ position: z.number(),
+    at,
+  }),
   ...outcomeEntries,
   z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
 ]);

@@ -43,6 +43,8 @@ export type StoredSession = {
   readonly toolEntry: (callId: string) => EntryOf<"tool"> | undefined;
   /** The diffs of a tool call with their texts. A diff whose text is lost is left out. */
   readonly diffsOf: (entry: Pick<EntryOf<"tool">, "diffs">) => readonly TextDiff[];
+  /** Notices before the message at a position. */
+  readonly noticesAt: (position: number) => readonly EntryOf<"notice">[];
   /** Count of unreadable lines. A torn last line does not count. */
   readonly damagedLines: number;
   /** Lines that are not in the journal yet. All fields above include them. */
@@ -114,6 +116,7 @@ class Reading {
   readonly #records: RecordEntry[] = [];
   readonly #plans: StoredPlan[] = [];
   readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
+  readonly #notices = new Map<number, EntryOf<"notice">[]>();
   readonly #unsaved: Buffer | undefined;
   readonly #storedText: StoredText;
   /** The last entry of each kind where only the last one counts. */
@@ -177,6 +180,7 @@ class Reading {
       toolEntry: (callId) => this.#toolAt(this.#tools.get(callId)),
       diffsOf: ({ diffs }) =>
         diffs.map((diff) => withTexts(diff, this.#storedText)).filter((diff) => diff !== undefined),
+      noticesAt: (position) => this.#notices.get(position) ?? [],
       damagedLines: this.#damaged,
       unsaved: this.#unsaved,
     };
@@ -237,6 +241,9 @@ class Reading {
         return;
       case "todos":
         this.#plans.push({ position: this.#conversation.next, items: entry.items });
+        return;
+      case "notice":
+        this.#notices.set(entry.position, [...(this.#notices.get(entry.position) ?? []), entry]);
         return;
       case "tool":
       case "turn-end":

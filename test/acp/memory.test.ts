@@ -1,9 +1,10 @@
 // Memory over the protocol: its entries with their origins, and the undo of a write.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { systemClock } from "../../agent-core/platform/clock.ts";
 import { AcpAgent } from "../support/acp-agent.ts";
-import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 let model: ModelServer;
 let agent: AcpAgent;
@@ -73,4 +74,44 @@ test("/memory shows the entries and the last changes, and /memory undo undoes on
   expect(await answer(`/memory undo ${id}`)).toBe("Removed from the memory: uses Node 24.");
   expect(await answer(`/memory undo ${id}`)).toContain("no such change");
   expect(await answer("/memory forget everything")).toContain("`/memory undo ID`");
+});
+
+test("a review after a turn shows one line, which a replay has too, and its undo removes the entry and the skill", async () => {
+  vi.spyOn(systemClock, "wait").mockResolvedValue(undefined); // the delay before the review
+  writeFileSync(join(agent.home, "config.yaml"), "memory: {nudge_interval: 1}\n");
+  const reviewed = new AcpAgent(
+    { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" },
+    agent.home,
+  );
+  await reviewed.initialize();
+  const session = await reviewed.newSession();
+  await reviewed.request("session/set_mode", { sessionId: session, modeId: "auto" });
+  const content = "---\nname: release-app\ndescription: Use when the app is released\n---\n\n1. Tag it.\n";
+  const writes = callTools(
+    call("memory", { action: "add", content: "releases are tagged" }),
+    call("skill_manage", { action: "create", name: "release-app", content }),
+  );
+  let reviews = 0;
+  model.respondWith(({ messages }) => {
+    if (!String(messages[0]?.["content"]).startsWith("You keep the long-term memory")) return say("tagged");
+    reviews += 1;
+    return reviews === 1 ? writes : say("nothing");
+  });
+  await reviewed.prompt(session, "we tag each release");
+  const notices = () => reviewed.updates.filter((update) => JSON.stringify(update).includes("Memory review"));
+  await expect.poll(() => notices().length).toBe(1);
+  const skill = join(agent.home, "skills", "release-app", "SKILL.md");
+  expect(existsSync(skill)).toBe(true);
+  const [, id = ""] = /type \/memory undo (\w+)\./.exec(JSON.stringify(notices()[0])) ?? [];
+  await reviewed.request("session/close", { sessionId: session });
+  await reviewed.request("session/load", { sessionId: session, cwd: reviewed.cwd, mcpServers: [] });
+  expect(notices().map((notice) => notice["content"])).toEqual([notices()[0]?.["content"], notices()[0]?.["content"]]);
+  expect(reviewed.updates.indexOf(notices()[1] ?? {})).toBeGreaterThan(
+    reviewed.updates.indexOf(reviewed.of("agent_message_chunk").at(-1) ?? {}),
+  );
+  const { result } = await reviewed.request("_hermes/memory/undo", { sessionId: session, callId: id });
+  expect(result).toEqual({ ok: true, message: `Removed from the memory: releases are tagged. Removed ${skill}.` });
+  expect(existsSync(skill)).toBe(false);
+  expect(readFileSync(file(), "utf8")).not.toContain("releases are tagged");
+  await reviewed.stop();
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { sessionsFolder } from "../../agent-core/config/home.ts";
 import { call, callTools, say } from "../support/model-server/model-server.ts";
 import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
@@ -8,6 +9,34 @@ import { TOO_WIDE } from "../support/panel/too-wide.ts";
 const FIXTURE = join(import.meta.dirname, "../support/mcp-fixture.mjs");
 const SERVER = { command: process.execPath, args: [FIXTURE] };
 const BROKEN = { command: process.execPath, args: ["-e", "process.exit(3)"] };
+
+/** A session with a review, whose entry is in the memory of the user. */
+function writeReviewedSession(home: string): void {
+  const id = "20261101_120000_cccccccc";
+  const [at, callId] = [1_790_000_000_000, "0a1b2c3d"];
+  const entries = [
+    { type: "session", version: 1, id, cwd: join(home, "..", "workspace"), at },
+    { type: "title", title: "A reviewed session", at },
+    { type: "message", message: { role: "user", content: "I like tabs" }, at },
+    { type: "message", message: { role: "assistant", content: "Tabs it is." }, at },
+    { type: "notice", text: "Memory review · Remember: likes tabs", callId, position: 2, at },
+  ];
+  const write = {
+    id: "1f2e3d",
+    target: "user",
+    by: "review",
+    before: null,
+    after: "likes tabs",
+    index: 0,
+    evicted: [],
+  };
+  const sessions = sessionsFolder(home);
+  mkdirSync(sessions, { recursive: true });
+  mkdirSync(join(home, "memories"), { recursive: true });
+  writeFileSync(join(sessions, `${id}.jsonl`), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  writeFileSync(join(home, "memories", "USER.md"), "likes tabs\n");
+  writeFileSync(join(home, "memories", "LEDGER.jsonl"), `${JSON.stringify({ ...write, sessionId: id, callId, at })}\n`);
+}
 
 // The page of extensions with real MCP servers, and the undo of changes of the memory.
 describe("the page of extensions", () => {
@@ -24,6 +53,7 @@ describe("the page of extensions", () => {
         mkdirSync(profile, { recursive: true });
         const own = { listed: SERVER, asking: { command: "x", args: [`\${input:key}`] } };
         writeFileSync(join(profile, "mcp.json"), JSON.stringify({ servers: own }));
+        writeReviewedSession(home);
       },
     }),
   );
@@ -126,10 +156,19 @@ describe("the page of extensions", () => {
     const memory = join(panel().home, "memories", "MEMORY.md");
     expect(readFileSync(memory, "utf8")).toBe("tests run with vitest\n");
     await panel().pictures("memory-card");
-    await panel().toolCalls("completed").getByRole("button", { name: "Undo this change of the memory" }).click();
+    await panel().toolCalls("completed").getByRole("button", { name: "Undo this change" }).click();
     await panel().toolCalls("completed").getByText("Undone").waitFor();
     await panel().page.getByText("Removed from the memory: tests run with vitest.").first().waitFor();
     expect(readFileSync(memory, "utf8")).toBe("");
     await panel().pictures("memory-undone");
+  });
+
+  test("the line of a memory review is there after a reload of its session, and is undone by its button", async () => {
+    await panel().runCommand("Hermes: Show Sessions");
+    await panel().page.locator(".history-name", { hasText: "A reviewed session" }).click();
+    const line = panel().page.locator(".row", { hasText: "Memory review · Remember: likes tabs" });
+    await line.getByRole("button", { name: "Undo this change" }).click();
+    await line.getByText("Undone").waitFor();
+    expect(readFileSync(join(panel().home, "memories", "USER.md"), "utf8")).toBe("");
   });
 });

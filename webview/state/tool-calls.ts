@@ -6,6 +6,11 @@ import type { Entry, PanelState, TerminalState, ToolEntry } from "./state.ts";
 import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
 import { sealOpen } from "./transcript.ts";
 
+/** True for a tool whose writes later sessions see. Its card has an undo. */
+function isKnowledgeTool({ name }: ToolCallUpdate): boolean {
+  return name === "memory" || name === "skill_manage";
+}
+
 /** Merges `update` into its call, or adds a card for a new call. `at`: clock, milliseconds. */
 export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: number): PanelState {
   const index = indexOfCall(state.entries, update.toolCallId);
@@ -64,7 +69,7 @@ function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
     ...card,
     status,
     title: update.title ?? card.title,
-    isMemory: card.isMemory || update.name === "memory",
+    isMemory: card.isMemory || isKnowledgeTool(update),
     kind: update.kind ?? card.kind,
     content: update.content ?? card.content,
     locations: update.locations ?? card.locations,

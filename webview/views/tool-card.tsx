@@ -87,7 +87,7 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
   );
 });
 
-/** Undoes what a call changed in the memory. */
+/** Undoes what a call changed in the memory or in skills. */
 export function MemoryUndo({ callId }: { readonly callId: string }) {
   const { store, post } = usePanel();
   const isUndone = useComputed(() => store.shown.value.undoneMemory.includes(callId)).value;
@@ -96,8 +96,8 @@ export function MemoryUndo({ callId }: { readonly callId: string }) {
     <button
       type="button"
       class="text-button"
-      title="Undo this change of the memory"
-      aria-label="Undo this change of the memory"
+      title="Undo this change"
+      aria-label="Undo this change"
       onClick={() => post({ type: "memory-undo", callId })}
     >
       Undo

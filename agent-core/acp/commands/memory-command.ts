@@ -1,4 +1,6 @@
 /** /memory: the entries of the memory with their origins, and the undo of a write. */
+import type { AIAgent } from "../../agent/ai-agent.ts";
+import type { RestoredFile } from "../../checkpoints/restore.ts";
 import type { MemoryWrite, MemoryWriter } from "../../memory/ledger.ts";
 import type { Memory, MemoryEntry, MemoryUndo } from "../../memory/memory.ts";
 import { notesLength } from "../../memory/notes.ts";
@@ -14,22 +16,41 @@ export const memory: Command = {
   name: "memory",
   description: "Show the memory, or undo a change of it",
   hint: "undo [ID]",
-  async run(argument, { agent }) {
+  async run(argument, { agent, signal }) {
     if (agent.memory === undefined) return MEMORY_OFF;
     if (argument === "") return shown(agent.memory);
     const [, id] = /^undo(?:\s+(\w+))?$/.exec(argument) ?? ["", ""];
     if (id === "") return `Type ${SYNTAX}.`;
     const writes = await agent.memory.writes();
     const chosen = id === undefined ? writes.at(-1) : writes.find((write) => write.id === id);
+    if (chosen === undefined && id !== undefined) return (await undoCall(agent, id, signal)).message;
     return (await agent.memory.undo(chosen === undefined ? [] : [chosen])).message;
   },
 };
 
-/** Undoes the changes that a call made; of a repeated id, those of the last call. */
-export async function undoCall(of: Memory, sessionId: string, callId: string): Promise<MemoryUndo> {
-  const writes = (await of.writes()).filter((write) => write.sessionId === sessionId && write.callId === callId);
+/** Undoes what a call wrote: entries of the memory, and files of skills. Of a repeated id, the entries of the last call. */
+export async function undoCall(
+  { memory: of, checkpoints, sessionId }: Pick<AIAgent, "memory" | "checkpoints" | "sessionId">,
+  callId: string,
+  signal: AbortSignal,
+): Promise<MemoryUndo> {
+  const files = (await checkpoints?.undoCall(callId, signal)) ?? [];
+  const all = (await of?.writes()) ?? [];
+  const writes = all.filter((write) => write.sessionId === sessionId && write.callId === callId);
+  if (of === undefined || (writes.length === 0 && files.length > 0)) return filesUndone(files);
   // A call of a turn changes one entry. A review changes several under an id of its own.
-  return of.undo(writes.at(-1)?.by === "agent" ? writes.slice(-1) : writes);
+  const undone = await of.undo(writes.at(-1)?.by === "agent" ? writes.slice(-1) : writes);
+  if (files.length === 0) return undone;
+  const { ok, message } = filesUndone(files);
+  return { ok: ok && undone.ok, message: `${undone.message} ${message}` };
+}
+
+function filesUndone(files: readonly RestoredFile[]): MemoryUndo {
+  const lines = files.map(({ path, change, leftAlone }) => {
+    if (leftAlone !== undefined) return `Not undone: ${path}: ${leftAlone}.`;
+    return change === "remove" ? `Removed ${path}.` : `Restored ${path}.`;
+  });
+  return { ok: files.every(({ leftAlone }) => leftAlone === undefined), message: lines.join(" ") };
 }
 
 async function shown(of: Memory): Promise<string> {

@@ -91,11 +91,9 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
     });
     return { files: await Promise.all(files) };
   });
-  onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId } }) => {
-    const { memory } = server.session(sessionId).agent;
-    if (memory === undefined) return { ok: false, message: MEMORY_OFF };
-    return undoCall(memory, sessionId, callId).catch(asRequestError);
-  });
+  onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId }, signal }) =>
+    undoCall(server.session(sessionId).agent, callId, signal).catch(asRequestError),
+  );
 }
 
 /** Providers that take a key. */

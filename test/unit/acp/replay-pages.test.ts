@@ -11,7 +11,15 @@ function session(turns: number): { readonly conversation: Conversation; readonly
   const stored: StoredSession = {
     ...{ id: "s", path: "/s.jsonl", size: 0, cwd: "/", begunAt: 0, damagedLines: 0, unsaved: undefined },
     ...{ mode: undefined, title: undefined, systemPrompt: undefined, model: undefined, reasoningEffort: undefined },
-    ...{ conversation, todos: [], plans: [], records: [], toolEntry: () => undefined, diffsOf: () => [] },
+    ...{
+      conversation,
+      todos: [],
+      plans: [],
+      records: [],
+      toolEntry: () => undefined,
+      diffsOf: () => [],
+      noticesAt: () => [],
+    },
   };
   return { conversation, stored };
 }
