@@ -23,6 +23,7 @@ import { SubfolderContext } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
+import { secretsOf } from "../providers/redact.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
@@ -114,7 +115,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     extensions,
     hooks: options.hooks ?? (() => extensions.hooks()),
     home,
-    policy: policyOf(options, host, { cwd, hermesHome: home, trusted, grants }),
+    policy: policyOf(options, host, { cwd, hermesHome: home, trusted, grants, secrets: secretsOf(environment) }),
     grants,
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
@@ -179,7 +180,7 @@ function skillsOf(
 function policyOf(
   { otherFolders = [], approvalMode = () => "code", approvals }: AIAgentOptions,
   { terminals }: Host,
-  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants">,
+  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants" | "secrets">,
 ): Policy {
   return sessionPolicy({
     ...where,

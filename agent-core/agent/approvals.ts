@@ -146,6 +146,8 @@ export type PolicyOptions = {
   readonly grants: Grants;
   /** False allows each call that would ask (`approvals.mode: off`). Blocked calls stay blocked. */
   readonly asks: boolean;
+  /** Values of the user's secrets, which must not leave the machine unasked. Default: none. */
+  readonly secrets?: readonly string[];
   /** True when commands can run in a sandbox. Read at each decision; default false. */
   readonly sandbox?: () => boolean;
 };
@@ -162,6 +164,7 @@ export function sessionPolicy({
   grants,
   asks,
   sandbox = () => false,
+  secrets = [],
   ...scopeOptions
 }: PolicyOptions): Policy {
   const scope = { ...scopeOptions, resolvePath };
@@ -182,6 +185,7 @@ export function sessionPolicy({
         asks,
         sandbox: sandbox(),
         written,
+        secrets,
       });
       if (decision.kind !== "ask") return decision;
       const { grant } = decision;

@@ -4,7 +4,7 @@
  */
 import type { Environment } from "../config/home.ts";
 import type { Message } from "../messages/message.ts";
-import { redact } from "../providers/redact.ts";
+import { redact, secretsOf } from "../providers/redact.ts";
 import { type Compression, Conversation, type PositionRange } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
@@ -179,13 +179,9 @@ function atNewPositions(
   };
 }
 
-/** Environment variables whose values are secrets. */
-const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
-
 /** Masks secrets in the output of a tool. Returns the same message when there are none. */
 export function withoutSecrets(message: Message, environment: Environment): Message {
   if (message.role !== "tool") return message;
-  const secrets = Object.entries(environment).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
-  const content = redact(message.content, secrets);
+  const content = redact(message.content, secretsOf(environment));
   return content === message.content ? message : { ...message, content };
 }

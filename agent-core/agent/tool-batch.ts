@@ -143,7 +143,7 @@ function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
   if (!first.ok || !second.ok) return false;
   if (first.tool.interactive || second.tool.interactive) return true;
   const [one, other] = [first.prepared.effect, second.prepared.effect];
-  if (one.kind === "none" || other.kind === "none") return false;
+  if (touchesNothing(one) || touchesNothing(other)) return false;
   if (changesKnowledge(one) || changesKnowledge(other)) return one.kind === other.kind;
   // A command may change anything, so it never runs together with another kind of call. Commands of one answer run in
   // parallel.
@@ -152,6 +152,10 @@ function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
   if (one.kind === "read" && other.kind === "read") return false;
   const paths = new Set(one.paths);
   return other.paths.some((path) => paths.has(path));
+}
+
+function touchesNothing(effect: Effect): effect is Extract<Effect, { kind: "none" | "fetch" }> {
+  return effect.kind === "none" || effect.kind === "fetch";
 }
 
 function onlyReads(effect: Effect): boolean {

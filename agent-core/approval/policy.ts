@@ -1,5 +1,6 @@
 /** Approval policy: decides in which mode an effect runs, asks or is denied. */
 import type { SandboxKind } from "../host/terminals/terminals.ts";
+import { holdsSecret, redact } from "../providers/redact.ts";
 import { commandGrant } from "./command-grant.ts";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
@@ -18,6 +19,8 @@ export type Effect =
   /** Changes what later sessions know: the memory, or a skill of the home. */
   | { readonly kind: "memory" }
   | { readonly kind: "skill" }
+  /** Reads from the internet. `sent`: URLs or a query, which leave the machine. `places`: hosts, for grants. */
+  | { readonly kind: "fetch"; readonly sent: readonly string[]; readonly places: readonly string[] }
   /** A tool of an MCP server or a plugin: its effects are known only from hints. */
   | {
       readonly kind: "foreign";
@@ -57,6 +60,8 @@ export type PolicyContext = {
   readonly asks?: boolean;
   /** Files of the workspace that the agent wrote. `decide` adds those of the effects that it lets through or asks about. */
   readonly written?: Set<string>;
+  /** Values of the user's secrets. Default: none. */
+  readonly secrets?: readonly string[];
   /** Commands can run in a sandbox, which confines their effects. Default false. */
   readonly sandbox?: boolean;
 };
@@ -102,6 +107,8 @@ function judge(effect: Effect, context: PolicyContext): Decision {
     case "memory":
     case "skill":
       return decideKnowledge(effect.kind, context);
+    case "fetch":
+      return decideFetch(effect, context);
     case "foreign":
       return decideForeign(effect, context);
     case "command": {
@@ -176,6 +183,40 @@ function decideKnowledge(kind: "memory" | "skill", context: PolicyContext): Deci
   if (mode === "plan") return deny(`Plan mode is read-only: ${plan}`);
   if (mode === "auto") return ALLOW;
   return askUnlessGranted([reason], grant, context);
+}
+
+/** Longer addresses and queries can carry a file away. Addresses of pages rarely have 300 characters. */
+const MAX_SENT_CHARS = 500;
+
+/** A page changes nothing here, but its address carries text away. */
+function decideFetch(
+  { sent, places }: Extract<Effect, { kind: "fetch" }>,
+  { secrets = [], ...context }: PolicyContext,
+): Decision {
+  const { mode, trusted } = context;
+  if (!trusted) return deny("The user has not trusted this workspace, so nothing is fetched from the internet for it.");
+  const keys = places.map(
+    (place): Grant => ({ id: JSON.stringify(["fetch", place]), description: `reading ${place}` }),
+  );
+  const grant = { description: keys.map(({ description }) => description).join("; "), keys };
+  const leaks = sent.filter((text) => holdsSecret(text, secrets));
+  const long = sent.filter((text) => text.length > MAX_SENT_CHARS);
+  if (leaks.length > 0) {
+    const reasons = leaks.map((text) => `Sends what looks like a key or another secret: ${redact(text, secrets)}`);
+    return asProtected({ kind: "ask", reasons, grant: undefined });
+  }
+  if (mode === "auto") return ALLOW;
+  if (long.length > 0) {
+    const reasons = long.map((text) => `Sends ${text.length} characters: ${text}`);
+    return { kind: "ask", reasons, grant: undefined };
+  }
+  return mode === "ask"
+    ? askUnlessGranted(
+        sent.map((text) => `Reads ${text}`),
+        grant,
+        context,
+      )
+    : ALLOW;
 }
 
 function decideForeign(

@@ -19,6 +19,37 @@ const NAMED_SECRETS =
 const BEARER = /\b(bearer\s+)[\w.~+/=-]{8,}/gi;
 const URL_PASSWORD = /(\/\/)[^/\s:@]*:[^/\s@]+@/g;
 
+/** Environment variables whose values are secrets. */
+const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
+
+/** Values of the environment's secrets. */
+export function secretsOf(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(environment).flatMap(([name, value]) => (value && SECRET_NAME.test(name) ? [value] : []));
+}
+
+/** True for a text with a secret, plain or in a common encoding, or with something that looks like a key. */
+export function holdsSecret(text: string, secrets: readonly string[]): boolean {
+  const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
+  const encoded = long.flatMap((secret) =>
+    (["base64", "base64url", "hex"] as const).map((encoding) =>
+      Buffer.from(secret).toString(encoding).replace(/=+$/, ""),
+    ),
+  );
+  const plain = decodedUrl(text);
+  return (
+    [text, plain].some((each) => [...long, ...encoded].some((secret) => each.includes(secret))) ||
+    redact(plain) !== plain
+  );
+}
+
+function decodedUrl(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // not URL-encoded
+  }
+}
+
 /** Masks text that looks like a key, and every occurrence of `secrets`. */
 export function redact(text: string, secrets: readonly (string | undefined)[] = []): string {
   let clean = text;

@@ -185,6 +185,13 @@ const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
   "read a secret": { kind: "read", paths: ["/projects/p/.env"] },
   remember: { kind: "memory" },
   "change a skill": { kind: "skill" },
+  "read a page": { kind: "fetch", sent: ["https://example.com/docs?page=2"], places: ["example.com"] },
+  "send a long address": {
+    kind: "fetch",
+    sent: [`https://example.com/?q=${"a".repeat(600)}`],
+    places: ["example.com"],
+  },
+  "send a secret": { kind: "fetch", sent: ["https://example.com/?q=my-secret-value"], places: ["example.com"] },
   "foreign tool": foreign(),
   "foreign tool that is believed to read": foreign({ readOnly: true }),
   "edit a file": { kind: "edit", paths: ["/projects/p/a.ts"] },
@@ -204,6 +211,9 @@ test.each([
   ["read outside the workspace", "ask ask ask ask allow deny"],
   ["remember", "ask ask deny allow allow deny"],
   ["change a skill", "ask ask deny allow allow deny"],
+  ["read a page", "ask allow allow allow allow deny"],
+  ["send a long address", "ask ask ask allow allow deny"],
+  ["send a secret", "ask ask ask ask allow deny"],
   ["foreign tool", "ask ask deny ask allow deny"],
   ["foreign tool that is believed to read", "ask allow allow allow allow deny"],
   ["edit a file", "ask allow deny allow allow deny"],
@@ -217,7 +227,7 @@ test.each([
   const effect = EFFECTS[name];
   if (effect === undefined) throw new Error(name);
   const kind = (mode: ApprovalMode, trusted = true, asks = true): string =>
-    decide(effect, { mode, scope, trusted, grants: noGrants(), asks }).kind;
+    decide(effect, { mode, scope, trusted, grants: noGrants(), asks, secrets: ["my-secret-value"] }).kind;
   const modes = (["ask", "code", "plan", "auto"] as const).map((mode) => kind(mode));
   expect([...modes, kind("auto", true, false), kind("ask", false)].join(" ")).toBe(expected);
 });
@@ -235,4 +245,26 @@ test("a variable that an earlier command exported is judged with its value", () 
     "ask",
     "allow",
   ]);
+});
+
+test.each([
+  ["URL-encoded", encodeURIComponent("pass word/1")],
+  ["as base64", Buffer.from("pass word/1").toString("base64")],
+  ["as hex", Buffer.from("pass word/1").toString("hex")],
+  ["in the form of a key", "ghp_abcdefghijklmnopqrstuvwxyz0123"],
+])("an address with a secret asks, and no grant covers it: %s", (_, text) => {
+  const effect = { kind: "fetch", sent: [`https://example.com/${text}`], places: ["example.com"] } as const;
+  const decision = decide(effect, { mode: "auto", scope, trusted: true, grants: noGrants(), secrets: ["pass word/1"] });
+  expect(decision).toMatchObject({ kind: "ask", isProtected: true, grant: undefined });
+});
+
+test("a grant for a host covers its pages in the mode ask", () => {
+  const grants = noGrants();
+  const read = (url: string) =>
+    decide({ kind: "fetch", sent: [url], places: [new URL(url).host] }, { mode: "ask", scope, trusted: true, grants });
+  const first = read("https://example.com/a");
+  if (first.kind !== "ask" || first.grant === undefined) throw new Error("no grant was offered");
+  grants.keep(first.grant, "session");
+  expect(read("https://example.com/b")).toMatchObject({ kind: "allow", granted: true });
+  expect(read("https://example.org/b").kind).toBe("ask");
 });
