@@ -1,5 +1,6 @@
 /** Options of an agent. All are optional: the defaults make an offline agent on this machine. */
 import type { ApprovalMode } from "../approval/policy.ts";
+import type { ScriptLimits } from "../code/run-script.ts";
 import type { Environment } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { Hook } from "../hooks/hook.ts";
@@ -40,6 +41,8 @@ export type AIAgentOptions = {
   readonly maxIterations?: number;
   /** Timeout of a command in seconds when its call gives none. Default 180. */
   readonly commandSeconds?: number;
+  /** Limits of the scripts of `execute_code`. Default: 300 seconds, 50 tool calls. */
+  readonly scriptLimits?: ScriptLimits;
   /** Budget of the turn that started this agent, if iterations count there too. Default: none. */
   readonly parentBudget?: IterationBudget;
   /** Default: all toolsets. */

@@ -63,6 +63,7 @@ export type AgentSetup = {
   readonly maxIterations: number;
   readonly parentBudget: IterationBudget | undefined;
   readonly commandSeconds: number;
+  readonly scriptLimits: AIAgentOptions["scriptLimits"];
   readonly journal: Journal | undefined;
   readonly sessionIndex: SessionIndex | undefined;
   readonly memory: Memory | undefined;
@@ -121,6 +122,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     parentBudget: options.parentBudget,
     commandSeconds: options.commandSeconds ?? DEFAULT_COMMAND_SECONDS,
+    scriptLimits: options.scriptLimits,
     journal: options.journal,
     sessionIndex: options.sessionIndex,
     ...{ memory, skills, models },

@@ -330,6 +330,7 @@ export class AIAgent {
       shellFolder: this.#shell.state.folder,
       processes: this.#shell.processes,
       commandSeconds,
+      scriptLimits: this.#setup.scriptLimits,
       callId,
       signal,
       spillFolder: spillFolder(this.sessionId),

@@ -38,6 +38,7 @@ export type ConfiguredAgent = {
     | "memoryReviewTurns"
     | "skills"
     | "commandSeconds"
+    | "scriptLimits"
     | "prefillMessages"
     | "surroundings"
   >;
@@ -83,6 +84,10 @@ export async function configuredAgent(environment: Environment, platform: string
       skills: { externalFolders: config.skills.external_dirs, disabled: config.skills.disabled },
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
+      scriptLimits: {
+        timeoutSeconds: config.code_execution.timeout,
+        maxToolCalls: config.code_execution.max_tool_calls,
+      },
       maxIterations: config.agent.max_turns,
       surroundings: config.agent.coding_context !== "off",
       disabledToolsets: config.agent.disabled_toolsets,

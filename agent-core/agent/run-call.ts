@@ -257,6 +257,7 @@ async function authorizeAndRun(
     ...services.contextFor(call.id, signal),
     sandbox: decision.sandbox,
     callTool: nestedCalls(call.id, services),
+    callableTools: () => services.tools.map((callable) => callable.schema),
   };
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);

@@ -10,7 +10,7 @@ import { directoryTools, exceedsRequest } from "./deferred-tools.ts";
 
 type CatalogueOptions = Pick<
   AIAgentOptions,
-  "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory" | "skills"
+  "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory" | "skills" | "host"
 >;
 
 export class ToolCatalogue {
@@ -86,11 +86,17 @@ function choiceOf({ enabledToolsets, disabledToolsets }: CatalogueOptions): Tool
   };
 }
 
-function builtInTools({ sessionIndex, memory, skills }: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
+function builtInTools({ sessionIndex, memory, skills, host }: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
   const chosen = selectTools(toolTable, choice);
   if (!chosen.ok) throw new Error(chosen.message);
   return chosen.tools
     .filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined)
     .filter((tool) => tool.toolset !== "memory" || memory !== false)
-    .filter((tool) => tool.toolset !== "skills" || skills !== false);
+    .filter((tool) => tool.toolset !== "skills" || skills !== false)
+    .filter((tool) => tool.toolset !== "code_execution" || runsScripts(host));
+}
+
+/** Scripts reach the agent through a Unix socket of this machine. */
+function runsScripts(host: CatalogueOptions["host"]): boolean {
+  return process.platform !== "win32" && host?.terminals.place === undefined;
 }

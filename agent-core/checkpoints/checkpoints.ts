@@ -215,7 +215,8 @@ function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
     ...terminals,
     async start(request, signal) {
       // Changes of a background process cannot be distinguished from those of the user.
-      if (!request.keepsShell || (await onlyReads(request.command, request.shell.folder)))
+      const isAwaited = request.keepsShell || request.scriptFolder !== undefined;
+      if (!isAwaited || (await onlyReads(request.command, request.shell.folder)))
         return terminals.start(request, signal);
       await watch.before().catch(report);
       const running = await terminals.start(request, signal).catch((error: unknown) => {

@@ -1,6 +1,8 @@
 /** Creates folders with an error that names the cause. */
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdtemp, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { hasCode } from "./errors.ts";
 
 /**
@@ -14,6 +16,15 @@ export function makeFolder(path: string, mode = 0o777): void {
     if (hasCode(error, "ENOENT")) checkWritable(path);
     throw error;
   }
+}
+
+/** Longest path of a folder for sockets: a socket's path has at most 103 bytes, 43 of them below it. */
+const MAX_SOCKET_PARENT = 60;
+
+/** Makes a private temporary folder for sockets; returns its real path. A macOS user's temporary folder is too long. */
+export async function makeSocketFolder(prefix: string): Promise<string> {
+  const parent = Buffer.byteLength(tmpdir()) <= MAX_SOCKET_PARENT ? tmpdir() : "/tmp";
+  return realpath(await mkdtemp(join(parent, prefix)));
 }
 
 /** Throws EROFS where the nearest folder that exists is on a read-only file system. */

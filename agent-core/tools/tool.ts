@@ -4,6 +4,7 @@
  */
 import type * as z from "zod";
 import type { Effect } from "../approval/policy.ts";
+import type { ScriptLimits } from "../code/run-script.ts";
 import type { Host, ReportedProblem } from "../host/host.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import type { MemoryWriter } from "../memory/ledger.ts";
@@ -82,6 +83,8 @@ export type ToolContext = {
   readonly processes: Processes;
   /** Timeout of commands without one of their own. Seconds. */
   readonly commandSeconds: number;
+  /** Limits of scripts. Default: those of the tool. */
+  readonly scriptLimits?: ScriptLimits | undefined;
   /** True for a file (absolute) that may hold keys: a search over its folder leaves it out. */
   readonly isSecret: (path: string) => boolean;
   /** Commands of the call run in this sandbox: the approval covers no other place. */
@@ -111,6 +114,8 @@ export type ToolContext = {
    * outside a turn. Rejects with the signal's reason.
    */
   readonly callTool?: (name: string, input: unknown, signal: AbortSignal) => Promise<ToolResult>;
+  /** Schemas of the tools that `callTool` runs. */
+  readonly callableTools?: () => readonly ToolSchema[];
 };
 
 /** The part of the session's shell that the effect of a call depends on. */
@@ -173,7 +178,8 @@ export type ToolDefinition<Schema extends z.ZodType> = {
   readonly interactive?: boolean;
   readonly largeOutput?: boolean;
   readonly deferrable?: boolean;
-  readonly description: string;
+  /** A function when the text depends on this machine; called on first use. */
+  readonly description: string | (() => string);
   readonly input: Schema;
   /** One line for people, at most 80 characters: `Read src/a.ts`. */
   title(input: z.infer<Schema>): string;
@@ -198,7 +204,11 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     largeOutput,
     deferrable,
     get schema() {
-      schema ??= { name, description, parameters: toolParameters(name, definition.input) };
+      schema ??= {
+        name,
+        description: typeof description === "string" ? description : description(),
+        parameters: toolParameters(name, definition.input),
+      };
       return schema;
     },
     prepare(raw, cwd, shell = { folder: cwd, process: () => undefined }) {

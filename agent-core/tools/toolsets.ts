@@ -4,7 +4,7 @@ import type { Tool } from "./tool.ts";
 
 /** Composite names, as configurations of the original Hermes use them. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
-  coding: ["file", "search", "terminal", "todo", "clarify", "session_search", "memory", "skills"],
+  coding: ["file", "search", "terminal", "todo", "clarify", "session_search", "memory", "skills", "code_execution"],
   safe: ["file-read", "search", "todo", "clarify"],
 };
 
@@ -58,7 +58,6 @@ const FOREIGN_TOOLSETS = [
   "vision",
   "image_gen",
   "delegation",
-  "code_execution",
   "cronjob",
   "messaging",
   "tts",

@@ -1,6 +1,7 @@
 /** Terminals of one session: a backend plans each command, a runner starts it. */
 import { livingMembers } from "../../platform/children/process-tree.ts";
 import type { Backend, Runner } from "./backend.ts";
+import { childRunner } from "./child-runner.ts";
 import { InputWatch, seesWaiting } from "./input-watch.ts";
 import type { CommandExit, CommandRequest, HostTerminals, RunningCommand, ShellState } from "./terminals.ts";
 
@@ -20,7 +21,8 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
     seesWaiting: seesWaiting && backend.place === undefined,
     open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {
-      const command = await startCommand(backend, runner, request, signal);
+      const chosen = request.scriptFolder === undefined ? runner : childRunner();
+      const command = await startCommand(backend, chosen, request, signal);
       held.add(command);
       return {
         ...command,

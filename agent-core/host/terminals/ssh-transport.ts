@@ -1,8 +1,7 @@
 /** Runs commands on another machine through the system's `ssh`, with the user's configuration, keys and agent. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { messageOf } from "../../platform/errors.ts";
+import { makeSocketFolder } from "../../platform/make-folder.ts";
 import { placeProblem, type ScriptProgram, type Transport } from "./remote-backend.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -41,7 +40,7 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
     place,
     firstFolder: cwd,
     async open(signal) {
-      folder ??= await mkdtemp(join(socketParent(), "hermes-ssh-"));
+      folder ??= await makeSocketFolder("hermes-ssh-");
       const { program, args } = ssh([], "exit 0");
       const result = await runProgram(program, args, { signal }).catch((error: unknown) => {
         throw new Error(`ssh could not be started: ${messageOf(error)}`);
@@ -58,11 +57,6 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
       folder = undefined;
     },
   };
-}
-
-/** A macOS user's temporary folder is too long: ssh's socket has a path of at most 103 bytes, 43 of them below it. */
-function socketParent(): string {
-  return Buffer.byteLength(tmpdir()) <= 60 ? tmpdir() : "/tmp";
 }
 
 /**

@@ -31,6 +31,11 @@ export type CommandRequest = {
   readonly pty: boolean;
   /** Runs the command in this sandbox; needs `HostTerminals.sandboxes`. */
   readonly sandbox?: SandboxKind | undefined;
+  /**
+   * Folder (absolute) of a script that the agent wrote, with a socket to the agent. Such a command runs as a child of the agent
+   * even where an editor shows terminals, and the sandbox shows it this folder.
+   */
+  readonly scriptFolder?: string | undefined;
   /** Absolute path on this machine; receives every byte of the output as it arrives. */
   readonly outputFile: string;
   /** Called with each piece of output; not called when the client shows the terminal itself. */

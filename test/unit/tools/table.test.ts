@@ -15,14 +15,14 @@ test.each(table.map((tool) => [tool.name, tool] as const))("%s describes itself"
   expect(tool.schema.description.length).toBeGreaterThan(20);
   expect(tool.schema.parameters["type"]).toBe("object");
   const refused = tool.prepare(
-    { path: 7, pattern: 7, command: 7, query: 7, question: 7, todos: 7, category: 7 },
+    { path: 7, pattern: 7, command: 7, query: 7, question: 7, todos: 7, category: 7, code: 7 },
     "/project",
   );
   expect(refused).toMatchObject({ ok: false, text: expect.stringContaining(`${name}: the arguments do not fit`) });
 });
 
 test("all schemas together stay small", () => {
-  expect(JSON.stringify(table.map((tool) => tool.schema)).length).toBeLessThan(9_500);
+  expect(JSON.stringify(table.map((tool) => tool.schema)).length).toBeLessThan(9_900);
 });
 
 test("arguments: empty is an empty object, broken is repaired, cut off is refused", () => {

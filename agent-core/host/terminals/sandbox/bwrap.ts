@@ -5,7 +5,8 @@ import { existsSync } from "node:fs";
 export type Bind =
   /** `from`: path outside that is mounted there; default: the same path. */
   | { readonly kind: "writable"; readonly path: string; readonly from?: string }
-  | { readonly kind: "read-only"; readonly path: string }
+  /** `connects`: programs may connect to sockets in it. */
+  | { readonly kind: "read-only"; readonly path: string; readonly connects?: true }
   /** The sandbox sees an empty folder or file, which it cannot change. */
   | { readonly kind: "hidden"; readonly path: string; readonly what: "folder" | "file" };
 

@@ -70,7 +70,11 @@ async function createFolder(): Promise<PrivateFolder> {
 
 type Surroundings = { readonly sandbox: Sandbox; readonly confinement: Confinement; readonly own: PrivateFolder };
 
-function intoSandbox(plan: Plan, { command, keepsShell, sandbox: kind }: CommandRequest, around: Surroundings): Plan {
+function intoSandbox(
+  plan: Plan,
+  { command, keepsShell, scriptFolder, sandbox: kind }: CommandRequest,
+  around: Surroundings,
+): Plan {
   const { launch, shellFiles } = plan;
   const { sandbox, confinement, own } = around;
   const binds: readonly Bind[] = [
@@ -79,6 +83,7 @@ function intoSandbox(plan: Plan, { command, keepsShell, sandbox: kind }: Command
       .map((path): Bind => ({ kind: "writable", path, from: own.temporary })),
     ...confinement.binds,
     ...(shellFiles?.read ?? []).map((path): Bind => ({ kind: "read-only", path })),
+    ...(scriptFolder === undefined ? [] : [{ kind: "read-only", path: scriptFolder, connects: true } as const]),
     ...(shellFiles?.written ?? []).map((path): Bind => ({ kind: "writable", path })),
   ];
   const run = {

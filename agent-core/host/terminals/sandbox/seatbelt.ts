@@ -47,7 +47,11 @@ function rules(bind: Bind): readonly string[] {
       if (bind.from !== undefined) return [`(allow file-read* file-write* (subpath ${quoted(bind.from)}))`];
       return [`(allow file-read* file-write* ${place})`];
     case "read-only":
-      return [`(allow file-read* ${place})`, `(deny file-write* ${place})`];
+      return [
+        `(allow file-read* ${place})`,
+        `(deny file-write* ${place})`,
+        ...(bind.connects ? [`(allow network-outbound (remote unix-socket ${place}))`, "(allow system-socket)"] : []),
+      ];
     case "hidden":
       // Programs may look up the names of parent folders.
       return [`(deny file-read* file-write* ${place})`, `(allow file-read-metadata (literal ${quoted(bind.path)}))`];

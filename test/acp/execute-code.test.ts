@@ -1,0 +1,119 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { hasSandbox } from "../support/programs.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const it of running.splice(0)) await it.stop();
+});
+
+type Started = { readonly agent: AcpAgent; readonly model: ModelServer; readonly id: string; readonly asked: Json[] };
+
+/** A session of an editor with terminals, whose user answers every permission request with `answer`. */
+async function start(config = "", answer = "once"): Promise<Started> {
+  const model = await startModelServer();
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-1" });
+  running.push(agent, model);
+  writeFileSync(join(agent.home, "config.yaml"), config);
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId: answer } };
+  });
+  await agent.initialize({ terminal: false });
+  const id = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId: id, modeId: "code" });
+  return { agent, model, id, asked };
+}
+
+/** Result of a script as the model reads it. */
+async function run({ agent, model, id }: Started, code: string): Promise<string> {
+  model.script({ parts: [call("execute_code", { code })] }, say("done"));
+  expect((await agent.prompt(id, "go")).result).toEqual({ stopReason: "end_turn" });
+  const messages = model.requests.at(-1)?.body.messages ?? [];
+  return String(messages.findLast((message) => message["role"] === "tool")?.["content"]);
+}
+
+const isSandboxed = hasSandbox();
+
+test.runIf(isSandboxed)(
+  "a script runs unasked in the sandbox; its tool calls are cards of their own, outside of it and under the policy",
+  async () => {
+    const it = await start();
+    const outside = join(mkdtempSync(join(tmpdir(), "hermes-outside-")), "x");
+    const text = await run(
+      it,
+      [
+        "from hermes_tools import write_file, terminal",
+        'write_file("a.txt", "from the tool\\n")',
+        'open("b.txt", "w").write("from the script\\n")',
+        'print(terminal("curl --version > /dev/null; git push --force origin main").splitlines()[-1][:60])',
+        `try: open(${JSON.stringify(outside)}, "w")`,
+        'except OSError as error: print("refused:", error.strerror)',
+      ].join("\n"),
+    );
+    expect(text).toMatch(/refused: No such file or directory\n\[exit code 0, .*; 2 tool calls; sandboxed\]$/);
+    expect(existsSync(outside)).toBe(false);
+    expect(["a.txt", "b.txt"].map((name) => readFileSync(join(it.agent.cwd, name), "utf8"))).toEqual([
+      "from the tool\n",
+      "from the script\n",
+    ]);
+    expect(it.asked).toHaveLength(1);
+    expect(JSON.stringify(it.asked)).toContain("git push --force");
+    const [script, ...nested] = it.agent.of("tool_call");
+    expect(nested.map(({ _meta }) => _meta)).toEqual(
+      nested.map(() => ({ hermes: { parentToolCallId: script?.["toolCallId"] } })),
+    );
+    expect(nested.map(({ title }) => title)).toEqual(["Write a.txt", expect.stringContaining("git push")]);
+  },
+);
+
+test("without a sandbox a script asks with its code, and does not run when the user says no", async () => {
+  const it = await start("terminal:\n  sandbox: off\n", "reject");
+  const text = await run(it, 'open("b.txt", "w").write("x")');
+  expect(text).toContain("the user said no");
+  expect(JSON.stringify(it.asked)).toContain("open(");
+  expect(existsSync(join(it.agent.cwd, "b.txt"))).toBe(false);
+});
+
+test("a script that would delete the home is blocked, and settings limit calls", async () => {
+  const it = await start("code_execution:\n  max_tool_calls: 1\nterminal:\n  sandbox: off\n");
+  expect(await run(it, 'import os\nos.system("rm -rf ~")')).toContain("blocked in every mode");
+  expect(it.asked).toEqual([]);
+  const text = await run(it, "from hermes_tools import todo\ntodo()\ntodo()");
+  expect(text).toContain("the limit of 1 tool calls in a script is reached");
+});
+
+test("a cancel in the middle of a nested call ends the turn, the call and the script", async () => {
+  const it = await start("terminal:\n  sandbox: off\n");
+  const { agent, model, id } = it;
+  model.script({ parts: [call("execute_code", { code: 'from hermes_tools import terminal\nterminal("sleep 30")' })] });
+  const ended = agent.prompt(id, "go");
+  while (
+    !agent
+      .of("tool_call_update")
+      .some(({ toolCallId, status }) => /\//.test(String(toolCallId)) && status === "in_progress")
+  ) {
+    await agent.nextUpdate();
+  }
+  agent.notify("session/cancel", { sessionId: id });
+  expect((await ended).result).toEqual({ stopReason: "cancelled" });
+  const states = new Map(agent.of("tool_call_update").map(({ toolCallId, status }) => [toolCallId, status]));
+  expect([...states.values()]).toEqual(["failed", "failed"]);
+});
+
+test("where commands run on another machine, scripts are not offered", async () => {
+  const it = await start("terminal:\n  backend: docker\n");
+  it.model.script(say("hi"));
+  await it.agent.prompt(it.id, "hello");
+  const tools = it.model.requests[0]?.body["tools"] as { function: { name: string } }[];
+  const names = tools.map((tool) => tool.function.name);
+  expect(names).toContain("terminal");
+  expect(names).not.toContain("execute_code");
+});
