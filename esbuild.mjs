@@ -6,7 +6,7 @@ import { grammars } from "./agent-core/host/syntax/grammars.ts";
 import { lazyBuiltins } from "./scripts/lazy-builtins.ts";
 import { lazySchemas } from "./scripts/lazy-schemas.ts";
 import { mergeChunks } from "./scripts/merge-chunks.ts";
-import { bundledToolParameters } from "./scripts/tool-parameters.ts";
+import { readyMade } from "./scripts/ready-made.ts";
 
 const watch = process.argv.includes("--watch");
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -62,7 +62,7 @@ const bundles = {
     format: "esm",
     splitting: true,
     banner: { js: requireForCommonJs },
-    plugins: watch ? [] : [bundledToolParameters, lazyBuiltins, lazySchemas],
+    plugins: watch ? [] : [readyMade, lazyBuiltins, lazySchemas],
     // Seen from dist/chunks, where the lazily loaded index and the parsers are.
     define: {
       ...shared.define,

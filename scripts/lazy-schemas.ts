@@ -2,7 +2,7 @@
  * Builds zod schemas at their first use in the bundles. Built while modules load, they take 40 of the 160 ms of processor
  * time from the start to the first request (30 of 115 to `initialize`). The other patches keep a first parse from
  * building and compiling all schemas. A file of another form than expected fails the build; a test compares all schemas.
- * Only `z.toJSONSchema` cannot read them; scripts/tool-parameters.ts calls it before.
+ * Only `z.toJSONSchema` cannot read them; scripts/ready-made.ts calls it before.
  */
 import { readFileSync } from "node:fs";
 import type { Plugin } from "esbuild";
@@ -37,6 +37,9 @@ const DERIVES =
 /** Statement of the ACP library's generated file: the name of a schema, and the expression that builds it. */
 const GENERATED = /^export const (z\w+) = ([\s\S]*?);$(?=\n(?:\/\*\*|export |\/\/#))/gm;
 
+/** Optional value in the generated file. Most schemas have the same ones, such as `_meta`. */
+const OPTIONAL = /defaultOnError\([^;\n]*?\.nullish\(\), \(\) => undefined\)/g;
+
 /** Parses after which zod compiles a schema of an object: compiling takes as long as some 50 parses without it. */
 const PARSES_BEFORE_COMPILING = 20;
 
@@ -70,8 +73,8 @@ export const lazySchemas: Plugin = {
 /** The module with each schema that it would build while it loads made lazy. */
 export function deferSchemas(path: string, source: string): string {
   const expressions: ts.Expression[] = [];
-  // Names from other files: the ACP library's for all schemas of a file, and the base of our own parameters.
-  const schemas = new Set(["validate", "inSession"]);
+  // Names from other files: the ACP library's for all schemas of a file, and schemas of our own that others extend.
+  const schemas = new Set(["validate", "inSession", "HermesHookRun"]);
   const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) || ts.isTypeNode(node)) return;
     if (buildsSchema(node, schemas)) expressions.push(node);
@@ -105,7 +108,10 @@ function buildsSchema(node: ts.Node, schemas: ReadonlySet<string>): node is ts.C
   return ts.isIdentifier(root) && schemas.has(root.text) && members.every((member) => DERIVES.test(member));
 }
 
-/** Throws when the file has another form than this pattern expects: a new version of the library must not undo it. */
+/**
+ * Defers all schemas, and shares equal optional values: building one for each schema takes 2 ms of a start. Throws when the
+ * file has another form than these patterns expect: a new version of the library must not undo it.
+ */
 function deferGeneratedSchemas(source: string): string {
   const all = source.match(/^export /gm)?.length ?? 0;
   let deferred = 0;
@@ -114,7 +120,12 @@ function deferGeneratedSchemas(source: string): string {
     return `export const ${name} = /* @__PURE__ */ lazySchema(() => ${schema});`;
   });
   if (deferred === 0 || deferred !== all) throw new Error(`${deferred} of ${all} schemas of the ACP library are lazy.`);
-  return `import { lazySchema } from "${RUNTIME}";${lazy}`;
+  const optional: string[] = [];
+  const shared = lazy.replace(OPTIONAL, (expression) => {
+    if (!optional.includes(expression)) optional.push(expression);
+    return `(optional[${optional.indexOf(expression)}] ??= ${expression})`;
+  });
+  return `import { lazySchema } from "${RUNTIME}";const optional = [];${shared}`;
 }
 
 /**

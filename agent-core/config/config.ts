@@ -9,6 +9,7 @@ import { parseEnv } from "node:util";
 import type * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import type { Environment } from "./home.ts";
+import { sectionDefault } from "./section-defaults.ts";
 import { type Config, fallbacks, type SectionName, sections, UNUSABLE_TERMINAL } from "./sections.ts";
 import { checkNames, type Safeguard, safeguardOf } from "./setting-names.ts";
 
@@ -80,6 +81,7 @@ function readSection(name: SectionName, raw: unknown, { environment, warnings, s
     warnings.push(`config.yaml: ${name} refers to \${${variable}}, which is not set.`);
   };
   const value = withoutEmpty(withVariables(raw, environment, missing));
+  if (value === undefined) return sectionDefault(name);
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
@@ -92,7 +94,7 @@ function readSection(name: SectionName, raw: unknown, { environment, warnings, s
     if (safeguard !== undefined) strict.add(safeguard.name);
   }
   const others = schema.safeParse(withoutKeys(value, new Set(issues.map(({ path }) => path[0]))));
-  return others.success ? others.data : schema.parse(undefined);
+  return others.success ? others.data : sectionDefault(name);
 }
 
 function isMapping(value: unknown): value is object {

@@ -1,4 +1,4 @@
-/** JSON schemas of tools' arguments. The bundles hold them ready-made: scripts/tool-parameters.ts replaces this file. */
+/** JSON schemas of tools' arguments. The bundles hold them ready-made: scripts/ready-made.ts replaces this file. */
 import * as z from "zod";
 
 /** The schema that the model gets for the tool `name`, from the tool's own `input`. */
