@@ -1,5 +1,4 @@
 /** Questions of the agent to the user through the client: approvals, questions of the model, and pages in a browser. */
-import { randomUUID } from "node:crypto";
 import {
   type AgentContext,
   type ClientCapabilities,
@@ -9,6 +8,7 @@ import {
   type RequestPermissionResponse,
 } from "@zed-industries/agent-client-protocol";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
+import { newId } from "../platform/new-id.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
 import { openUrlMethod } from "../protocol/extensions.ts";
@@ -150,7 +150,7 @@ async function askByOptions(asked: UserClient, question: Question, signal: Abort
   if (question.choices.length === 0) return { kind: "unavailable" };
   const request: RequestPermissionRequest = {
     sessionId,
-    toolCall: { toolCallId: `question-${randomUUID()}`, title: question.question, kind: "other", status: "pending" },
+    toolCall: { toolCallId: `question-${newId()}`, title: question.question, kind: "other", status: "pending" },
     options: [
       ...question.choices.map((name, index) => ({ optionId: String(index), name, kind: "allow_once" as const })),
       { optionId: "skip", name: "Skip", kind: "reject_once" },
@@ -193,7 +193,7 @@ export async function openPage(
     }
     if (capabilities.elicitation?.url == null) return "unavailable";
     const response = await client.request(methods.client.elicitation.create, {
-      ...{ mode: "url", sessionId, elicitationId: randomUUID(), url, message },
+      ...{ mode: "url", sessionId, elicitationId: newId(), url, message },
     });
     return response.action === "accept" ? "opened" : "refused";
   } catch {

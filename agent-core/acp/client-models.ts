@@ -1,6 +1,6 @@
 /** The client's own language models, called through `_hermes/lm/*`. */
-import { randomUUID } from "node:crypto";
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
+import { newId } from "../platform/new-id.ts";
 import {
   editorModelMethods,
   type HermesChat,
@@ -29,7 +29,7 @@ export class ClientModels implements EditorModels {
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const chatId = randomUUID();
+    const chatId = newId();
     const parts = new EventQueue<Part>();
     this.#answers.set(chatId, parts);
     const { model, messages, tools } = request;

@@ -1,9 +1,9 @@
 /** Parts of a conversation as ACP's records: messages, results of tool calls, the plan, a compression. */
-import { randomUUID } from "node:crypto";
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
+import { newId } from "../platform/new-id.ts";
 import {
   type HermesAnchor,
   type HermesCompressionMeta,
@@ -108,7 +108,7 @@ export function compactionUpdate(compression: Compression | undefined): SessionU
   const summary = compression?.summary ?? null;
   return {
     sessionUpdate: "compaction_update",
-    compactionId: randomUUID(),
+    compactionId: newId(),
     status: "completed",
     ...(summary !== null && { summary: [{ type: "text", text: summary }] }),
   };

@@ -1,10 +1,10 @@
 /** Restores files, the conversation or both to an earlier user message, and undoes that. */
-import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { RestoredFile } from "../checkpoints/restore.ts";
 import type { PlannedFile } from "../checkpoints/restore-plan.ts";
 import type { Message } from "../messages/message.ts";
+import { newId } from "../platform/new-id.ts";
 import type { HermesRewoundMeta } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
@@ -86,7 +86,7 @@ export class RestorePoints {
     if (parts.files) this.#checkTrust();
     const restored = parts.files ? await checkpoints?.restore(position, signal) : undefined;
     const hasChanged = restored?.files.some(({ leftAlone }) => leftAlone === undefined) ?? false;
-    const restoreId = restored?.id ?? randomUUID();
+    const restoreId = restored?.id ?? newId();
     if (parts.conversation) {
       this.rewindTo(position);
       this.#rewound = { id: restoreId, position, isBack: false };
@@ -110,7 +110,7 @@ export class RestorePoints {
     if (checkpoints === undefined && rewound === undefined) return undefined;
     this.#checkTrust();
     const undone = await checkpoints?.undo(restore, signal);
-    const undoId = undone?.id ?? randomUUID();
+    const undoId = undone?.id ?? newId();
     if (rewound !== undefined) await this.#moveConversation(rewound, undoId);
     return { files: (undone?.files ?? []).map(fileOf), prompt: null, restoreId: undoId };
   }

@@ -1,7 +1,7 @@
 /** Sends the agent's callbacks as `session/update`. */
-import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent } from "../agent/callbacks.ts";
+import { newId } from "../platform/new-id.ts";
 import type { HermesActivityMeta, HermesMessageMeta, HermesUsageMeta } from "../protocol/conversation.ts";
 import { noticeUpdate, planUpdate, userUpdates } from "./conversation-updates.ts";
 import { ToolCallUpdates } from "./tool-call-updates.ts";
@@ -62,7 +62,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
       },
       steered: ({ message, position }) => {
         // The id distinguishes it from an echo of the prompt.
-        const messageId = randomUUID();
+        const messageId = newId();
         for (const update of userUpdates(message, position)) sink.send({ ...update, messageId });
       },
       title: ({ title }) => sink.send({ sessionUpdate: "session_info_update", title }),

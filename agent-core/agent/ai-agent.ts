@@ -263,7 +263,7 @@ export class AIAgent {
 
   /** Loads what the first prompt and the first tool call need. Never rejects. */
   warmUp(): Promise<void> {
-    randomUUID(); // Node loads its crypto code at the first use, and the first prompt claims the journal with it
+    randomUUID(); // Node loads its crypto code at the first use, and checkpoints hash with it
     findThreat(""); // makes the context of the scans
     if (this.#record.systemPrompt === undefined) this.#setup.surroundings?.begin();
     return this.#setup.policy.warmUp();

@@ -1,7 +1,7 @@
 /** Reads the stream of one model call: emits its text as deltas, and builds the message for the history. */
 
-import { randomUUID } from "node:crypto";
 import type { AssistantMessage, ToolCall } from "../messages/message.ts";
+import { newId } from "../platform/new-id.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { FinishReason, ModelEvent, Usage } from "../providers/wire/wire.ts";
@@ -191,7 +191,7 @@ class ShownText {
   /** Marks the shown text, and shows a different answer as a new message. */
   #replace(text: string): void {
     if (this.#mark !== "") this.#show({ text: this.#mark, messageId: this.#messageId });
-    this.#messageId = randomUUID();
+    this.#messageId = newId();
     this.#shown = text;
     this.#repeated = undefined;
     if (text !== "") this.#show({ text, messageId: this.#messageId });
@@ -203,7 +203,7 @@ class ShownText {
 
   /** Further text is a new message. */
   beginMessage(): void {
-    if (this.#shown !== "") this.#messageId = randomUUID();
+    if (this.#shown !== "") this.#messageId = newId();
     this.#shown = "";
     this.#repeated = undefined;
   }

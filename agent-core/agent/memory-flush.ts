@@ -1,9 +1,10 @@
 /** Lets the model save notes to memory before a summary replaces older messages. */
-import { randomUUID } from "node:crypto";
+
 import type { Effect } from "../approval/policy.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
+import { newId } from "../platform/new-id.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { tool as memoryTool } from "../tools/memory.ts";
@@ -73,7 +74,7 @@ export class MemoryFlush {
 
 /** Id of a call that the user does not see, short enough to type. Ids of the servers repeat. */
 export function unseenCallId(): string {
-  return randomUUID().slice(0, 8);
+  return newId().slice(0, 8);
 }
 
 /** `text`: result for the model. */

@@ -1,7 +1,8 @@
 /** Runs the turns of an agent, one at a time: gives the loop its ports, and records the result of each turn. */
-import { randomUUID } from "node:crypto";
+
 import type { Hooks } from "../hooks/hook.ts";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
+import { newId } from "../platform/new-id.ts";
 import type { StoredDiff } from "../sessions/entry.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
 import type { FileDiff, Tool, ToolContext } from "../tools/tool.ts";
@@ -126,7 +127,7 @@ export class TurnRunner {
     const partial = this.#partial.cutOffBy(end);
     if (partial !== undefined) this.#add(partial);
     const { messages } = record.conversation;
-    const result = resultOf(outcome, { messages, sessionId, taskId: options.taskId ?? randomUUID() });
+    const result = resultOf(outcome, { messages, sessionId, taskId: options.taskId ?? newId() });
     if (outcome.usages.length > 0) setup.ledger.record(result.usage, setup.models.current);
     const error = end.stopReason === "error" ? { error: end.fault.message } : {};
     record.journal({ type: "turn-end", stopReason: end.stopReason, ...error });

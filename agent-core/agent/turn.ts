@@ -2,9 +2,10 @@
  * The loop of a turn: ask the model, run its tool calls, and repeat until it answers in text. The loop depends on no
  * editor, provider or file; it gets everything through a `Turn`.
  */
-import { randomUUID } from "node:crypto";
+
 import type { Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
+import { newId } from "../platform/new-id.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
@@ -95,7 +96,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
 async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefined> {
   turn.signal.throwIfAborted();
   const batch = new ToolBatch(turn.services, turn.signal);
-  const messageId = progress.partial?.messageId ?? randomUUID();
+  const messageId = progress.partial?.messageId ?? newId();
   await turn.compressIfNeeded(turn.budget.used === 1);
   const messages = withNote(turn.hooks.withContext(withWarning(turn)), await turn.notices());
   const answer = await ask(turn, messages, { withTools: true, sink: batch, messageId }).catch(async (error) => {
@@ -188,7 +189,7 @@ async function closeWithSummary(turn: Turn, progress: Progress): Promise<TurnEnd
     mayRepeat: () => false,
     restart: () => undefined,
   };
-  const answer = await ask(turn, messages, { withTools: false, sink, messageId: randomUUID() });
+  const answer = await ask(turn, messages, { withTools: false, sink, messageId: newId() });
   if (!answer.ok) return { stopReason: "error", text: "", fault: answer.fault };
   if (answer.usage) progress.usages.push(answer.usage);
   const text = answer.message.content ?? "";

@@ -1,8 +1,8 @@
 /** Checkpoints of a session: a Host that logs file changes, the preview of a restore, and the restore itself. */
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Host } from "../host/host.ts";
 import type { CommandExit, HostTerminals } from "../host/terminals/terminals.ts";
+import { newId } from "../platform/new-id.ts";
 import type { StoredDiff, TextDiff } from "../sessions/entry.ts";
 import { ChangeLog, type ChangeLogOptions } from "./change-log.ts";
 import { checkpointedFiles } from "./checkpointed-files.ts";
@@ -184,7 +184,7 @@ export class Checkpoints {
   }
 
   async #restore(targets: readonly Target[], position: number, signal: AbortSignal): Promise<Restored> {
-    const id = randomUUID();
+    const id = newId();
     this.#log.restore(id, "begin", position);
     const ports = { files: this.#options.host.files, store: this.#store, log: this.#log };
     const files = await restoreFiles(targets, id, ports, signal);

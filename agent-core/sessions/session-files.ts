@@ -2,13 +2,13 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolder } from "../platform/make-folder.ts";
+import { newId } from "../platform/new-id.ts";
 
 const SESSION_ID = /^\d{8}_\d{6}_[0-9a-f]{8}$/;
 
 /** `20261120_224650_1f9c03ab`: UTC time and eight random hexadecimal digits. */
 export function newSessionId(now: number): string {
-  const random = Math.floor(Math.random() * 2 ** 32); // node:crypto would take a third of the time of a new session
-  return sessionIdOf(now, random.toString(16).padStart(8, "0"));
+  return sessionIdOf(now, newId().slice(0, 8));
 }
 
 /** `end`: eight hexadecimal digits. */

@@ -2,10 +2,11 @@
  * Lock of a file for one process. The lock file names its process; after that process has died, exactly one other takes the
  * lock over. A lock file is never incomplete: its text is written to a draft, which is then linked as a whole.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import * as z from "zod";
 import { hasCode } from "../errors.ts";
+import { newId } from "../new-id.ts";
 import { processIdentity } from "./process-identity.ts";
 
 const lockSchema = z.object({ pid: z.number().int().positive(), birth: z.string().exactOptional() });
@@ -26,8 +27,8 @@ export type LockHolder = { readonly pid: number };
  */
 export function acquireLock(path: string): FileLock | LockHolder {
   const birth = processIdentity(process.pid)?.startTime;
-  const mine = JSON.stringify({ pid: process.pid, ...(birth !== undefined && { birth }), nonce: randomUUID() });
-  const draft = `${path}.${randomUUID()}`;
+  const mine = JSON.stringify({ pid: process.pid, ...(birth !== undefined && { birth }), nonce: newId() });
+  const draft = `${path}.${newId()}`;
   try {
     writeFileSync(draft, mine, { flag: "wx" });
     return place(draft, path) ?? { release: () => release(path, mine) };

@@ -2,10 +2,11 @@
  * One model call with recovery: it waits and retries, repairs its request, or falls back to the next model. It ends
  * with exactly one `finish` or `fault`, or throws the signal's reason.
  */
-import { randomUUID } from "node:crypto";
+
 import type { Message } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { newId } from "../../platform/new-id.ts";
 import { faultOf } from "../classify.ts";
 import type { Fault } from "../fault.ts";
 import { durationText } from "../fault-message.ts";
@@ -84,7 +85,7 @@ class PersistentCall {
   /** Size of the longest answer so far, in characters. */
   #longest = 0;
   /** Identifies the waits since the last progress. */
-  #waitId = randomUUID();
+  #waitId = newId();
 
   constructor(request: CallRequest, route: ModelRoute, signal: AbortSignal) {
     this.#request = request;
@@ -127,7 +128,7 @@ class PersistentCall {
       return;
     }
     this.#longest = size;
-    this.#waitId = randomUUID();
+    this.#waitId = newId();
     this.#attempts = { tries: 1, waitedMs: 0, used };
   }
 
@@ -233,7 +234,7 @@ class PersistentCall {
     const next = this.#route.chain.advance();
     if (next === undefined) return false;
     this.#attempts = { tries: 0, waitedMs: 0, used: new Set() };
-    this.#waitId = randomUUID();
+    this.#waitId = newId();
     this.#longest = 0;
     const onwards = `Continuing with ${next.model} at ${next.endpoint.provider}.`;
     yield { type: "notice", severity: "warning", message: `${firstSentence(message)} ${onwards}` };

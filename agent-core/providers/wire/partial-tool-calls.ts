@@ -2,8 +2,9 @@
  * Accumulates tool calls that arrive in pieces, for all wires, as immutable values. Finds the beginning and the end of
  * each call, even if the server does not report them.
  */
-import { randomUUID } from "node:crypto";
+
 import type { ToolCall } from "../../messages/message.ts";
+import { newId } from "../../platform/new-id.ts";
 import type { ModelEvent } from "./wire.ts";
 
 /** OpenAI refuses ids of more than 40 characters, and a conversation may move there. */
@@ -50,7 +51,7 @@ export function noCalls(takenIds: Iterable<string>, newId: () => string = newCal
 
 /** Id for a call without one. */
 export function newCallId(): string {
-  return `call_${randomUUID().replaceAll("-", "").slice(0, NEW_ID_CHARS)}`;
+  return `call_${newId().replaceAll("-", "").slice(0, NEW_ID_CHARS)}`;
 }
 
 /**
