@@ -198,7 +198,7 @@ export class AIAgent {
     const callId = this.checkpoints?.lastEditor(path);
     if (callId === undefined) return false;
     this.#record.journal({ type: "verdict", callId, path, outcome, lines });
-    void this.#setup.skills?.review(review);
+    void this.#setup.skills?.library.review(review);
     return true;
   }
 
@@ -324,7 +324,7 @@ export class AIAgent {
       cwd,
       sessions: sessionIndex,
       memory,
-      skills: skills && (() => skills.library()),
+      skills: skills?.library,
       sessionId: this.sessionId,
       shell: this.#shell.state,
       shellFolder: this.#shell.state.folder,

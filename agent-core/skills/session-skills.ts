@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
-import type { ReviewOutcome } from "../sessions/outcomes.ts";
-import type { KnownSkill, KnownSkills, SkillLibrary, SkillLibraryOptions } from "./skill-library.ts";
+import { routeSkills } from "./route-skills.ts";
+import { skillIndex } from "./skill-index.ts";
+import { type KnownSkill, type KnownSkills, SkillLibrary, type SkillLibraryOptions } from "./skill-library.ts";
 import type { SkillFailure } from "./skill-places.ts";
 
 /** Skills that one message may begin with: `/first /second what to do`. */
@@ -26,24 +27,19 @@ type SkillCommand = {
 
 export class SessionSkills {
   readonly name = "skills";
+  readonly library: SkillLibrary;
   readonly #options: SkillLibraryOptions;
   readonly #listeners: (() => void)[] = [];
   /** Skills that routing has added to a message of this session: their text is in the conversation. */
   readonly #routed = new Set<string>();
-  #library: Promise<SkillLibrary> | undefined;
   #loaded: Promise<void> | undefined;
   #known: KnownSkills = { skills: [], failures: [] };
   #commands: readonly SkillCommand[];
 
   constructor(options: SkillLibraryOptions) {
     this.#options = options;
+    this.library = new SkillLibrary(options);
     this.#commands = [this.#listCommand()];
-  }
-
-  /** The library, loaded on first use. */
-  library(): Promise<SkillLibrary> {
-    this.#library ??= import("./skill-library.ts").then(({ SkillLibrary: Library }) => new Library(this.#options));
-    return this.#library;
   }
 
   /** Skills that did not load at the last scan. */
@@ -62,7 +58,7 @@ export class SessionSkills {
   }
 
   async promptText(): Promise<string | undefined> {
-    const [{ skillIndex }] = await Promise.all([loadIndex(), this.loaded()]);
+    await this.loaded();
     return skillIndex(this.#offered());
   }
 
@@ -73,12 +69,11 @@ export class SessionSkills {
   async attach(message: string): Promise<string | undefined> {
     await (COMMAND.test(message) ? this.refresh() : this.loaded());
     const named = this.#namedIn(message);
-    const chosen = named.length > 0 ? named : await this.#routedFor(message);
+    const chosen = named.length > 0 ? named : this.#routedFor(message);
     if (chosen.length === 0) return undefined;
-    const library = await this.library();
     const texts: string[] = [];
     for (const skill of chosen) {
-      const read = await library.read(skill, named.length > 0 ? "loaded" : "injected", "procedure");
+      const read = await this.library.read(skill, named.length > 0 ? "loaded" : "injected", "procedure");
       texts.push(read.ok ? read.text : `[The skill ${skill.name} is left out: ${read.reason}. Tell the user.]`);
     }
     return [named.length > 0 ? NAMED : ROUTED, ...texts].join("\n");
@@ -104,19 +99,14 @@ export class SessionSkills {
 
   /** Counts the uses of a turn that has ended, and reads the skills for the next one. */
   async endTurn(succeeded: boolean, changedPaths: ReadonlySet<string>): Promise<void> {
-    if (this.#library !== undefined) await (await this.#library).endTurn(succeeded, changedPaths);
+    await this.library.endTurn(succeeded, changedPaths);
     this.#loaded = this.#read();
-  }
-
-  /** Counts the user's decision on an edit. */
-  async review(outcome: ReviewOutcome): Promise<void> {
-    if (this.#library !== undefined) await (await this.#library).review(outcome);
   }
 
   /** Reads the skills again, as far as they changed. */
   async refresh(): Promise<void> {
     const before = stateOf(this.#known);
-    this.#known = await (await this.library()).load();
+    this.#known = await this.library.load();
     if (stateOf(this.#known) === before) return;
     this.#commands = [this.#listCommand(), ...this.#offered().map(skillCommand)];
     for (const listener of this.#listeners) listener();
@@ -124,8 +114,7 @@ export class SessionSkills {
 
   async #read(): Promise<void> {
     try {
-      // The modules that the next prompt needs are loaded, too, while the user types.
-      await Promise.all([this.refresh(), loadIndex(), loadRouting()]);
+      await this.refresh();
     } catch (error) {
       this.#options.onDefect(`The skills cannot be read: ${messageOf(error)}`);
     }
@@ -148,8 +137,7 @@ export class SessionSkills {
     return named;
   }
 
-  async #routedFor(message: string): Promise<readonly KnownSkill[]> {
-    const { routeSkills } = await loadRouting();
+  #routedFor(message: string): readonly KnownSkill[] {
     const candidates = this.#offered().filter((skill) => skill.isProven);
     const fitting = routeSkills(message, candidates).filter(({ name }) => !this.#routed.has(name));
     for (const { name } of fitting) this.#routed.add(name);
@@ -191,14 +179,11 @@ export class SessionSkills {
     const skill = this.#known.skills.find((candidate) => candidate.name === name);
     if (skill === undefined) return `There is no skill ${JSON.stringify(name)}. \`/skills\` lists them.`;
     if (!isOff && this.#options.disabled.includes(name)) return `config.yaml switches ${name} off: skills.disabled.`;
-    await (await this.library()).setOff(name, isOff);
+    await this.library.setOff(name, isOff);
     await this.refresh();
     return isOff ? `The skill ${name} is off, in all sessions.` : `The skill ${name} is on.`;
   }
 }
-
-const loadIndex = () => import("./skill-index.ts");
-const loadRouting = () => import("./route-skills.ts");
 
 /** Text that changes with everything that clients are shown. */
 function stateOf({ skills, failures }: KnownSkills): string {

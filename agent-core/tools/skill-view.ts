@@ -24,20 +24,17 @@ export const tool = defineTool({
 
 async function run({ name, file_path: path }: z.infer<typeof input>, { skills }: ToolContext): Promise<ToolResult> {
   if (skills === undefined) return refused("there are no skills in this session");
-  const library = await skills();
-  const { skills: all, failures } = await library.load();
+  const { skills: all, failures } = await skills.load();
   const skill = all.find((candidate) => candidate.name === name);
   if (skill === undefined) {
     const broken = failures.find((failure) => failure.name === name);
-    return refused(
-      broken === undefined ? await unknownSkill(name, library) : `${name} does not load: ${broken.reason}`,
-    );
+    return refused(broken === undefined ? await unknownSkill(name, skills) : `${name} does not load: ${broken.reason}`);
   }
   if (skill.isOff) return refused(`the user switched ${name} off`);
   if (skill.unusable !== undefined) return refused(`${name} cannot be used here: ${skill.unusable}`);
   const read = await (path === undefined || path === "SKILL.md"
-    ? library.read(skill, "loaded", "whole")
-    : library.readFile(skill, path));
+    ? skills.read(skill, "loaded", "whole")
+    : skills.readFile(skill, path));
   return read.ok ? read : refused(read.reason);
 }
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { categoryOf, skillList } from "../skills/skill-index.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const input = z.object({ category: z.string().min(1).exactOptional() });
@@ -17,9 +18,7 @@ export const tool = defineTool({
 
 async function run({ category }: z.infer<typeof input>, { skills }: ToolContext): Promise<ToolResult> {
   if (skills === undefined) return { ok: false, text: "skills_list: there are no skills in this session." };
-  const { categoryOf, skillList } = await import("../skills/skill-index.ts");
-  const library = await skills();
-  const offered = await library.offered();
+  const offered = await skills.offered();
   const chosen = category === undefined ? offered : offered.filter((skill) => categoryOf(skill) === category);
   if (chosen.length > 0) return { ok: true, text: skillList(chosen) };
   const categories = [...new Set(offered.map(categoryOf))].join(", ");

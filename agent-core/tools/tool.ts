@@ -102,7 +102,7 @@ export type ToolContext = {
   /** Writer of the call's changes of the memory. Default: `agent`. */
   readonly memoryWriter?: MemoryWriter;
   /** Skills of the session; undefined when they are off. */
-  readonly skills: (() => Promise<SkillLibrary>) | undefined;
+  readonly skills: SkillLibrary | undefined;
   /** Index of all sessions; undefined when there is none. */
   readonly sessions: SessionIndex | undefined;
   /** Id of the session that the call belongs to. */

@@ -27,7 +27,7 @@ beforeEach(() => {
     onDefect: (message) => expect.fail(message),
     now: Date.now,
   });
-  bench = { ...bench, context: { ...bench.context, skills: () => Promise.resolve(library) } };
+  bench = { ...bench, context: { ...bench.context, skills: library } };
 });
 
 async function manage(input: object): Promise<ToolResult> {
