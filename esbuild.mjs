@@ -104,7 +104,9 @@ for (const [name, options] of chosen) {
   if (name === "core") {
     const programOf = (file) =>
       Object.keys(metafile.outputs).find((path) => metafile.outputs[path].entryPoint === file);
-    const programs = ["stdio", "headless", "port"].map((entry) => programOf(`agent-core/entry/${entry}.ts`));
+    const programs = ["entry/stdio", "entry/headless", "entry/port", "providers/wire/chat-completions"].map((name) =>
+      programOf(`agent-core/${name}.ts`),
+    );
     const launchers = ["dist/acp.js", "dist/cli.js", "dist/worker.js", "dist/session-index.js"];
     await mergeChunks(metafile.outputs, { folder: "dist/chunks", programs, launchers });
   }

@@ -1,6 +1,6 @@
 /**
- * Merges the chunks that every start of the agent loads into one file. Splitting makes a chunk for each set of programs and
- * lazily loaded parts that share code, and Node takes half a millisecond to find and link each of them.
+ * Merges the chunks that every start of the agent and most first prompts load into one file. Splitting makes a chunk for
+ * each set of programs and lazily loaded parts that share code. Node takes half a millisecond to find and link each chunk.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
