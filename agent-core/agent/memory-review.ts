@@ -7,7 +7,6 @@ import type { Hooks } from "../hooks/hook.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
-import { newId } from "../platform/new-id.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 import { answerText } from "../sessions/shown-message.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
