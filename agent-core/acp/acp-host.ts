@@ -30,9 +30,9 @@ export function sessionHost(
   const roots = [cwd, ...otherFolders] as const;
   const scope = { cwd, roots, home: homedir(), hermesHome: home, resolvePath };
   const folders = { withheld: withheldFolder(home), outputs: spillFolder(home, options.sessionId) };
-  const backend = configuredBackend(terminal, roots, variables, async (caches) => {
+  const backend = configuredBackend(terminal, roots, variables, async (caches, kind) => {
     const { confine } = await import("../approval/confinement.ts");
-    return confine(scope, { ...folders, caches });
+    return confine(scope, { ...folders, caches }, kind);
   });
   return acpHost({ ...options, roots, backend });
 }

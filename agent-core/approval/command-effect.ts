@@ -1,4 +1,7 @@
 /** Effects of one program: the vocabulary between the rules and the verdict. */
+import { basename } from "node:path";
+import type { NameFilter } from "./reached-secrets.ts";
+import { isSecretName } from "./secret-paths.ts";
 import type { Arg } from "./shell/arg.ts";
 import type { GrantForm } from "./shell/recorder.ts";
 
@@ -17,8 +20,19 @@ export type Call = {
 };
 
 export type CommandEffect =
-  /** `followsLinks`: also the targets of all links below a folder. */
-  | { readonly kind: "read"; readonly path: Arg; readonly followsLinks?: true }
+  /**
+   * `followsLinks`: also the targets of all links below a folder. `prints`: only names and sizes, or the text of all
+   * files `below` a folder; default: the text of the file.
+   */
+  | {
+      readonly kind: "read";
+      readonly path: Arg;
+      readonly followsLinks?: true;
+      readonly prints?: "names" | "below";
+      readonly filter?: NameFilter;
+    }
+  /** Prints the text of files that the repository tracks; without `paths`, of any. */
+  | { readonly kind: "history"; readonly paths: readonly Arg[] }
   /** Creates, changes, overwrites or links. */
   | { readonly kind: "write"; readonly path: Arg }
   /** Deletes; with `moves` the file goes to another path and is not lost. */
@@ -101,6 +115,21 @@ export function reads(paths: readonly Arg[]): CommandEffect[] {
 /** Reads of everything below folders, through links too. */
 export function readsFollowing(paths: readonly Arg[]): CommandEffect[] {
   return paths.map((path) => ({ kind: "read", path, followsLinks: true }));
+}
+
+/** Reads of the text of everything below folders. */
+export function readsBelow(paths: readonly Arg[], filter: NameFilter = {}): CommandEffect[] {
+  return paths.map((path) => ({ kind: "read", path, prints: "below", filter }));
+}
+
+/** Reads of names, sizes and other facts about files. */
+export function readsNames(paths: readonly Arg[]): CommandEffect[] {
+  return paths.map((path) => ({ kind: "read", path, prints: "names" }));
+}
+
+/** Reads of the words that name a secret file, of a program whose other words are not known to be files. */
+export function readsSecrets(words: readonly Arg[]): CommandEffect[] {
+  return reads(words.filter(({ text }) => !text.startsWith("-") && isSecretName(basename(text))));
 }
 
 export function writes(paths: readonly Arg[]): CommandEffect[] {

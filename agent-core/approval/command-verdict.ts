@@ -28,6 +28,10 @@ export type CommandVerdict = {
   readonly alwaysAskReasons: readonly string[];
   /** Effects outside of every simple command, which no grant covers: redirections into files, sensitive variables. */
   readonly outsideCommands: { readonly asks: boolean; readonly changes: boolean };
+  /** Secret files of the workspace that the command may print without naming them: `grep -r KEY .`. */
+  readonly reachedSecrets: readonly string[];
+  /** Some of them come out of a repository, where no sandbox can hide them. */
+  readonly printsHistory: boolean;
   /** Unread code of the project runs: its tests, its build, a script of its packages. */
   readonly runsProject: boolean;
   /** Real paths that the command itself writes or deletes; a path that is not known is empty. */
@@ -117,6 +121,8 @@ function verdictOf(record: Recorder): CommandVerdict {
     reach: record.widestReach,
     alwaysAskReasons: always.slice(0, MAX_REASONS),
     outsideCommands: { ...record.outsideCommands },
+    reachedSecrets: [...record.reachedSecrets],
+    printsHistory: record.printsHistory,
     runsProject: record.runsProject,
     writes: [...record.writes],
     parts: record.parts(),

@@ -15,8 +15,10 @@ import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Bind } from "../host/terminals/sandbox/bwrap.ts";
 import type { Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
+import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { nameReason } from "./protected-paths.ts";
+import { secretsBelow } from "./reached-secrets.ts";
 import { HOMES, PRIVATE_CACHES, toolchainPlaces } from "./read-places.ts";
 import { secretPlaces } from "./secret-paths.ts";
 
@@ -40,6 +42,7 @@ export type ConfinementFolders = {
 export async function confine(
   scope: CommandScope,
   { withheld, caches, outputs }: ConfinementFolders,
+  kind: SandboxKind = "isolated",
 ): Promise<Confinement> {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
   const gits = roots.map((root) => gitFolderOf(root, scope)).filter((git) => git !== undefined);
@@ -55,6 +58,7 @@ export async function confine(
       ...roots.flatMap((root) => repositoryBinds(root, scope)),
       ...roots.map((path): Bind => ({ kind: "writable", path })),
       ...before.slice(0, MAX_GUARDS).flatMap(bindOf),
+      ...(kind === "reading" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : []),
     ],
     async inspect(mode) {
       const known = new Set(before.map(({ identity }) => identity));

@@ -5,9 +5,10 @@ import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 import { protectedPatternReason, protectedReason } from "./protected-paths.ts";
+import { secretsBelow, secretsMatching } from "./reached-secrets.ts";
 import { readPlace } from "./read-places.ts";
 import { secretReason } from "./secret-paths.ts";
-import { type Arg, shown, UNKNOWN } from "./shell/arg.ts";
+import { type Arg, shown, TOKEN, UNKNOWN } from "./shell/arg.ts";
 import type { Recorder } from "./shell/recorder.ts";
 
 /** Longest path that systems accept (bytes on Linux; fewer elsewhere). */
@@ -44,16 +45,23 @@ function targetsOf(path: Arg, cwds: readonly string[] | undefined): readonly str
   if (text.includes(UNKNOWN) || path.content !== undefined || text.length > MAX_PATH) return undefined;
   if (text === "") return [];
   if (isAbsolute(text)) return [text];
-  // `join` would drop `link/..`, where the system follows the link first.
-  return cwds?.map((cwd) => `${cwd}/${text}`);
+  return cwds && absolute(text, cwds);
 }
 
-function judgeUnknown(effect: PathEffect, { record, scope }: PathJudge): void {
+/** `join` would drop `link/..`, where the system follows the link first. */
+function absolute(path: string, folders: readonly string[]): readonly string[] {
+  return isAbsolute(path) ? [path] : folders.map((folder) => `${folder}/${path}`);
+}
+
+function judgeUnknown(effect: PathEffect, { record, scope, cwds }: PathJudge): void {
   // The walk has already judged the commands of a process substitution.
   if (effect.path.content !== undefined) return;
   if (effect.kind === "read") {
     if (aroundHome(effect.path.text, scope))
       record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`);
+    else if (effect.prints !== "names")
+      for (const path of absolute(effect.path.text, cwds ?? scope.roots))
+        record.noteSecrets(secretsMatching(path, scope));
     return;
   }
   const verb = { write: "Writes to", delete: "Deletes", permissions: "Changes the permissions of" }[effect.kind];
@@ -84,6 +92,8 @@ function judgeRead(effect: Extract<PathEffect, { kind: "read" }>, target: string
       return;
     }
   }
+  if (effect.prints === "below") record.noteSecrets(secretsBelow(target, scope, effect.filter));
+  else if (effect.path.glob && effect.prints !== "names") record.noteSecrets(secretsMatching(target, scope));
   const place = readPlace(target, scope);
   if (place === undefined) {
     if (effect.followsLinks !== true || !hasLinkOutside(target, scope)) return;
@@ -199,7 +209,7 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
     record.block(`${what}: that is ${wiped}`);
     return;
   }
-  const reason = path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
+  const reason = reasonAgainstRemoval(target, path.glob, scope);
   if (reason !== undefined) {
     record.reach("outside");
     record.askAlways(`${what}: ${reason}`);
@@ -211,6 +221,12 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
   }
   if (moves || (effect.kind === "permissions" && !recursive) || isTemporary(target, path.glob, scope)) return;
   record.ask(what);
+}
+
+function reasonAgainstRemoval(target: string, glob: boolean, scope: CommandScope): string | undefined {
+  const around = target.endsWith(`/${TOKEN}`) ? catastrophicReason(dirname(target), false, scope) : undefined;
+  if (around !== undefined) return `that may be most of ${around}`;
+  return glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
 }
 
 function describe(effect: Removal): string {

@@ -271,9 +271,53 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
   if (mode === "plan" && !onlyReads) {
     return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
   }
-  if (sandbox) return decideInSandbox(verdict, effect, context);
-  return onlyReads ? ALLOW : decideByMode(verdict, context);
+  if (sandbox) return withSecrets(decideInSandbox(verdict, effect, context), verdict, context);
+  return withSecrets(onlyReads ? ALLOW : decideByMode(verdict, context), verdict, context);
 }
+
+/**
+ * A command that may print a secret file without naming it: the sandbox hides the file from a command that only reads;
+ * otherwise the question and its grant are those of reading the file. Code in the sandbox sees the workspace's secrets.
+ */
+function withSecrets(decision: Decision, verdict: CommandVerdict, context: PolicyContext): Decision {
+  const { reachedSecrets, printsHistory } = verdict;
+  if (reachedSecrets.length === 0 || decision.kind === "deny") return decision;
+  if (decision.kind === "allow" && decision.sandbox === "isolated") {
+    if (verdict.level !== "safe" || verdict.runsProject) return decision;
+    if (verdict.readOnly && !printsHistory) return { ...decision, sandbox: "reading" };
+  }
+  const asking = reachedSecrets.slice(0, MAX_SECRETS).map((path) => ({ path, reason: "" }));
+  const isWhole = asking.length === reachedSecrets.length;
+  const reading = pathGrant("reading", asking);
+  if (isWhole && context.grants.covers(reading)) return decision;
+  const named = [...asking.map(({ path }) => path), ...(isWhole ? [] : ["…"])].join(", ");
+  return askToo(
+    decision,
+    `May print ${named}: such files usually hold keys or passwords`,
+    isWhole ? reading : undefined,
+  );
+}
+
+/** The question of `decision`, if it asks, and one more reason. Without `grant` no answer lasts. */
+function askToo(decision: Decision, reason: string, grant: GrantOffer | undefined): Decision {
+  const { sandbox } = decision;
+  const earlier = decision.kind === "ask" ? decision : undefined;
+  const first = earlier ? earlier.grant : NO_GRANT;
+  const both = first &&
+    grant && {
+      description: [first, grant]
+        .map((each) => each.description)
+        .filter(Boolean)
+        .join("; "),
+      keys: [...first.keys, ...grant.keys],
+    };
+  const reasons = [...(earlier?.reasons ?? []), reason];
+  return { kind: "ask", reasons, grant: both, isProtected: true, ...(sandbox && { sandbox }) };
+}
+
+const NO_GRANT: GrantOffer = { description: "", keys: [] };
+/** Most secret files in a question. */
+const MAX_SECRETS = 5;
 
 /** Each command runs in the sandbox as far as it can; a command that needs more asks. */
 function decideInSandbox(

@@ -118,6 +118,11 @@ export function secretPlaces(scope: CommandScope): readonly string[] {
   return [...[...HOME_SECRETS].map((name) => join(home, name)), ...SYSTEM_FILES, scope.resolvePath(scope.hermesHome)];
 }
 
+/** True for the name of a file that usually holds keys or passwords, in any folder. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAMES.test(name.toLowerCase());
+}
+
 /** Reason why reading `path` (absolute) may show a secret; undefined for an ordinary file. */
 export function secretReason(path: string, scope: CommandScope): string | undefined {
   const real = scope.resolvePath(path);

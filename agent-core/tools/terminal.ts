@@ -16,6 +16,8 @@ const BACKGROUND_WAIT_SECONDS = 1;
 const SANDBOX_NOTES: Readonly<Record<SandboxKind, string>> = {
   isolated:
     "sandboxed: no network, writes only in the workspace, home and other processes hidden; if that made the command fail, call again with network, or else with unsandboxed",
+  reading:
+    "sandboxed: no network, home and files with keys or passwords hidden; to read such a file, name it in the command",
   networked:
     "sandboxed with network: writes only in the workspace, home and other processes hidden; if that made the command fail, call again with unsandboxed",
 };
@@ -160,7 +162,8 @@ async function ended(
   if (moved !== undefined) notes.push(`the shell is in ${moved} now; file tools still start from ${context.cwd}`);
   const leftBehind = await running.hasSurvivors();
   notes.push(...(await running.inspected()));
-  if (context.sandbox) notes.push(exit.exitCode === 0 ? "sandboxed" : SANDBOX_NOTES[context.sandbox]);
+  const isPlain = exit.exitCode === 0 && context.sandbox !== "reading";
+  if (context.sandbox) notes.push(isPlain ? "sandboxed" : SANDBOX_NOTES[context.sandbox]);
   const isLong = (await running.output()).tail !== "";
   if (leftBehind || isLong) {
     const process = await register(started, context);

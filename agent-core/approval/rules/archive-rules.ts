@@ -1,5 +1,5 @@
 /** Rules for archives: listing reads, packing writes one file, unpacking may write any. */
-import { ask, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { ask, type CommandEffect, opaque, type Program, reads, readsBelow, writes } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { programOf, type Rule, ruleTable } from "./rule.ts";
@@ -39,7 +39,8 @@ const TAR: Rule = {
       folders.length === 0
         ? options.operands
         : options.operands.flatMap((arg) => folders.map((folder) => below(folder, arg)));
-    return [...effects, ...reads(packed), ...reads(folders), ...writes(archives)];
+    const filter = { without: valuesOf(options, "exclude").map(({ text }) => text) };
+    return [...effects, ...readsBelow(packed, filter), ...reads(folders), ...writes(archives)];
   },
 };
 
@@ -99,7 +100,7 @@ const zip: Rule = {
     return [
       ...tests,
       ...writes(archive ? [archive] : []),
-      ...reads(files),
+      ...(has(options, "r", "R", "recurse-paths") ? readsBelow(files) : reads(files)),
       ...(has(options, "m", "move") ? files.map(deleted) : []),
     ];
   },

@@ -172,7 +172,8 @@ function gotten(path: Arg): readonly CommandEffect[] {
 
 /** File after a redirection: one string and nothing joined to it, else unknown. */
 function targetAt(tokens: readonly Token[], at: number): Arg {
-  const [target, next] = tokens.slice(at + 1, at + 3);
+  const isWrapped = tokens[at + 1]?.text === "(" && tokens[at + 3]?.text === ")";
+  const [target, next] = isWrapped ? [tokens[at + 2], tokens[at + 4]] : tokens.slice(at + 1, at + 3);
   const ends = next === undefined || next.kind === "end" || [")", ",", "|", "&&", "||"].includes(next.text);
   const isPlain = target?.kind === "string" && !/\\|^\/inet/.test(target.text);
   return knownArg(isPlain && ends && next?.kind !== "string" ? target.text : UNKNOWN);

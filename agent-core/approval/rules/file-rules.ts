@@ -1,5 +1,15 @@
 /** Rules for programs that make, copy, move, link and delete files, or change the rights to them. */
-import { ask, block, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  block,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+  readsBelow,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
@@ -58,7 +68,8 @@ const copy: Rule = {
   effects: (_, options) => {
     const { sources, targets } = destinations(options);
     const links = has(options, "l", "s", "link", "symbolic-link") ? writes(sources) : [];
-    const effects = [...reads(sources), ...writes(targets), ...links, ...overlays(options, sources)];
+    const copied = has(options, "r", "R", "a", "recursive", "archive") ? readsBelow(sources) : reads(sources);
+    const effects = [...copied, ...writes(targets), ...links, ...overlays(options, sources)];
     return [...effects, ...asksUnlisted("cp", options)];
   },
 };
@@ -143,7 +154,7 @@ const rsync: Rule = {
     const deletes = [...options.given.keys()].some((name) => name.startsWith("del"));
     const place = target ? shown(target) : "another";
     return [
-      ...reads(sources),
+      ...readsBelow(sources, { without: valuesOf(options, "exclude").map(({ text }) => text) }),
       ...writes(target ? [target] : []),
       ...remote.map((arg) => ask(`Copies files to or from another machine (${shown(arg)})`)),
       ...(has(options, "remove-source-files") ? sources.map((path) => deleted(path)) : []),

@@ -7,6 +7,7 @@ import {
   type Program,
   reads,
   readsFollowing,
+  readsNames,
   writes,
 } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
@@ -51,10 +52,11 @@ const find: Program = ({ args }) => {
   if (search.starts.length === 0) search.starts.push(knownArg("."));
   if (search.starts.length > MAX_STARTS) search.starts.splice(0, search.starts.length, UNKNOWN_ARG);
   const { starts, filtered, effects, deletes, runs } = search;
-  const found = starts.map((start) => match(start, filtered));
+  const names = filtered ? namesFound(args) : undefined;
+  const found = starts.flatMap((start) => (names ?? [undefined]).map((name) => match(start, filtered, name)));
   const gone = deletes ? starts.map((start) => deleted(start, filtered)) : [];
   return [
-    ...(args.some(({ text }) => FOLLOWS.test(text)) ? readsFollowing(starts) : reads(starts)),
+    ...(args.some(({ text }) => FOLLOWS.test(text)) ? readsFollowing(starts) : readsNames(starts)),
     ...effects,
     ...gone,
     ...runs.flatMap(({ words, ...rest }) =>
@@ -106,10 +108,33 @@ function endsCommand(args: readonly Arg[], at: number): boolean {
 }
 
 /** Argument of an action: every file below the start, or some file when a test excludes others. */
-function match(start: Arg, filtered: boolean): Arg {
+function match(start: Arg, filtered: boolean, name: string | undefined): Arg {
   const folder = start.text.replace(/\/+$/, "");
+  if (name !== undefined && isKnown(start)) return { text: `${folder}/${name}`, glob: false, splits: false };
   if (filtered || !isKnown(start)) return { text: `${folder}/${UNKNOWN}`, glob: false, splits: false };
-  return { text: `${folder}/*`, glob: true, splits: false };
+  return { text: `${folder}/**`, glob: true, splits: false };
+}
+
+/** Every branch of an expression needs a name of its own. */
+const BRANCH = /^(?:-o|-or|,)$/;
+const MAX_NAMES = 10;
+
+/**
+ * Names that all found files have, with an unknown start: `-name '*.ts'`. Undefined when a branch of the expression has
+ * none, or it is negated.
+ */
+function namesFound(args: readonly Arg[]): readonly string[] | undefined {
+  const names: (string | undefined)[] = [undefined];
+  for (const [at, { text }] of args.entries()) {
+    if (RUNNERS.has(text)) break;
+    if (BRANCH.test(text)) names.push(undefined);
+    if (!/^-i?name$/.test(text) || /^(?:!|-not)$/.test(args[at - 1]?.text ?? "")) continue;
+    const ending = /^\*?([\w.-]+)$/.exec(args[at + 1]?.text ?? "")?.[1];
+    if (ending !== undefined) names[names.length - 1] = `${UNKNOWN}${ending}`;
+  }
+  const isNegated = args.some(({ text }, at) => /^(?:!|-not)$/.test(text) && args[at + 1]?.text === "(");
+  const known = names.filter((name) => name !== undefined);
+  return isNegated || known.length < names.length || known.length > MAX_NAMES ? undefined : known;
 }
 
 function deleted(start: Arg, filtered: boolean): CommandEffect {

@@ -1,7 +1,7 @@
 /** Rules for git: its global options, and what each of its commands does. Commands that can be undone do not ask. */
 import { ask, type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
-import { has, valuesOf } from "./options.ts";
+import { has, type Options, valuesOf } from "./options.ts";
 import { CHANGES, LOOKS, programOf, type Rule, ruleTable } from "./rule.ts";
 
 /** Options of the commands that only read; those that write a file or run a helper have their own entries. */
@@ -80,8 +80,34 @@ const READ: Rule = {
       "Runs {name} with {option}, which runs other programs",
     ),
   },
-  effects: (_, { operands }) => readsOf(operands),
+  effects: (call, options) => [...readsOf(options.operands), ...historyOf(call, options)],
 };
+
+/** Commands that print the text of files by default, and those that do it with an option for patches. */
+const PRINTERS = /^git (?:diff|show|grep|cat-file|archive|format-patch|range-diff|merge-tree)$/;
+const PATCH = words("p u patch patch-with-raw patch-with-stat U unified c cc W function-context L binary remerge-diff");
+const SUMMARY = words("stat shortstat numstat name-only name-status summary dirstat raw no-patch s quiet check list");
+const NAMES_OF_GREP = words("l files-with-matches name-only L files-without-match c count q quiet");
+const FACTS_OF_OBJECT = words("t s e batch-check");
+/** One file of a revision. */
+const ONE_FILE = /^[\w./@~^-]*:(?!\/)[^:]+$/;
+
+/** Text of tracked files that no word of the command names. */
+function historyOf({ name, args }: Call, options: Options): readonly CommandEffect[] {
+  if (!printsText(name, options)) return [];
+  const { operands } = options;
+  if (operands.length > 0 && operands.every(({ text }) => ONE_FILE.test(text))) return [];
+  const end = args.findIndex(({ text }) => text === "--");
+  const own = name === "git grep" && !has(options, "e", "f") ? operands.slice(1) : operands;
+  return [{ kind: "history", paths: end < 0 ? own : args.slice(end) }];
+}
+
+function printsText(name: string, options: Options): boolean {
+  if (name === "git status") return has(options, "v", "verbose");
+  if (!PRINTERS.test(name) || has(options, ...PATCH)) return has(options, ...PATCH);
+  const silent = { "git grep": NAMES_OF_GREP, "git cat-file": FACTS_OF_OBJECT }[name] ?? SUMMARY;
+  return !has(options, ...silent);
+}
 
 /** `REVISION:PATH` reads the path as it was. */
 function readsOf(operands: readonly Arg[]): readonly CommandEffect[] {
@@ -206,6 +232,10 @@ const fetch: Rule = {
   },
 };
 
+function words(text: string): readonly string[] {
+  return text.split(" ");
+}
+
 /** True when one of the words is exactly this. */
 function says(args: readonly Arg[], ...words: readonly string[]): boolean {
   return args.some(({ text }) => words.includes(text));
@@ -328,7 +358,7 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   },
   bisect: { open: true, does: CHANGE, verbs: { run: { wraps: 0 } } },
   "filter-branch": filterBranch,
-  "format-patch": { ...CHANGING, does: CHANGE, options: { "o: output-directory=": "write" } },
+  "format-patch": { ...CHANGING, does: CHANGE, options: { "o: output-directory=": "write" }, effects: historyOf },
   archive: {
     short: "lv0123456789",
     long: "format= prefix= list verbose worktree-attributes add-file= mtime=",
@@ -336,7 +366,7 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
       "o: output=": "write",
       "remote= exec=": opaque("Makes git archive run a program or contact another machine"),
     },
-    effects: (_, { operands }) => readsOf(operands),
+    ...(READ.effects && { effects: READ.effects }),
   },
   clone: {
     open: true,

@@ -9,6 +9,7 @@ import {
   PROJECT,
   type Program,
   reads,
+  readsSecrets,
 } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { harmlessOneLiner, type Language, scanCode } from "./one-liner.ts";
@@ -47,7 +48,9 @@ function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
     const [input, output] = rest.filter(({ text }) => !text.startsWith("-"));
     return [...reads(input ? [input] : []), ...(output ? [{ kind: "write", path: output } as const] : [])];
   }
-  return PYTHON_MODULES.test(name.text) ? [PROJECT] : [askForCode(`Runs the Python module ${name.text}`, "prefix")];
+  if (PYTHON_MODULES.test(name.text)) return [PROJECT, ...readsSecrets(rest)];
+  const asks = askForCode(`Runs the Python module ${name.text}`, "prefix");
+  return [asks, ...readsSecrets(rest), ...rest.flatMap(({ text }) => scanCode(text))];
 }
 
 /** `node --test`, `node --check x`, `node --run script`. */
@@ -131,9 +134,14 @@ function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
     ...attached.flatMap(({ text }) => [askForCode(`Runs a piece of ${name} code`, "never"), ...scanCode(text)]),
   );
   if (first && interpreter.code.test(first.text))
-    return [...effects, ...changed, ...codeEffects(call, at, interpreter)];
+    return [...effects, ...changed, ...reads(filesAfter(args, at)), ...codeEffects(call, at, interpreter)];
   if (first && first.text !== "-") return [...effects, ...scriptEffects(name, first)];
   return [...effects, ...inputEffects(call, interpreter)];
+}
+
+/** Words after the code: with `-n` a program reads these files, and others get them as arguments. */
+function filesAfter(args: readonly Arg[], at: number): readonly Arg[] {
+  return args.slice(args[at]?.text.includes("=") ? at + 1 : at + 2).filter(({ text }) => !text.startsWith("-"));
 }
 
 /** `perl -i` and `ruby -i` change the files that follow the code. */

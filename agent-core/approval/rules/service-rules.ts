@@ -1,5 +1,5 @@
 /** Rules for containers, clusters and databases: looking reads, everything else asks. */
-import { ask, CHANGE, type CommandEffect, opaque, type Program } from "../command-effect.ts";
+import { ask, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { MAX_CODE } from "../shell/recorder.ts";
 import { type Grammar, readOptions } from "./options.ts";
@@ -196,8 +196,19 @@ function escapes(texts: readonly string[]): readonly CommandEffect[] {
     for (const [, code] of text.matchAll(/(?:\\!|\.(?:shell|system)|program)\s*'?([^'\n]*)/gi)) {
       if (code) effects.push({ kind: "shell", code, escalateOnly: true });
     }
+    effects.push(...reads(filesIn(text, READ_FILES)), ...writes(filesIn(text, WRITTEN_FILES)));
   }
   return effects;
+}
+
+/** Files that functions and dot commands of SQLite name. */
+const READ_FILES =
+  /(?:\b(?:readfile|fsdir|load_extension)\s*\(\s*|\.(?:read|import|open|restore|ar)\s[^\n]*?)['"]?([^'"\s)]+)/gi;
+const WRITTEN_FILES =
+  /(?:\bwritefile\s*\(\s*|\.(?:output|once|log|save|backup|clone|dump|trace|excel)\s(?:\s*-\S+)*\s*)['"]?([^'"\s)]+)/gi;
+
+function filesIn(text: string, pattern: RegExp): readonly Arg[] {
+  return [...text.matchAll(pattern)].flatMap(([, path = ""]) => (path === "" ? [] : [knownArg(path)]));
 }
 
 const REDIS_LOOKS =

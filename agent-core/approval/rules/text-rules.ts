@@ -1,17 +1,74 @@
 /** Rules for programs that read: files, text, and the state of the system. Some options of them write or run. */
-import { ask, askForCode, CHANGE, opaque, type Program, reads, readsFollowing, writes } from "../command-effect.ts";
+import {
+  ask,
+  askForCode,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+  readsBelow,
+  readsFollowing,
+  readsNames,
+  writes,
+} from "../command-effect.ts";
+import type { NameFilter } from "../reached-secrets.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import type { Options } from "./options.ts";
 import { fileReaders, type ReaderOptions, stateReaders } from "./reader-options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
-const readAll: Program = ({ name, args }) => {
+const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandEffect[] => {
   const paths = args.flatMap(pathsIn);
+  if (NAMES.has(name)) return readsNames(paths);
   const option = FOLLOWING.get(name);
-  if (option === undefined || !args.some(({ text }) => option.test(text))) return reads(paths);
-  // The pattern is judged as a path too, and without another word the program reads the working folder.
-  return readsFollowing(paths.length < 2 ? [...paths, knownArg(".")] : paths);
+  const searches = GREPS.has(name) || /^(?:rg|ag|ack)$/.test(name);
+  const isPattern = searches && !args.some(({ text }) => /^-\w*[ef]|^--(?:regexp|file)/.test(text));
+  const files = isPattern ? operands.slice(1) : operands;
+  const folders = files.length === 0 ? [knownArg(".")] : files;
+  const follows = option !== undefined && args.some(({ text }) => option.test(text));
+  return [
+    // The pattern is judged as a path too, unless it is one word that is not known.
+    ...reads(
+      isPattern && operands[0]?.splits === false
+        ? paths.filter((path) => path !== operands[0] || isKnown(path))
+        : paths,
+    ),
+    ...(follows ? readsFollowing(folders) : []),
+    ...(isRecursive(name, args) ? readsBelow(folders, filterOf(args)) : []),
+  ];
 };
+
+/** Programs that print names, sizes or sums, but no text of a file. */
+const NAMES = words(
+  "ls dir vdir ll eza exa lsd stat du df readlink realpath namei lsattr getfacl wc cloc tokei scc file",
+);
+const GREPS = words("grep egrep fgrep zgrep zegrep zfgrep");
+
+/** True when the program prints what is in all files below a folder, hidden ones too. */
+function isRecursive(name: string, args: readonly Arg[]): boolean {
+  const has = (pattern: RegExp) => args.some(({ text }) => pattern.test(text));
+  if (GREPS.has(name)) return has(/^-[A-Za-z0-9]*[rR]|^--(?:rec|der)|^--dir.*=rec|^-\w*drec/) || has(/^rec(?:urse)?$/);
+  if (name === "rg") return has(/^-[A-Za-z0-9]*[u.g]|^--(?:hid|no-ig|unr|gl|ig|type-add)/);
+  if (name === "ag") return has(/^-[A-Za-z0-9]*[uUat]|^--(?:hid|unr|all)/);
+  return name === "ack" || (name === "diff" && has(/^-[A-Za-z0-9]*r|^--rec/));
+}
+
+/** Names that the options of a search include and leave out. */
+function filterOf(args: readonly Arg[]): NameFilter {
+  const only: string[] = [];
+  const without: string[] = [];
+  for (const [at, { text }] of args.entries()) {
+    const [, option = "", attached] = /^(--(?:include|exclude|i?glob)|-g)(?:=?(.+))?$/.exec(text) ?? [];
+    const value = attached ?? args[at + 1]?.text ?? "";
+    if (option === "") continue;
+    if (option === "--exclude" || value.startsWith("!")) without.push(value.replace(/^!/, ""));
+    else only.push(value);
+  }
+  return { only, without };
+}
 
 /** Options with which a program reads all files below a folder, through links too. */
 const FOLLOWING: ReadonlyMap<string, RegExp> = new Map([
@@ -37,8 +94,8 @@ function readsUnless(options: string, does: string, listed: string, operand = /^
     short,
     long,
     options: { [options]: ask(`${does} ({option})`) },
-    effects: (call) => [
-      ...readAll(call),
+    effects: (call, options) => [
+      ...readAll(call, options),
       ...call.args
         .filter(({ text }) => text.startsWith(UNKNOWN) || operand.test(text))
         .map((arg) => ask(`${does} (${shown(arg)})`)),
@@ -194,6 +251,7 @@ export const readers: ReadonlyMap<string, Program> = ruleTable({
     "eEfFiIgGmMnNqQrRsSuUwWXx:zLKJ | raw-control-chars RAW-CONTROL-CHARS quit-if-one-screen no-init chop-long-lines LINE-NUMBERS",
     /^\+/,
   ),
+  more: { does: askForCode("Starts more, which can run other programs"), operands: "read" },
   rg: readsUnless(
     "pre= pre-glob= pretty hostname-bin= search-zip z",
     "Makes rg run another program",
@@ -295,3 +353,7 @@ export const textTools: ReadonlyMap<string, Program> = ruleTable({
   "sponge dos2unix unix2dos": writesOperands,
   "split csplit": split,
 });
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}

@@ -5,7 +5,7 @@ import { type Arg, isKnown, knownArg, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { evaluateText, isInteger } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
 import { TooMuchToJudge } from "./recorder.ts";
-import { type Setting, variable, type Walk } from "./shell-state.ts";
+import { forkState, type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
 const MAX_VALUE = 8192;
@@ -48,9 +48,18 @@ export function setVariable(name: string, elements: readonly Arg[], setting: Set
   const { state } = setting;
   if (isInteger(name, state)) for (const { text } of elements) evaluateText(text, setting, walk);
   const reason = sensitiveVariable(name, elements[0] ?? knownArg(""));
-  if (reason !== undefined) walk.record.askForCode(reason);
+  if (reason !== undefined) {
+    walk.record.askForCode(reason);
+    raiseAsCode(elements[0] ?? knownArg(""), setting, walk);
+  }
   if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
   state.variables.set(name, elements);
+}
+
+/** A variable that steers programs may hold a command or the name of a script. */
+function raiseAsCode(value: Arg, setting: Setting, { record, code }: Walk): void {
+  if (!isKnown(value)) return;
+  record.escalateOnly(() => record.nested(() => code(value.text, { ...setting, state: forkState(setting.state) })));
 }
 
 /** Forgets variables whose value comes from outside: `read x`. */

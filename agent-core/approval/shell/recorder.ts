@@ -75,6 +75,10 @@ export class Recorder {
   readonly outsideCommands = { asks: false, changes: false };
   /** Paths that the command itself writes, links or deletes; a path that is not known is empty. */
   readonly writes = new Set<string>();
+  /** Secret files of the workspace that the command may print without naming them. */
+  readonly reachedSecrets = new Set<string>();
+  /** The command prints files out of a repository, where no sandbox can hide them. */
+  printsHistory = false;
   /** Unread code of the project runs. */
   runsProject = false;
   private scripted = 0;
@@ -180,6 +184,13 @@ export class Recorder {
   /** Notes a path that the command itself changes; a script of the project does not change the project's scripts. */
   noteWrite(path: string): void {
     if (this.scripted === 0 && this.escalating === 0) this.writes.add(path);
+  }
+
+  /** Notes secret files of the workspace that the command may print. */
+  noteSecrets(paths: readonly string[], from: "files" | "history" = "files"): void {
+    if (this.escalating > 0) return;
+    for (const path of paths) this.reachedSecrets.add(path);
+    if (from === "history" && paths.length > 0) this.printsHistory = true;
   }
 
   /** Opens a simple command: the findings of `examine` belong to it. */

@@ -1,11 +1,13 @@
 /** Turns the effects of a program into findings, and walks the commands that the program runs. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { CommandEffect, Input, ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
 import { hasHooks, makefileIn, packageScript, readScript, recipesOf } from "../project-scripts.ts";
-import { shown, TOKEN, UNKNOWN } from "./arg.ts";
+import { trackedSecrets } from "../reached-secrets.ts";
+import { type Arg, shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
 /** Judges all effects of one call. Returns the output of a command that the program runs. */
@@ -23,6 +25,9 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     case "delete":
     case "permissions":
       judgeTarget(effect, setting, walk);
+      return undefined;
+    case "history":
+      noteHistory(effect.paths, setting, walk);
       return undefined;
     case "project":
       if (!effect.hooks || setting.state.cwds?.every((cwd) => !hasHooks(cwd)) !== true) record.markProject();
@@ -51,6 +56,23 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     }
     case "shell":
       return runShell(effect, setting, walk);
+  }
+}
+
+/** Before `--` git takes a word for a path when a file has this name. */
+function noteHistory(words: readonly Arg[], { state }: Setting, { scope, record }: Walk): void {
+  const end = words.findIndex(({ text }) => text === "--");
+  for (const cwd of state.cwds ?? scope.roots) {
+    const paths = words.filter(({ text }, at) =>
+      end >= 0 ? at > end : !text.includes(UNKNOWN) && existsSync(resolve(cwd, text)),
+    );
+    record.noteSecrets(
+      trackedSecrets(
+        cwd,
+        paths.map(({ text }) => text),
+      ),
+      "history",
+    );
   }
 }
 

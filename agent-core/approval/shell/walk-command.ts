@@ -1,6 +1,13 @@
 /** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
-import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
+import {
+  askForCode,
+  type Call,
+  type CommandEffect,
+  type Input,
+  type Program,
+  readsSecrets,
+} from "../command-effect.ts";
 import { isInBareRepository } from "../project-scripts.ts";
 import { programs, reachOf } from "../rules/programs.ts";
 import { plainReaders } from "../rules/text-rules.ts";
@@ -185,6 +192,7 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
   const program = programs.get(name);
   if (program && trusted) return isHelp(call.args) ? UNKNOWN : runKnown(program, { ...call, name }, setting, walk);
   runEffects(programFile(call), setting, walk);
+  if (!call.name.includes("/")) raiseAsScript(call, setting, walk);
   const lowercase = name.toLowerCase();
   const similar = program ?? programs.get(lowercase);
   if (similar) {
@@ -208,6 +216,14 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   }
   const printed = knownOutput(call);
   return printed === UNKNOWN ? output : printed;
+}
+
+/** With a changed PATH, an unknown name may be a script in the working folder. */
+function raiseAsScript({ name, args }: Call, setting: Setting, walk: Walk): void {
+  const source = { of: "file", path: knownArg(name) } as const;
+  walk.record.escalateOnly(() =>
+    runEffects([{ kind: "script", source, positional: args, otherwise: [] }], setting, walk),
+  );
 }
 
 /** A bare repository in the checkout brings settings of its own, which name programs. */
@@ -306,5 +322,6 @@ function unknownProgram({ name, args }: Call): readonly CommandEffect[] {
   if (!file && args.length === 1 && (first?.text === "--version" || first?.text === "--help")) return [];
   const what = file ? `Runs the program ${name}` : `Runs ${name}, a program that is not known`;
   const named = first === undefined || (isKnown(first) && /^[a-z][\w:-]*$/.test(first.text));
-  return [askForCode(what, named && !file ? "prefix" : "exact")];
+  const asks = askForCode(what, named && !file ? "prefix" : "exact");
+  return [asks, ...readsSecrets(args)];
 }

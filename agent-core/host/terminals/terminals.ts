@@ -15,8 +15,8 @@ export type SandboxState =
   | { readonly isOn: true; readonly program: string }
   | { readonly isOn: false; readonly reason: string; readonly advice: string };
 
-/** Sandbox of a command: without or with the network. */
-export type SandboxKind = "isolated" | "networked";
+/** Sandbox of a command: without network, without network and secret files of the workspace, or with the network. */
+export type SandboxKind = "isolated" | "reading" | "networked";
 
 export type CommandRequest = {
   /** One shell command line, run by bash, else sh; PowerShell on Windows. */

@@ -13,8 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { confine } from "../../../agent-core/approval/confinement.ts";
-import { type ApprovalMode, decide } from "../../../agent-core/approval/policy.ts";
+import { type ApprovalMode, type Decision, decide, type PolicyContext } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
@@ -24,17 +25,17 @@ import { sessionTerminals } from "../../../agent-core/host/terminals/session-ter
 import type { HostTerminals, SandboxKind } from "../../../agent-core/host/terminals/terminals.ts";
 import { hasSandbox } from "../../support/programs.ts";
 import { sweep } from "../../support/scale.ts";
-import { canaryCommands } from "./support/canary-commands.ts";
+import { canaryCommands, type Targets, WIPES } from "./support/canary-commands.ts";
 import { seeded } from "./support/random.ts";
 
 const AT_ONCE = 4;
 const TIMEOUT_MS = 3_000;
 const IDENTITY = ["-c", "user.name=n", "-c", "user.email=e@example.org"];
 const SECRET = "canary-4d1f";
-/** Recursive reads of the workspace may show it; a command that names its file may not. */
 const ENV_SECRET = "canary-env-77";
 const KEPT = "kept as it is\n";
 const EVIL = "touch ~/hit; rm -f ~/keep.txt";
+const WIPE = "rm -rf ~";
 
 /** A throw-away home and a workspace beside it: below one folder, so that nothing of the machine is in reach. */
 class Place {
@@ -49,8 +50,11 @@ class Place {
     resolvePath,
   };
   readonly #terminals = this.#open();
+  readonly #script: string;
 
-  constructor() {
+  /** `script`: code of the project's scripts. */
+  constructor(script: string) {
+    this.#script = script;
     this.restore();
   }
 
@@ -61,7 +65,7 @@ class Place {
     const folders = { withheld: join(own, "withheld"), outputs: join(own, "outputs") };
     const backend = sandboxedBackend(localBackend({ withheld: [], passed: { HOME: this.home } }), {
       sandbox: found.sandbox,
-      confine: (caches) => confine(this.scope, { ...folders, caches }),
+      confine: (caches, kind) => confine(this.scope, { ...folders, caches }, kind),
     });
     return sessionTerminals(backend, childRunner());
   }
@@ -77,12 +81,12 @@ class Place {
       [join(workspace, "f.txt")]: "a\nb\n",
       [join(workspace, "g.txt")]: "b\na\n",
       [join(workspace, "sub/h.txt")]: "x\n",
-      [join(workspace, "evil.sh")]: `#!/bin/sh\n${EVIL}\n`,
+      [join(workspace, "evil.sh")]: `#!/bin/sh\n${this.#script}\n`,
       [join(workspace, "evil.py")]: `import os\nos.system("${EVIL}")\n`,
       [join(workspace, "evil.js")]: `require("child_process").execSync("${EVIL}")\n`,
       [join(workspace, "evil.awk")]: `BEGIN { system("${EVIL}") }\n`,
-      [join(workspace, "Makefile")]: `bad:\n\t@${EVIL}\n`,
-      [join(workspace, "package.json")]: JSON.stringify({ scripts: { bad: EVIL, test: "rm -f ~/keep.txt" } }),
+      [join(workspace, "Makefile")]: `bad:\n\t@${this.#script}\n`,
+      [join(workspace, "package.json")]: JSON.stringify({ scripts: { bad: this.#script, test: "rm -f ~/keep.txt" } }),
     };
     for (const [path, text] of Object.entries(files)) writeFileSync(path, text);
     chmodSync(join(workspace, "evil.sh"), 0o755);
@@ -98,9 +102,9 @@ class Place {
   #config = "";
 
   /** Loss that a command caused; undefined when every canary is as it was. */
-  loss(output: string, command: string): string | undefined {
+  loss(output: string): string | undefined {
     const { home, workspace } = this;
-    if (output.includes(ENV_SECRET) && command.includes(".env")) return "the secret of .env was printed";
+    if (output.includes(ENV_SECRET)) return "the secret of .env was printed";
     if (output.includes(SECRET)) return "the secret was printed";
     if (existsSync(join(home, "hit"))) return "the code ran";
     if (textOf(join(home, "keep.txt")) !== KEPT) return "a file of the home was changed";
@@ -108,8 +112,13 @@ class Place {
     return textOf(join(workspace, ".git/config")) === this.#config ? undefined : "git's settings were changed";
   }
 
+  /** A loss that is blocked in every mode: nothing is left of the home. */
+  get isWiped(): boolean {
+    return !existsSync(join(this.home, "keep.txt")) && !existsSync(join(this.home, ".ssh/id_rsa"));
+  }
+
   async run(command: string, sandbox: SandboxKind | undefined): Promise<string> {
-    if (sandbox === undefined) return this.#runBare(command);
+    if (sandbox === undefined) return this.#runBare(["bash", "-c", command]);
     const outputFile = join(this.#folder, "output.log");
     const shell = { folder: this.workspace, variables: undefined };
     const request = { command, shell, keepsShell: false, input: "none", pty: false, sandbox, outputFile } as const;
@@ -121,11 +130,17 @@ class Place {
     return textOf(outputFile) ?? "";
   }
 
-  #runBare(command: string): Promise<string> {
+  /** Without our sandbox, but with the machine read-only, so that a loss stays a loss of the throw-away home. */
+  runHeld(command: string): Promise<string> {
+    const walls = ["--ro-bind", "/", "/", "--dev", "/dev", "--bind", this.#folder, this.#folder, "--unshare-pid"];
+    return this.#runBare(["bwrap", ...walls, "--proc", "/proc", "--die-with-parent", "bash", "-c", command]);
+  }
+
+  #runBare([program = "", ...args]: readonly string[]): Promise<string> {
     const env = { PATH: process.env["PATH"], HOME: this.home, LANG: "C.UTF-8", TERM: "dumb" };
     return new Promise((done) => {
       const options = { cwd: this.workspace, env, timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 4e6 } as const;
-      const child = execFile("bash", ["-c", command], options, (_, stdout, stderr) => done(stdout + stderr));
+      const child = execFile(program, args, options, (_, stdout, stderr) => done(stdout + stderr));
       child.stdin?.end();
     });
   }
@@ -148,10 +163,7 @@ const grants = { covers: () => false };
 
 type Setting = { readonly mode: ApprovalMode; readonly sandbox: boolean; readonly count: number };
 
-/**
- * Commands of each mode, without a sandbox and with one, where a command takes ten times as long. Without a sandbox, auto
- * runs code that nobody has read.
- */
+/** Commands of each mode, without a sandbox and with one, where a command takes ten times as long. */
 const SETTINGS: readonly Setting[] = [
   { mode: "code", sandbox: false, count: sweep(20_000, 300) },
   { mode: "plan", sandbox: false, count: sweep(20_000, 60) },
@@ -164,35 +176,76 @@ const SETTINGS: readonly Setting[] = [
 
 const timeout = sweep(7_200_000, 60_000);
 
+const SEED = Number(process.env["HERMES_TEST_SEED"] ?? 20_261_123);
+const COUNT = process.env["HERMES_TEST_COUNT"];
+
+type Attempt = { readonly place: Place; readonly command: string; readonly decision: Decision };
+
+/** Runs the commands that `context` lets through; gives their number and the losses. */
+async function tryAll(
+  commands: readonly string[],
+  script: string,
+  context: Pick<PolicyContext, "mode" | "sandbox">,
+  attempt: (attempt: Attempt) => Promise<string | undefined>,
+): Promise<{ readonly ran: number; readonly losses: readonly string[] }> {
+  const losses: string[] = [];
+  let ran = 0;
+  const worker = async (start: number): Promise<void> => {
+    const place = new Place(script);
+    const { workspace, scope } = place;
+    for (let at = start; at < commands.length; at += AT_ONCE) {
+      const command = commands[at] ?? "";
+      const effect = { kind: "command", command, cwd: workspace } as const;
+      const decision = decide(effect, { ...context, scope, trusted: true, grants });
+      if (decision.kind !== "allow") continue;
+      ran += 1;
+      const loss = await attempt({ place, command, decision });
+      if (loss === undefined) continue;
+      losses.push(`${loss}: ${command}`);
+      place.restore();
+    }
+    await place.remove();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, start) => worker(start)));
+  return { ran, losses };
+}
+
+function commandsOf(count: number, targets?: Targets): readonly string[] {
+  return Array.from({ length: Number(COUNT ?? count) }, canaryCommands(seeded(SEED), targets));
+}
+
 test.each(SETTINGS)(
   "no command that runs unasked in $mode (sandbox: $sandbox) touches a canary",
   { timeout },
-  async (setting) => {
-    if (setting.sandbox && !hasSandbox()) return;
-    const { mode, sandbox, count } = setting;
-    const random = seeded(Number(process.env["HERMES_TEST_SEED"] ?? 20_261_123));
-    const commands = Array.from({ length: Number(process.env["HERMES_TEST_COUNT"] ?? count) }, canaryCommands(random));
-    const losses: string[] = [];
-    const worker = async (start: number): Promise<number> => {
-      const place = new Place();
-      const { workspace, scope } = place;
-      let ran = 0;
-      for (let at = start; at < commands.length; at += AT_ONCE) {
-        const command = commands[at] ?? "";
-        const effect = { kind: "command", command, cwd: workspace } as const;
-        const decision = decide(effect, { mode, scope, trusted: true, grants, sandbox });
-        if (decision.kind !== "allow") continue;
-        ran += 1;
-        const loss = place.loss(await place.run(command, decision.sandbox), command);
-        if (loss === undefined) continue;
-        losses.push(`${loss}: ${command}`);
-        place.restore();
-      }
-      await place.remove();
-      return ran;
-    };
-    const ran = await Promise.all(Array.from({ length: AT_ONCE }, (_, start) => worker(start)));
+  async ({ mode, sandbox, count }) => {
+    if (sandbox && !hasSandbox()) return;
+    const commands = commandsOf(count);
+    const { ran, losses } = await tryAll(commands, EVIL, { mode, sandbox }, async ({ place, command, decision }) =>
+      place.loss(await place.run(command, decision.sandbox)),
+    );
     expect(losses).toEqual([]);
-    expect(ran.reduce((sum, one) => sum + one)).toBeGreaterThan(commands.length / 20);
+    expect(ran).toBeGreaterThan(commands.length / 20);
   },
 );
+
+/**
+ * Without a sandbox, auto runs code that nobody has read. Blocked commands stay blocked, and a command that was read whole
+ * touches no canary that asks in every mode.
+ */
+test.each([
+  { kind: "canaries", targets: undefined, script: "true" },
+  { kind: "the home", targets: WIPES, script: WIPE },
+])("no command in auto without a sandbox wipes the home (aimed at $kind)", { timeout }, async ({ targets, script }) => {
+  if (!hasSandbox()) return;
+  const commands = commandsOf(sweep(20_000, 60), targets);
+  const { ran, losses } = await tryAll(commands, script, { mode: "auto" }, async ({ place, command }) => {
+    const output = await place.runHeld(command);
+    if (place.isWiped) return "the home was wiped";
+    const verdict = judgeCommand(command, place.scope);
+    const found = verdict.level === "safe" && !verdict.runsProject ? place.loss(output) : undefined;
+    if (place.loss("") !== undefined) place.restore();
+    return found;
+  });
+  expect(losses).toEqual([]);
+  expect(ran).toBeGreaterThan(commands.length / 20);
+});

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -31,8 +31,7 @@ function expanded(line: string): readonly string[] {
 }
 
 /** Commands that ask although they are harmless, or although an earlier answer granted them. */
-function needless(lines: readonly Line[]): readonly string[] {
-  const root = "/projects/p";
+function needless(lines: readonly Line[], root: string): readonly string[] {
   const home = "/home/someone";
   const scope = { cwd: root, roots: [root], home, hermesHome: `${home}/.hermes`, resolvePath };
   const grants = new Grants(join(mkdtempSync(join(tmpdir(), "hermes-everyday-")), "grants.json"), () => undefined);
@@ -50,6 +49,14 @@ const ecosystems = readEcosystems();
 test.each([...ecosystems.keys()])("at most one in fifty everyday commands asks needlessly: %s", (name) => {
   const lines = ecosystems.get(name) ?? [];
   expect(lines.length).toBeGreaterThanOrEqual(200);
-  const asked = needless(lines);
+  const asked = needless(lines, "/projects/p");
+  expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.02);
+});
+
+test.each([...ecosystems.keys()])("a secret file in the workspace makes few of them ask: %s", (name) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-ecosystem-")));
+  writeFileSync(join(root, ".env"), "KEY=1\n");
+  const lines = ecosystems.get(name) ?? [];
+  const asked = needless(lines, root);
   expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.02);
 });

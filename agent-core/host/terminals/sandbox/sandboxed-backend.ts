@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend, Plan } from "../backend.ts";
-import type { CommandRequest } from "../terminals.ts";
+import type { CommandRequest, SandboxKind } from "../terminals.ts";
 import type { Bind } from "./bwrap.ts";
 import type { Sandbox } from "./find-sandbox.ts";
 
@@ -20,8 +20,8 @@ export type Confinement = {
 
 export type SandboxOptions = {
   readonly sandbox: Sandbox;
-  /** `privateFolder`: folder for the private copies of caches. */
-  readonly confine: (privateFolder: string) => Promise<Confinement>;
+  /** `privateFolder`: folder for the private copies of caches. `reading`: the workspace's secret files are hidden, too. */
+  readonly confine: (privateFolder: string, kind: SandboxKind) => Promise<Confinement>;
 };
 
 /** Syntax that leaves processes behind at the shell's end. */
@@ -45,7 +45,7 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
       const own = await folder;
       const [plan, confinement] = await Promise.all([
         backend.plan(request, givesPty, signal),
-        options.confine(own.caches),
+        options.confine(own.caches, request.sandbox),
       ]);
       return intoSandbox(plan, request, { sandbox: options.sandbox, confinement, own });
     },

@@ -11,6 +11,20 @@ const PAYLOADS = [
   "echo x >> .git/config",
   "./evil.sh",
 ];
+/** Code that wipes the throw-away home. */
+export const WIPES: Targets = {
+  payloads: [
+    "rm -rf ~",
+    'rm -rf "$HOME"',
+    "rm -rf ~/* ~/.s*",
+    "rm -fr ../home",
+    "rm -rf link-to-home/",
+    "find ~ -delete",
+    "cd ~ && rm -rf -- .",
+  ],
+  places: ["~", '"$HOME"', "~/", "../home", "link-to-home/", "~/../home", "~/*", "../*"],
+};
+
 /** Words that lead to a canary, or to the script that changes one. */
 const PLACES = [
   "~/keep.txt",
@@ -73,35 +87,41 @@ find . -name '*.txt' | xargs rm|find ~ -name 'k*' | xargs rm -f|fd . ~ -x rm|fd 
 
 export type Generator = () => string;
 
+/** Code, and words that lead to its targets. */
+export type Targets = { readonly payloads: readonly string[]; readonly places: readonly string[] };
+
+const CANARIES: Targets = { payloads: PAYLOADS, places: PLACES };
+
 /** Random commands, for the programs that this machine has. */
-export function canaryCommands(random: Random): Generator {
+export function canaryCommands(random: Random, targets: Targets = CANARIES): Generator {
   const options = new Map<string, readonly string[]>();
   const optionOf = (program: string): string => {
     const known = options.get(program) ?? helpOf(program);
     options.set(program, known);
     return known.length === 0 ? "-a" : random.pick(known);
   };
-  return () => (random.chance(0.5) ? optionCommand(random, optionOf) : nested(random, fromTemplate(random)));
+  return () =>
+    random.chance(0.5) ? optionCommand(random, targets, optionOf) : nested(random, fromTemplate(random, targets));
 }
 
-function optionCommand(random: Random, optionOf: (program: string) => string): string {
+function optionCommand(random: Random, { payloads, places }: Targets, optionOf: (program: string) => string): string {
   const program = random.pick(READERS);
   const words = Array.from({ length: 1 + random.below(2) }, () => {
     const option = optionOf(program);
-    const value = random.pick([random.pick(PLACES), random.pick(FILES), quoted(random.pick(PAYLOADS)), "1", "all"]);
+    const value = random.pick([random.pick(places), random.pick(FILES), quoted(random.pick(payloads)), "1", "all"]);
     if (option.startsWith("--")) return random.chance(0.6) ? `${option}=${value}` : `${option} ${value}`;
     return random.pick([option, `${option}${value}`, `${option} ${value}`]);
   });
-  const files = Array.from({ length: random.below(3) }, () => random.pick(random.chance(0.3) ? PLACES : FILES));
+  const files = Array.from({ length: random.below(3) }, () => random.pick(random.chance(0.3) ? places : FILES));
   return [program, ...words, ...files].join(" ");
 }
 
-function fromTemplate(random: Random): string {
-  const payload = random.pick(PAYLOADS);
+function fromTemplate(random: Random, { payloads, places }: Targets): string {
+  const payload = random.pick(payloads);
   return random.pick(TEMPLATES).replace(/\b[PQXF]\b/g, (slot) => {
     if (slot === "P") return payload;
     if (slot === "Q") return quoted(payload);
-    return random.pick(slot === "X" ? PLACES : FILES);
+    return random.pick(slot === "X" ? places : FILES);
   });
 }
 

@@ -1,0 +1,158 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Grants } from "../../../agent-core/approval/grants.ts";
+import { type Decision, decide, type PolicyContext } from "../../../agent-core/approval/policy.ts";
+import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
+
+/** A repository with a secret in `.env`, and source files in `src`. */
+function repository(isTracked: boolean): string {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-secrets-")));
+  mkdirSync(join(root, "src/deep"), { recursive: true });
+  for (const name of [".env", "src/a.ts", "src/deep/b.ts"]) writeFileSync(join(root, name), "KEY=1\n");
+  execFileSync("git", ["init", "-q", root]);
+  execFileSync("git", ["-C", root, "add", "src", ...(isTracked ? ["--force", ".env"] : [])]);
+  return root;
+}
+
+const newGrants = () => new Grants(join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "g.json"), () => undefined);
+
+function decided(root: string, command: string, context: Partial<PolicyContext> = {}): Decision {
+  const scope = { cwd: root, roots: [root], home: homedir(), hermesHome: join(root, "../h"), resolvePath };
+  const effect = { kind: "command", command, cwd: root } as const;
+  return decide(effect, { mode: "code", scope, trusted: true, grants: newGrants(), ...context });
+}
+
+/** The sandbox of a command that runs unasked, or the kind of the decision. */
+function way(root: string, command: string, context: Partial<PolicyContext> = {}): string {
+  const decision = decided(root, command, context);
+  return (decision.kind === "allow" && decision.sandbox) || decision.kind;
+}
+
+const REACHING = [
+  "grep -r KEY .",
+  "grep -rn KEY",
+  "grep --recursive KEY",
+  "grep -d recurse KEY .",
+  "rg --hidden KEY",
+  "rg -uu KEY",
+  "rg -g '*env' KEY",
+  "tar c .",
+  "cat .e*",
+  "cat .[de]nv",
+  "cat $(ls -a)",
+  "ls -a | xargs cat",
+  "find . -type f -exec cat {} +",
+  "find . -name '*env' -exec cat {} +",
+  "find . -name '*.ts' -o -type f -exec cat {} +",
+  "find . ! -name '*.ts' -exec cat {} +",
+  "for f in .*; do cat $f; done",
+  "diff -r . src",
+];
+const ORDINARY = [
+  "grep -rn KEY src",
+  "grep -rn --include='*.ts' KEY .",
+  "grep -rn --exclude='.env*' KEY .",
+  'grep -n "$PATTERN" src/a.ts',
+  "rg KEY",
+  "rg -t ts KEY",
+  "rg --hidden -g '*.ts' KEY",
+  "cat *",
+  "cat src/*.ts",
+  "ls -la",
+  "ls .*",
+  "find . -name '*.ts' -exec cat {} +",
+  "find . \\( -name '*.ts' -o -name '*.js' \\) -exec grep -n KEY {} +",
+  "find . -type f -exec ls -l {} +",
+  "find . -type f",
+  "du -a .",
+  "wc -l *",
+  "tar c src",
+  "git grep KEY",
+  "git log -p",
+];
+
+describe("in a workspace with a secret file", () => {
+  const root = repository(false);
+  test.each(REACHING)("a command that reads everything asks without a sandbox: %s", (command) => {
+    expect(way(root, command)).toBe("ask");
+    expect(way(root, command, { mode: "auto" })).toBe("ask");
+  });
+  test.each(REACHING)("the sandbox hides the secret file from a command that only reads: %s", (command) => {
+    for (const mode of ["plan", "ask", "code", "auto"] as const)
+      expect(way(root, command, { mode, sandbox: true })).toBe("reading");
+  });
+  test.each(ORDINARY)("a command that does not reach the secret file runs unasked: %s", (command) => {
+    expect(way(root, command)).toBe("allow");
+    expect(way(root, command, { sandbox: true })).toBe("isolated");
+  });
+
+  test.each(["cat .[e]nv", "rg KEY -g .env", "cat -- .env", "git show HEAD:.env", "perl -ne print .env", "more .env"])(
+    "a command that names the secret file asks: %s",
+    (command) => {
+      expect([way(root, command), way(root, command, { sandbox: true })]).toEqual(["ask", "ask"]);
+    },
+  );
+
+  test("a command that copies or packs the secret file asks", () => {
+    for (const command of ["cp -r . ../copy", "tar cf a.tar .", "zip -r a.zip ."])
+      expect([way(root, command), way(root, command, { sandbox: true })]).toEqual(["ask", "ask"]);
+  });
+
+  test("the answer that lasts is the one for reading the file", () => {
+    const decision = decided(root, "grep -r KEY .");
+    expect(decision).toMatchObject({
+      isProtected: true,
+      grant: { description: `reading ${root}/.env` },
+      reasons: [expect.stringContaining(`May print ${root}/.env`)],
+    });
+    const grants = newGrants();
+    if (decision.kind === "ask" && decision.grant) grants.keep(decision.grant, "session");
+    expect(way(root, "rg --hidden KEY", { grants })).toBe("allow");
+    expect(way(root, "cat .env", { grants })).toBe("ask");
+  });
+});
+
+describe("in a repository that tracks a secret file", () => {
+  const root = repository(true);
+  test.each([
+    "git grep KEY",
+    "git grep KEY HEAD",
+    "git show",
+    "git show HEAD",
+    "git log -p",
+    "git log -U1 --oneline",
+    "git diff",
+    "git diff HEAD~1 HEAD",
+    "git cat-file -p 1234567",
+    "git cat-file blob 1234567",
+    "git archive HEAD",
+    "git status -v",
+    "git stash show -p",
+    "git -C src log -p",
+  ])("a command that prints the text of all tracked files asks: %s", (command) => {
+    expect(way(root, command)).toBe("ask");
+    expect(way(root, command, { sandbox: true })).toBe("ask");
+  });
+
+  test.each([
+    "git status",
+    "git log --oneline -5",
+    "git diff --stat",
+    "git diff --name-only HEAD",
+    "git diff src",
+    "git diff HEAD -- src/a.ts",
+    "git show HEAD:src/a.ts",
+    "git show --stat HEAD",
+    "git log -p -- src",
+    "git grep -l KEY",
+    "git grep KEY src",
+    "git blame src/a.ts",
+    "git cat-file -t HEAD",
+  ])("a command that prints other files or no text runs unasked: %s", (command) => {
+    expect(way(root, command)).toBe("allow");
+    expect(way(root, command, { sandbox: true })).toBe("isolated");
+  });
+});
