@@ -4,6 +4,7 @@
 import { existsSync, statSync } from "node:fs";
 import { measureAnswers } from "./answers.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
+import { measureCode } from "./code.ts";
 import { measureEdits } from "./edits.ts";
 import { measureEnding } from "./ending.ts";
 import { measureHooks } from "./hooks.ts";
@@ -34,6 +35,7 @@ const measurements = {
   checkpoints: measureCheckpoints,
   verdicts: measureVerdicts,
   sandbox: measureSandbox,
+  code: measureCode,
   mcp: measureMcp,
   hooks: measureHooks,
   panel: measurePanel,
