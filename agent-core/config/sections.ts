@@ -80,6 +80,7 @@ export type AuxiliaryTask = keyof typeof auxiliaryTasks;
 
 /** The original's image: Python and Node.js. */
 const DOCKER_IMAGE = "nikolaik/python-nodejs:python3.11-nodejs20";
+const SINGULARITY_IMAGE = `docker://${DOCKER_IMAGE}`;
 
 /** Name that a shell can export. */
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of an environment variable");
@@ -91,13 +92,14 @@ const terminalDefaults = {
   env_passthrough: [],
   docker_image: DOCKER_IMAGE,
   docker_volumes: [],
+  singularity_image: SINGULARITY_IMAGE,
   container_cpu: 1,
   container_memory: 5120,
 };
 
 export const terminalSection = z
   .object({
-    /** `local`, `ssh` or `docker`; with any other name every command is refused. */
+    /** `local`, `ssh`, `docker` or `singularity`; with any other name every command is refused. */
     backend: z.string().default(terminalDefaults.backend),
     /** `auto`: commands of this machine run in a sandbox if the machine has one; `on`: they run nowhere else. */
     sandbox: z.enum(["auto", "on", "off"]).default(terminalDefaults.sandbox),
@@ -115,6 +117,8 @@ export const terminalSection = z
     docker_image: z.string().min(1).default(terminalDefaults.docker_image),
     /** Further mounts, in the syntax of `docker run --volume`. */
     docker_volumes: z.array(z.string()).default(terminalDefaults.docker_volumes),
+    /** Path of an image, or an address such as `docker://debian:12`. */
+    singularity_image: z.string().min(1).default(terminalDefaults.singularity_image),
     /** Processors. */
     container_cpu: z.number().positive().default(terminalDefaults.container_cpu),
     /** Megabytes. */

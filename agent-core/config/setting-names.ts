@@ -26,7 +26,7 @@ const safeguards: readonly { readonly name: Safeguard; readonly settings: RegExp
  * supported, and are not looked up here.
  */
 const ORIGINAL: Readonly<Record<string, string>> = {
-  "": `attachments bedrock bot_mode browser checkpoints code_execution command_allowlist context_file_max_chars
+  "": `attachments bedrock bot_mode browser checkpoints command_allowlist context_file_max_chars
     context_file_read_timeout credential_pool_strategies cron curator custom_providers custom_toolsets dashboard database
     delegation discord display file_read_max_chars gateway goals honcho human_delay kanban logging
     loops lsp matrix mattermost max_concurrent_sessions max_live_sessions mcp mcp_discovery_timeout
@@ -59,6 +59,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     min_tail_user_messages model_thresholds proactive_prune_min_reclaim_tokens proactive_prune_min_result_chars
     proactive_prune_tokens progress_notices protect_first_n summary_base_url summary_model summary_provider tail_mode
     target_ratio threshold_tokens`,
+  code_execution: "mode",
   context: "memory_trim",
   fallback_providers: "extra_body reasoning_echo",
   memory: "flush_min_turns provider user_profile_enabled write_approval",
@@ -74,7 +75,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     degraded_mode docker_env docker_extra_args docker_forward_env docker_mount_cwd_to_workspace docker_network
     docker_run_as_host_user docker_shared_container_key docker_shm_size docker_snap_compat font_family home_mode
     lifetime_seconds modal_image modal_mode oneshot_completion_wait_seconds persistent_shell shell_init_files
-    singularity_image sudo_password temp_dir vercel_runtime`,
+    sudo_password temp_dir vercel_runtime`,
 };
 
 export type NameProblems = {

@@ -9,6 +9,7 @@ import { localBackend } from "./local-backend.ts";
 import { remoteBackend } from "./remote-backend.ts";
 import { type FoundSandbox, findSandbox } from "./sandbox/find-sandbox.ts";
 import { type SandboxOptions, sandboxedBackend } from "./sandbox/sandboxed-backend.ts";
+import { singularityTransport } from "./singularity-transport.ts";
 import { sshTransport } from "./ssh-transport.ts";
 
 /** `roots` are the absolute workspace folders. A backend that is configured wrongly refuses every command. */
@@ -34,6 +35,23 @@ export function configuredBackend(
         }),
         variables.passed,
       );
+    case "singularity":
+    case "apptainer":
+      return remoteBackend(
+        singularityTransport({
+          image: config.singularity_image,
+          roots,
+          cpus: config.container_cpu,
+          memoryMb: config.container_memory,
+        }),
+        variables.passed,
+      );
+    case "modal":
+    case "daytona":
+      return refusingBackend(
+        config.backend,
+        `The terminal backend ${config.backend} is not built in: a plugin can run commands there with a tool of its own (ctx.registerTool). Else set terminal.backend in config.yaml to local, ssh, docker or singularity.`,
+      );
     case "ssh":
       if (config.ssh_host === undefined) {
         return refusingBackend("ssh", "terminal.backend is ssh, but terminal.ssh_host is not set in config.yaml.");
@@ -56,7 +74,7 @@ export function configuredBackend(
     default:
       return refusingBackend(
         config.backend,
-        `Unsupported terminal backend: ${JSON.stringify(config.backend)}. Set terminal.backend in config.yaml to local, ssh or docker.`,
+        `Unsupported terminal backend: ${JSON.stringify(config.backend)}. Set terminal.backend in config.yaml to local, ssh, docker or singularity.`,
       );
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The other places where commands run, with programs in place of `ssh` and `docker` that take the same options, carry
+ * The other places where commands run, with programs in place of `ssh`, `docker` and `apptainer` that take the same options, carry
  * the script out on this machine in a session and an environment of its own, and write down what they were called with.
  */
 import {
@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -56,6 +57,24 @@ case $1 in
 esac
 `;
 
+const APPTAINER = `#!/bin/bash
+printf '%s\\n' "apptainer $*" >> "$STUB/log"
+case "$1 $2" in
+  "instance start")
+    if [ -e "$STUB/no-cgroups" ] && [[ $* == *--memory* ]]; then
+      echo "FATAL: container creation failed: while applying cgroups config: no D-Bus session" >&2; exit 255
+    fi
+    echo "INFO: instance started successfully" >&2; echo "\${@: -1}" > "$STUB/instance" ;;
+  "instance stop") rm "$STUB/instance" ;;
+  "exec "*)
+    shift
+    while [ $# -gt 0 ]; do case $1 in --cleanenv) shift ;; --pwd) cd "$2"; shift 2 ;; *) break ;; esac; done
+    [ "$1" = "instance://$(cat "$STUB/instance" 2> /dev/null)" ] || { echo "FATAL: no instance found with name $1" >&2; exit 255; }
+    shift
+    exec env -i HOME=/tmp PATH="$PATH" TMPDIR="$TMPDIR" setsid -w "$@" ;;
+esac
+`;
+
 /** A command that no other test on this machine runs. */
 const NAP_SECONDS = Number(`8${process.pid}`);
 const NAP = `sleep ${NAP_SECONDS}`;
@@ -70,6 +89,7 @@ beforeEach(() => {
   for (const [name, text] of [
     ["ssh", SSH],
     ["docker", DOCKER],
+    ["apptainer", APPTAINER],
   ] as const) {
     writeFileSync(join(stub, name), text);
     chmodSync(join(stub, name), 0o755);
@@ -99,7 +119,11 @@ function napping(): readonly number[] {
 const places = [
   ["ssh", () => ({ backend: "ssh", ssh_host: "host", ssh_user: "me", ssh_port: 2222, cwd: `${stub}/home/project` })],
   ["docker", () => ({ backend: "docker", docker_image: "image" })],
+  ["singularity", () => ({ backend: "singularity", singularity_image: "image.sif" })],
 ] as const;
+
+/** One container program is enough for the tests that end processes: they take seconds. */
+const slowPlaces = places.slice(0, 2);
 
 test.each(places)("%s: output, exit code, folder and variables, as on this machine", async (name, section) => {
   const bench = await benches.open(section());
@@ -117,13 +141,13 @@ test.each(places)("%s: output, exit code, folder and variables, as on this machi
   expect(await textOf(bench, "pwd", { workdir: "/" })).toMatch(/^\/\n/);
 });
 
-test.each(places)("%s: a stop ends all processes there, also those that left their session", async (_, section) => {
+test.each(slowPlaces)("%s: a stop ends all processes there, also those that left their session", async (_, section) => {
   const bench = await benches.open(section());
   await textOf(bench, `setsid -f ${NAP}; trap '' TERM; ${NAP}; ${NAP}`, { timeout: 1 });
   expect(napping()).toEqual([]);
 });
 
-test.each(places)("%s: background commands take input, and end with the session", async (_, section) => {
+test.each(slowPlaces)("%s: background commands take input, and end with the session", async (_, section) => {
   const bench = await benches.open(section());
   expect(await textOf(bench, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
   expect((await answeredWith("got one", bench, "p1", "one\n")).text).toContain("got one");
@@ -132,7 +156,7 @@ test.each(places)("%s: background commands take input, and end with the session"
   expect(napping()).toEqual([]);
 });
 
-test.each(places)(
+test.each(slowPlaces)(
   "%s: what a command leaves running ends with the session, and what our side lost at once",
   async (_, section) => {
     const bench = await benches.open(section());
@@ -213,9 +237,48 @@ test("docker: one container a session, with the workspace's own files and no mor
   await expect(bench.run(terminal, { command: "tty", pty: true })).rejects.toThrow("No pseudo-terminal");
 });
 
+test("singularity: one instance a session, with the workspace's own files, and neither home nor variables", async () => {
+  const bench = await benches.open({ backend: "apptainer", singularity_image: "docker://debian:12" });
+  await textOf(bench, "true");
+  await textOf(bench, "true");
+  await bench.context.host.terminals.dispose();
+  const starts = log().match(/^apptainer instance start .*$/gm) ?? [];
+  expect(starts).toHaveLength(1);
+  expect(starts[0]).toMatch(/--containall --cleanenv .*--cpus 1 --memory 5120M --pids-limit 256/);
+  expect(starts[0]).toMatch(new RegExp(`--bind ${bench.folder}:${bench.folder} docker://debian:12 hermes-[\\w-]+$`));
+  const name = starts[0]?.split(" ").at(-1);
+  expect(log()).toContain(`apptainer exec --cleanenv --pwd / instance://${name} sh -c`);
+  expect(log()).toContain(`apptainer instance stop --force ${name}\n`);
+  await expect(bench.run(terminal, { command: "tty", pty: true })).rejects.toThrow("No pseudo-terminal");
+});
+
+test("singularity: without control groups the instance starts without limits; one that was ended starts again", async () => {
+  writeFileSync(join(stub, "no-cgroups"), "");
+  const bench = await benches.open({ backend: "singularity" });
+  expect(await textOf(bench, "echo ran")).toContain("ran\n");
+  expect(
+    log()
+      .match(/^apptainer instance start .*$/gm)
+      ?.map((line) => line.includes("--memory")),
+  ).toEqual([true, false]);
+  rmSync(join(stub, "instance"));
+  expect(await textOf(bench, "echo ran")).toContain("no instance found");
+  expect(await textOf(bench, "echo again")).toContain("again\n");
+});
+
+test.each(["modal", "daytona"])("%s is refused in one line that names the plugin interface", async (backend) => {
+  const bench = await benches.open({ backend });
+  await expect(bench.run(terminal, { command: "touch ran" })).rejects.toThrow(
+    `The terminal backend ${backend} is not built in: a plugin can run commands there with a tool of its own (ctx.registerTool).`,
+  );
+  expect(existsSync(join(bench.folder, "ran"))).toBe(false);
+});
+
 test("an unknown backend refuses every command instead of running it on this machine", async () => {
-  const bench = await benches.open({ backend: "modal" });
-  await expect(bench.run(terminal, { command: "touch ran" })).rejects.toThrow('Unsupported terminal backend: "modal"');
+  const bench = await benches.open({ backend: "podmann" });
+  await expect(bench.run(terminal, { command: "touch ran" })).rejects.toThrow(
+    'Unsupported terminal backend: "podmann"',
+  );
   expect(existsSync(join(bench.folder, "ran"))).toBe(false);
   const unset = await benches.open({ backend: "ssh" });
   await expect(unset.run(terminal, { command: "true" })).rejects.toThrow("terminal.ssh_host is not set");
