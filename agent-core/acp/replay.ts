@@ -146,8 +146,8 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, input }: C
   };
 }
 
-function toolMeta({ durationMs, hooks, rejected }: EntryOf<"tool">): HermesToolMeta {
-  return { durationMs, ...(hooks && { hooks }), ...(rejected && { rejected }) };
+function toolMeta({ durationMs, hooks, rejected, tasks }: EntryOf<"tool">): HermesToolMeta {
+  return { durationMs, ...(hooks && { hooks }), ...(rejected && { rejected }), ...(tasks && { tasks }) };
 }
 
 function isToolKind(kind: string | undefined): kind is ToolKind {

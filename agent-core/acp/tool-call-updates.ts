@@ -149,6 +149,7 @@ export class ToolCallUpdates {
     const hermes: HermesToolMeta = {
       durationMs: Math.round(durationMs),
       ...(result.rejected && { rejected: true }),
+      ...(result.tasks && { tasks: result.tasks }),
     };
     if (!this.#open.has(callId)) {
       // The call has ended before, and its problems came late.

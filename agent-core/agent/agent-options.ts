@@ -1,4 +1,5 @@
 /** Options of an agent. All are optional: the defaults make an offline agent on this machine. */
+import type { Grants } from "../approval/grants.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import type { ScriptLimits } from "../code/run-script.ts";
 import type { Environment } from "../config/home.ts";
@@ -7,20 +8,57 @@ import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
+import type { Delegation } from "../orchestration/delegation.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EditorFiles } from "../prompt/surroundings.ts";
+import type { EditorFiles, Surroundings } from "../prompt/surroundings.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
-import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
+import type { ApiMode, EditorModels, Sampling, Usage } from "../providers/wire/wire.ts";
 import type { Conversation } from "../sessions/conversation.ts";
 import type { JournalEntry } from "../sessions/entry.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { StoredPlan } from "../sessions/read-journal.ts";
+import type { SessionSkills } from "../skills/session-skills.ts";
+import type { Policy } from "./approvals.ts";
 import type { AuxiliaryOptions } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import type { Extension } from "./extensions.ts";
+
+/** Settings of sub-agents. */
+export type DelegationSettings = {
+  /** Iterations of a sub-agent; default 50. */
+  readonly maxIterations?: number;
+  /** Most sub-agents that work at the same time; default 3. */
+  readonly maxConcurrent?: number;
+  /** 2: sub-agents may delegate, too. Default 1. */
+  readonly maxDepth?: number;
+  /** Iterations of sub-agents count against the budget of the turn. Default: they do not. */
+  readonly sharesBudget?: boolean;
+  /** Model of sub-agents; default: the conversation's. */
+  readonly model?: ModelSettings;
+  /** Timeout of a task that has none; default: none. */
+  readonly timeoutSeconds?: number;
+};
+
+/** Parts of an agent that its sub-agents share. */
+export type InheritedParts = {
+  readonly policy: Policy;
+  readonly grants: Grants;
+  readonly surroundings: Surroundings | undefined;
+  readonly skills: SessionSkills | undefined;
+  /** Tools that it may have, by name. */
+  readonly toolNames: ReadonlySet<string>;
+  /** Delegation of the session, for a sub-agent that may delegate. */
+  readonly delegation: Delegation | undefined;
+  /** Its distance from the session's own agent. */
+  readonly depth: number;
+  /** Start of the ids of its calls on the cards of the session. */
+  readonly callPrefix: string;
+  /** Adds a model call of one of its own sub-agents. */
+  addUsage(usage: Usage, model: ResolvedModel): void;
+};
 
 /** Settings of skills. */
 export type SkillSettings = {
@@ -45,6 +83,9 @@ export type AIAgentOptions = {
   readonly scriptLimits?: ScriptLimits;
   /** Budget of the turn that started this agent, if iterations count there too. Default: none. */
   readonly parentBudget?: IterationBudget;
+  readonly delegation?: DelegationSettings;
+  /** For a sub-agent. Default: nothing is shared. */
+  readonly inherited?: InheritedParts;
   /** Default: all toolsets. */
   readonly enabledToolsets?: readonly string[];
   readonly disabledToolsets?: readonly string[];

@@ -99,14 +99,11 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const trusted = options.trusted ?? (() => true);
   const catalogue = new ToolCatalogue(options, () => extensions.tools());
   const skills = skillsOf(options, { home, cwd, trusted, environment, catalogue, onDefect });
-  const extensions = new Extensions(
-    [...(options.extensions ?? []), ...(skills === undefined ? [] : [skills])],
-    onDefect,
-  );
+  const extensions = extensionsOf(options, skills, onDefect);
   const memory = memoryOf(options, home);
   const projectFiles = contextFiles(host, trusted);
   const surroundings = surroundingsOf(options, { cwd, files: host.files, trusted });
-  const grants = new Grants(grantsFile(home), onDefect);
+  const grants = options.inherited?.grants ?? new Grants(grantsFile(home), onDefect);
   const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
   const setup: AgentSetup = {
     host,
@@ -148,6 +145,16 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   return setup;
 }
 
+/** A sub-agent shares the skills of its parent; routing adds them to the messages of the user only. */
+function extensionsOf(
+  { extensions = [], inherited }: AIAgentOptions,
+  skills: SessionSkills | undefined,
+  onDefect: (message: string) => void,
+): Extensions {
+  const own = skills === undefined || inherited !== undefined ? [] : [skills];
+  return new Extensions([...extensions, ...own], onDefect);
+}
+
 function memoryOf({ memory }: AIAgentOptions, home: string): Memory | undefined {
   if (memory === false) return undefined;
   return memory ?? new Memory({ folder: memoriesFolder(home) });
@@ -162,6 +169,7 @@ function skillsOf(
   },
 ): SessionSkills | undefined {
   const { home, cwd, trusted, environment, catalogue, onDefect } = where;
+  if (options.inherited !== undefined) return options.inherited.skills;
   if (!catalogue.tools.some(({ toolset }) => toolset === "skills")) return undefined;
   const { externalFolders = [], disabled = [] } = options.skills || {};
   const { clock = systemClock, otherFolders = [] } = options;
@@ -180,10 +188,11 @@ function skillsOf(
 }
 
 function policyOf(
-  { otherFolders = [], approvalMode = () => "code", approvals }: AIAgentOptions,
+  { otherFolders = [], approvalMode = () => "code", approvals, inherited }: AIAgentOptions,
   { terminals }: Host,
   where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants" | "secrets">,
 ): Policy {
+  if (inherited !== undefined) return inherited.policy;
   return sessionPolicy({
     ...where,
     sandbox: () => terminals.sandboxes === true,
@@ -205,13 +214,13 @@ type SessionPorts = {
   readonly notifyUser: (problem: string) => void;
 };
 
-/** Undefined without a journal, because restores need its entries. */
+/** Undefined without a journal, because restores need its entries, and for a sub-agent, whose host logs its changes. */
 export function sessionCheckpoints(
   options: AIAgentOptions,
   { host, cwd, journal, onDefect }: AgentSetup,
   ports: SessionPorts,
 ): Checkpoints | undefined {
-  if (journal === undefined) return undefined;
+  if (journal === undefined || options.inherited !== undefined) return undefined;
   const hermesHome = options.home ?? homeFolder(options.environment ?? process.env);
   const roots = [cwd, ...(options.otherFolders ?? [])];
   const scope = { roots, home: homedir(), hermesHome, resolvePath };

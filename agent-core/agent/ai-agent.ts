@@ -6,6 +6,7 @@ import type { Hooks } from "../hooks/hook.ts";
 import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
+import type { Delegation } from "../orchestration/delegation.ts";
 import { systemClock } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { modelInfo } from "../providers/model-info.ts";
@@ -26,6 +27,7 @@ import { type AgentSetup, sessionCheckpoints, setUpAgent } from "./agent-setup.t
 import { AgentShell, hasRunCommands } from "./agent-shell.ts";
 import { recordedQuestions } from "./approvals.ts";
 import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
+import type { DelegatingAgent, SubAgents } from "./child-agent.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
 import type { ExtensionCommand, Extensions } from "./extensions.ts";
@@ -47,6 +49,9 @@ export class AIAgent {
   readonly #context: ContextKeeper;
   readonly #turns: TurnRunner;
   readonly #review: MemoryReview;
+  /** Loaded with the first delegation. */
+  readonly #loadSubAgents: () => Promise<SubAgents>;
+  #subAgents: SubAgents | undefined;
   /** Ends auxiliary work outside the turns. */
   readonly #closed = new AbortController();
 
@@ -112,6 +117,13 @@ export class AIAgent {
       notify: status,
       clock: options.clock ?? systemClock,
     });
+    const delegating: DelegatingAgent = {
+      ...{ sessionId: this.sessionId, options, setup, notify, hooks: this.hooks, checkpoints: this.checkpoints },
+      budget: () => this.#turns.budget,
+      journal: (entry) => record.journal(entry),
+      create: (childOptions) => new AIAgent(childOptions),
+    };
+    this.#loadSubAgents = async () => new (await import("./child-agent.ts")).SubAgents(delegating);
     setup.extensions.begin({
       ...{ sessionId: this.sessionId, cwd: setup.cwd, auxiliary: setup.auxiliary },
       status: (event) => notify.status(event),
@@ -241,6 +253,11 @@ export class AIAgent {
     return this.#setup.extensions.commands();
   }
 
+  /** Its running sub-agents; undefined before the first delegation. */
+  get delegation(): Pick<Delegation, "stop" | "steer"> | undefined {
+    return this.#subAgents?.delegation;
+  }
+
   /** Waits for slow extensions as a first turn does, and takes their tools unless a turn runs. */
   async settleExtensions(signal: AbortSignal): Promise<void> {
     await this.#setup.extensions.ready(signal);
@@ -300,6 +317,7 @@ export class AIAgent {
     this.interrupt();
     this.#closed.abort();
     await this.#review.cancel();
+    await this.#subAgents?.closed();
     if (this.#turns.hasRun) this.hooks.observe("on_session_finalize", { extra: { reason: "close" } });
     await this.hooks.close();
     await this.#shell.dispose();
@@ -337,6 +355,10 @@ export class AIAgent {
       files: this.#files,
       todos: this.#record.todos,
       ask: recordedQuestions(callbacks, callId, (answer) => this.#record.journal({ type: "answer", ...answer })),
+      delegate: async (tasks) => {
+        this.#subAgents ??= await this.#loadSubAgents();
+        return this.#subAgents.run(callId, tasks, signal);
+      },
     };
   }
 }

@@ -82,6 +82,7 @@ function entryOf(
     ...(parentCallId !== undefined && { parent: parentCallId }),
     locations: locations.map((location) => ({ ...location })),
     ...(result.problems && { problems: [...result.problems] }),
+    ...(result.tasks && { tasks: result.tasks }),
     ...(result.command && { command: result.command }),
     ok: result.ok,
     ...(result.rejected && { rejected: true }),

@@ -56,9 +56,10 @@ export async function buildPrompt(
 
 /** Undefined when the options leave the workspace's state out. */
 export function surroundingsOf(
-  { surroundings = true, editorFiles }: AIAgentOptions,
+  { surroundings = true, editorFiles, inherited }: AIAgentOptions,
   where: Pick<SurroundingsOptions, "cwd" | "files" | "trusted">,
 ): Surroundings | undefined {
+  if (inherited !== undefined) return inherited.surroundings;
   return surroundings ? new Surroundings({ ...where, shell: findShell().path, editorFiles }) : undefined;
 }
 

@@ -10,7 +10,7 @@ import { directoryTools, exceedsRequest } from "./deferred-tools.ts";
 
 type CatalogueOptions = Pick<
   AIAgentOptions,
-  "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory" | "skills" | "host"
+  "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory" | "skills" | "host" | "inherited"
 >;
 
 export class ToolCatalogue {
@@ -32,7 +32,7 @@ export class ToolCatalogue {
   constructor(options: CatalogueOptions, further: () => readonly Tool[]) {
     const choice = choiceOf(options);
     this.#builtIn = builtInTools(options, choice);
-    this.#further = () => further().filter((tool) => isToolsetOn(tool, choice));
+    this.#further = () => further().filter((tool) => isToolsetOn(tool, choice) && isInherited(tool, options));
     this.#tools = this.#builtIn;
     this.#callable = this.#builtIn;
   }
@@ -86,10 +86,16 @@ function choiceOf({ enabledToolsets, disabledToolsets }: CatalogueOptions): Tool
   };
 }
 
-function builtInTools({ sessionIndex, memory, skills, host }: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
+function isInherited({ name }: Tool, { inherited }: CatalogueOptions): boolean {
+  return inherited?.toolNames.has(name) ?? true;
+}
+
+function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
+  const { sessionIndex, memory, skills, host } = options;
   const chosen = selectTools(toolTable, choice);
   if (!chosen.ok) throw new Error(chosen.message);
   return chosen.tools
+    .filter((tool) => isInherited(tool, options))
     .filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined)
     .filter((tool) => tool.toolset !== "memory" || memory !== false)
     .filter((tool) => tool.toolset !== "skills" || skills !== false)

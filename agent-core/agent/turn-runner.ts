@@ -55,6 +55,7 @@ export class TurnRunner {
   #steering: UserMessage[] = [];
   #hasRun = false;
   #running: AbortController | undefined;
+  #budget: IterationBudget | undefined;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -78,6 +79,11 @@ export class TurnRunner {
   /** A turn has begun since the session was opened. */
   get hasRun(): boolean {
     return this.#hasRun;
+  }
+
+  /** Iterations of the last turn; undefined before the first one. */
+  get budget(): IterationBudget | undefined {
+    return this.#budget;
   }
 
   get isRunning(): boolean {
@@ -145,9 +151,11 @@ export class TurnRunner {
     const { hooks } = this;
     const { platform } = this.#options;
     const { model } = setup.models.current;
+    const budget = new IterationBudget(maxIterations, parentBudget);
+    this.#budget = budget;
     return {
       hooks: new TurnHooks({ hooks, model, platform, isFirst: !this.#hasRun, changedPaths }),
-      budget: new IterationBudget(maxIterations, parentBudget),
+      budget,
       systemPrompt,
       history: () => record.conversation.messages,
       record: (message) => this.#add(message),

@@ -14,6 +14,7 @@ export class ChangeLog {
   readonly #options: ChangeLogOptions;
   readonly #changes: FileChange[];
   readonly #finished: string[] = [];
+  readonly #listeners = new Map<string, (change: FileChange) => void>();
   /** Restore that began and never ended. */
   readonly interrupted: { readonly position: number } | undefined;
 
@@ -41,10 +42,16 @@ export class ChangeLog {
     return this.#finished.at(-1);
   }
 
+  /** Calls `listener` with each change of this source from now on. */
+  watch(source: string, listener: (change: FileChange) => void): void {
+    this.#listeners.set(source, listener);
+  }
+
   add(change: Omit<FileChange, "position">): void {
     const placed = { ...change, position: this.position };
     this.#changes.push(placed);
     this.#options.journal({ type: "file-change", ...placed });
+    this.#listeners.get(change.source)?.(placed);
   }
 
   /** Logs the begin or the end of a restore. */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Host } from "../host/host.ts";
 import type { CommandExit, HostTerminals } from "../host/terminals/terminals.ts";
 import { newId } from "../platform/new-id.ts";
-import type { StoredDiff, TextDiff } from "../sessions/entry.ts";
+import type { FileChange, StoredDiff, TextDiff } from "../sessions/entry.ts";
 import { ChangeLog, type ChangeLogOptions } from "./change-log.ts";
 import { checkpointedFiles } from "./checkpointed-files.ts";
 import { CommandWatch } from "./command-watch.ts";
@@ -78,8 +78,9 @@ export class Checkpoints {
     return this.#log.lastRestore;
   }
 
-  /** Host for one tool call, which copies and logs all changes. */
-  hostFor(source: string): Host {
+  /** Host for one tool call or sub-agent, which copies and logs all changes. `onChange` is called with each of them. */
+  hostFor(source: string, onChange?: (change: FileChange) => void): Host {
+    if (onChange !== undefined) this.#log.watch(source, onChange);
     const { host, roots, onlyReads, onDefect, notifyUser } = this.#options;
     return {
       ...host,

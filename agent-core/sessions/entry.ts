@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Message } from "../messages/message.ts";
 import { HermesHookRun } from "../protocol/conversation.ts";
+import { HermesTask } from "../protocol/delegation.ts";
 import { outcomeEntries } from "./outcomes.ts";
 
 /** Version of the format. A reader refuses newer versions. */
@@ -95,7 +96,7 @@ const entrySchema = z.discriminatedUnion("type", [
     id: z.string(),
     cwd: z.string(),
     /** Further workspace folders at the start, absolute. */ folders: z.array(z.string()).readonly().exactOptional(),
-    /** Session that this one was forked from. */ parent: z.string().exactOptional(),
+    /** Session that this one was forked from, or that delegated its task. */ parent: z.string().exactOptional(),
     /** `import`: an original Hermes home is the source. */ source: z.literal("import").exactOptional(),
     /** Id of the session in that home. */ original: z.string().exactOptional(),
     /** Starter of the session. Older journals lack it: then it is `import` if `source` is, else `user`. */
@@ -145,12 +146,24 @@ const entrySchema = z.discriminatedUnion("type", [
       .array(z.object({ path: z.string(), line: z.number(), severity: z.enum(["error", "warning"]), text: z.string() }))
       .exactOptional(),
     hooks: z.array(HermesHookRun).exactOptional(),
+    /** Tasks of a delegation at its end. */
+    tasks: z.array(HermesTask).readonly().exactOptional(),
     /** Shell command that ended; `exit`: null when a signal ended it. */
     command: z.object({ text: z.string(), exit: z.number().nullable() }).exactOptional(),
     ok: z.boolean(),
     /** The user said no. */
     rejected: z.boolean().exactOptional(),
     durationMs: z.number(),
+    at,
+  }),
+  /** A task of the delegation `callId` has begun in the session `child`. */
+  z.object({
+    type: z.literal("delegation"),
+    callId: z.string(),
+    task: z.string(),
+    goal: z.string(),
+    dependsOn: z.array(z.string()).readonly(),
+    child: z.string(),
     at,
   }),
   z.object({

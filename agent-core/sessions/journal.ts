@@ -27,6 +27,10 @@ export type JournalOptions = {
   readonly folders?: readonly string[];
   /** Starter of the session, for its first entry. Default: the user. */
   readonly origin?: SessionOrigin;
+  /** Session that delegated the task of this one. */
+  readonly parent?: string;
+  /** Called with each new entry. */
+  readonly onEntry?: (entry: JournalEntry) => void;
   /**
    * Bytes of the file when the session was read from it. With another length the journal adds nothing, because the
    * session continued elsewhere. Default: any length.
@@ -86,7 +90,9 @@ export class Journal {
    * entry again; its `read` returns undefined or throws when another program changed the file.
    */
   append(entry: NewEntry): Pick<JournalLine, "read"> {
-    const line = this.#lineOf({ ...entry, at: this.#options.now() } as JournalEntry); // adds the omitted time
+    const timed = { ...entry, at: this.#options.now() } as JournalEntry; // adds the omitted time
+    this.#options.onEntry?.(timed);
+    const line = this.#lineOf(timed);
     this.#waiting.push(line);
     this.#flush();
     return line;
@@ -253,8 +259,8 @@ export class Journal {
   }
 
   #head(): JournalLine {
-    const { sessionId, cwd, folders = [], now, origin = "user" } = this.#options;
-    const place = { cwd, ...(folders.length > 0 && { folders }) };
+    const { sessionId, cwd, folders = [], parent, now, origin = "user" } = this.#options;
+    const place = { cwd, ...(folders.length > 0 && { folders }), ...(parent !== undefined && { parent }) };
     return this.#lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, ...place, origin, at: now() });
   }
 

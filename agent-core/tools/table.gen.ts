@@ -1,6 +1,7 @@
 // Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
 import type { Tool } from "./tool.ts";
 import { tool as clarify } from "./clarify.ts";
+import { tool as delegateTask } from "./delegate-task.ts";
 import { tool as executeCode } from "./execute-code.ts";
 import { tool as memory } from "./memory.ts";
 import { tool as patch } from "./patch.ts";
@@ -15,4 +16,4 @@ import { tool as terminal } from "./terminal.ts";
 import { tool as todo } from "./todo.ts";
 import { tool as writeFile } from "./write-file.ts";
 
-export const table: readonly Tool[] = [clarify, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, writeFile];
+export const table: readonly Tool[] = [clarify, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, writeFile];

@@ -9,6 +9,8 @@ import type { Host, ReportedProblem } from "../host/host.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import type { MemoryWriter } from "../memory/ledger.ts";
 import type { Memory } from "../memory/memory.ts";
+import type { Delegated } from "../orchestration/delegation.ts";
+import type { TaskSpec } from "../orchestration/task-graph.ts";
 import type { HermesTask } from "../protocol/delegation.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
@@ -45,6 +47,8 @@ export type ToolResult = {
   readonly terminalId?: string;
   /** Shell command that ended; `exit`: null when a signal ended it. */
   readonly command?: { readonly text: string; readonly exit: number | null };
+  /** Tasks of a delegation at its end. */
+  readonly tasks?: readonly HermesTask[];
   /** The user said no: the call did not run, and nothing failed. */
   readonly rejected?: boolean;
   /** Pictures for the model, base64; a model that cannot see gets a line of text instead. */
@@ -116,6 +120,8 @@ export type ToolContext = {
   readonly callTool?: (name: string, input: unknown, signal: AbortSignal) => Promise<ToolResult>;
   /** Schemas of the tools that `callTool` runs. */
   readonly callableTools?: () => readonly ToolSchema[];
+  /** Runs tasks in sub-agents, to the end of all of them. Undefined for an agent that may not delegate. */
+  readonly delegate?: ((tasks: readonly TaskSpec[]) => Promise<Delegated>) | undefined;
 };
 
 /** The part of the session's shell that the effect of a call depends on. */

@@ -4,7 +4,18 @@ import type { Tool } from "./tool.ts";
 
 /** Composite names, as configurations of the original Hermes use them. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
-  coding: ["file", "search", "terminal", "todo", "clarify", "session_search", "memory", "skills", "code_execution"],
+  coding: [
+    "file",
+    "search",
+    "terminal",
+    "todo",
+    "clarify",
+    "session_search",
+    "memory",
+    "skills",
+    "code_execution",
+    "delegation",
+  ],
   safe: ["file-read", "search", "todo", "clarify"],
 };
 
@@ -57,7 +68,6 @@ const FOREIGN_TOOLSETS = [
   "browser",
   "vision",
   "image_gen",
-  "delegation",
   "cronjob",
   "messaging",
   "tts",

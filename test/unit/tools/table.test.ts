@@ -15,7 +15,7 @@ test.each(table.map((tool) => [tool.name, tool] as const))("%s describes itself"
   expect(tool.schema.description.length).toBeGreaterThan(20);
   expect(tool.schema.parameters["type"]).toBe("object");
   const refused = tool.prepare(
-    { path: 7, pattern: 7, command: 7, query: 7, question: 7, todos: 7, category: 7, code: 7 },
+    { path: 7, pattern: 7, command: 7, query: 7, question: 7, todos: 7, category: 7, code: 7, tasks: 7 },
     "/project",
   );
   expect(refused).toMatchObject({ ok: false, text: expect.stringContaining(`${name}: the arguments do not fit`) });

@@ -1,0 +1,355 @@
+/** Sub-agents of an agent: real sessions with its host, policy, hooks and tools, and a context and a journal of their own. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Effect } from "../approval/policy.ts";
+import { resolvePath } from "../approval/resolve-path.ts";
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import { sessionsFolder } from "../config/home.ts";
+import type { Hooks } from "../hooks/hook.ts";
+import type { Host } from "../host/host.ts";
+import { type Delegated, Delegation } from "../orchestration/delegation.ts";
+import type { FileOwners, TaskKey } from "../orchestration/file-owners.ts";
+import type { TaskSpec } from "../orchestration/task-graph.ts";
+import { SUB_AGENT_ROLE } from "../orchestration/task-messages.ts";
+import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
+import type { Child, ChildPorts } from "../orchestration/task-run.ts";
+import { systemClock } from "../platform/clock.ts";
+import { messageOf } from "../platform/errors.ts";
+import { parseChoice, settingsOf } from "../providers/choice.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
+import type { Usage } from "../providers/wire/wire.ts";
+import type { JournalEntry } from "../sessions/entry.ts";
+import { Journal, type NewEntry } from "../sessions/journal.ts";
+import { journalPath, newSessionId } from "../sessions/session-files.ts";
+import type { Processes } from "../tools/terminal/processes.ts";
+import type { Tool } from "../tools/tool.ts";
+import { isToolsetOn } from "../tools/toolsets.ts";
+import type { AIAgentOptions } from "./agent-options.ts";
+import type { AgentSetup } from "./agent-setup.ts";
+import type { Policy } from "./approvals.ts";
+import type { IterationBudget } from "./budget.ts";
+import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
+import type { ConversationResult } from "./conversation-result.ts";
+import type { Notifier } from "./notifier.ts";
+import type { RunOptions } from "./turn-runner.ts";
+
+/** Tools that no sub-agent has: nobody answers it, and it keeps nothing for later sessions. */
+const WITHHELD: ReadonlySet<string> = new Set(["clarify", "memory", "cronjob"]);
+const DELEGATE = "delegate_task";
+
+const DEFAULT_ITERATIONS = 50;
+const DEFAULT_CONCURRENT = 3;
+
+/** The agent of a sub-agent, as its parent uses it. */
+type ChildAgent = {
+  readonly model: ResolvedModel;
+  readonly usage: Usage;
+  readonly processes: Processes;
+  runConversation(options: RunOptions): Promise<ConversationResult>;
+  steer(message: string): boolean;
+  close(): Promise<void>;
+};
+
+/** The agent that delegates. */
+export type DelegatingAgent = {
+  readonly sessionId: string;
+  readonly options: AIAgentOptions;
+  readonly setup: AgentSetup;
+  readonly hooks: Hooks;
+  readonly checkpoints: Checkpoints | undefined;
+  /** Budget of its running turn. */
+  readonly budget: () => IterationBudget | undefined;
+  readonly notify: Notifier;
+  readonly journal: (entry: NewEntry) => void;
+  readonly create: (options: AIAgentOptions) => ChildAgent;
+};
+
+export class SubAgents {
+  readonly delegation: Delegation;
+  readonly #parent: DelegatingAgent;
+  readonly #depth: number;
+
+  constructor(parent: DelegatingAgent) {
+    const { delegation: settings = {}, inherited, clock = systemClock } = parent.options;
+    this.#parent = parent;
+    this.#depth = (inherited?.depth ?? 0) + 1;
+    this.delegation =
+      inherited?.delegation ??
+      new Delegation({
+        maxConcurrent: settings.maxConcurrent ?? DEFAULT_CONCURRENT,
+        compileSchema: async (schema) => (await import("../tools/argument-check.ts")).argumentCheck(schema),
+        now: () => clock.now(),
+      });
+  }
+
+  /** Runs the tasks of the call `callId` of the parent. */
+  run(callId: string, tasks: readonly TaskSpec[], signal: AbortSignal): Promise<Delegated> {
+    const { notify, hooks, options } = this.#parent;
+    const { delegation: { timeoutSeconds } = {}, inherited } = options;
+    const fullId = `${inherited?.callPrefix ?? ""}${callId}`;
+    return this.delegation.run({
+      callId: fullId,
+      tasks: tasks.map((task) => ({ ...task, timeoutSeconds: task.timeoutSeconds ?? timeoutSeconds })),
+      signal,
+      problemOf: (task) => this.#problemOf(task),
+      spawn: (task, ports) => this.#spawn(task, { callId, fullId, ports }),
+      evaluate: undefined,
+      onProgress: (views) =>
+        notify.toolProgress({ type: "activity", callId, activity: { type: "delegation", tasks: views } }),
+      onEnd: (task, result) => hooks.observe("subagent_stop", { callId, extra: stopFacts(task, result) }),
+      isNested: inherited !== undefined,
+    });
+  }
+
+  /** Settles when the sub-agents of ended calls are closed. */
+  async closed(): Promise<void> {
+    if (this.#depth === 1) await this.delegation.closed();
+  }
+
+  #problemOf({ toolsets, model }: TaskSpec): string | undefined {
+    const known = this.#available();
+    const lacking = (toolsets ?? []).filter((name) => !WITHHELD.has(name) && !known.some((tool) => isIn(tool, name)));
+    if (lacking.length > 0) {
+      const sets = [...new Set(known.map(({ toolset }) => toolset))].join(", ");
+      return `there is no toolset or tool ${lacking.join(", ")} to give to it; there are ${sets}.`;
+    }
+    try {
+      if (model !== undefined) this.#parent.setup.resolve(this.#modelOf(model));
+    } catch (error) {
+      return `its model ${JSON.stringify(model)} cannot be used: ${messageOf(error)}`;
+    }
+    return undefined;
+  }
+
+  /** Tools of the parent that a sub-agent can have. */
+  #available(): readonly Tool[] {
+    const { setup, options } = this.#parent;
+    const mayDelegate = this.#depth < (options.delegation?.maxDepth ?? 1);
+    return setup.catalogue.callable.filter(({ name }) => !WITHHELD.has(name) && (mayDelegate || name !== DELEGATE));
+  }
+
+  #modelOf(name: string | undefined): ModelSettings {
+    const { setup, options } = this.#parent;
+    const inherited = settingsOf(setup.models.current);
+    if (name === undefined) return options.delegation?.model ?? inherited;
+    const { apiMode: _, dialect: __, ...endpoint } = inherited;
+    const choice = parseChoice(name);
+    if (choice === undefined || choice.provider === inherited.provider) {
+      return { ...endpoint, model: choice?.model ?? name };
+    }
+    return choice;
+  }
+
+  #spawn(task: TaskSpec, call: SpawnedCall): Promise<Child> {
+    const { options, setup, sessionId } = this.#parent;
+    const { clock = systemClock, delegation = {} } = options;
+    const id = newSessionId(clock.now());
+    const record = new TaskRecord(setup.cwd);
+    const journal = this.#journal(id, (entry) => {
+      record.add(entry);
+      call.ports.onChange();
+    });
+    const { goal, dependsOn } = task;
+    this.#parent.journal({ type: "delegation", callId: call.callId, task: task.id, goal, dependsOn, child: id });
+    const title = oneLine(goal);
+    journal.append({ type: "title", title });
+    const agent = this.#parent.create({
+      ...options,
+      ...this.#modelSettings(task),
+      ...this.#shared(task, call, journal),
+      ...{ sessionId: id, title, journal, memory: false },
+      extensions: [{ name: "inherited", tools: () => setup.extensions.tools() }],
+      sampling: setup.sampling,
+      maxIterations: delegation.maxIterations ?? DEFAULT_ITERATIONS,
+      ...parentBudget(delegation.sharesBudget === true ? this.#parent.budget() : undefined),
+    });
+    const extra = { task_id: task.id, goal, child_session_id: id, parent_session_id: sessionId };
+    this.#parent.hooks.observe("subagent_start", { callId: call.callId, extra });
+    return Promise.resolve(childOf(id, { agent, journal, record }));
+  }
+
+  /** Replaces all model settings of the parent's options. */
+  #modelSettings({ model }: TaskSpec): AIAgentOptions {
+    const none = { model: undefined, provider: undefined, baseUrl: undefined, apiKey: undefined, apiMode: undefined };
+    return { ...none, ...this.#modelOf(model) } as AIAgentOptions; // an undefined setting counts as absent
+  }
+
+  #shared(task: TaskSpec, { callId, fullId, ports }: SpawnedCall, journal: Journal): Partial<AIAgentOptions> {
+    const { setup, checkpoints, options } = this.#parent;
+    const key: TaskKey = { callId: fullId, taskId: task.id };
+    const { owners } = this.delegation;
+    const source = `${callId}/${task.id}`;
+    const host = checkpoints?.hostFor(source, ({ position: _, ...change }) =>
+      journal.append({ type: "file-change", ...change, position: 0 }),
+    );
+    const asked = task.toolsets;
+    const tools = this.#available().filter((tool) => asked === undefined || asked.some((name) => isIn(tool, name)));
+    return {
+      host: ownedHost(host ?? setup.host, owners, key),
+      hooks: setup.hooks,
+      callbacks: this.#callbacks(task, { callId, fullId, ports }),
+      inherited: {
+        policy: this.#ownedPolicy(owners, key),
+        grants: setup.grants,
+        surroundings: setup.surroundings,
+        skills: setup.skills,
+        toolNames: new Set(tools.map(({ name }) => name)),
+        delegation: this.delegation,
+        depth: this.#depth,
+        callPrefix: `${fullId}/${task.id}/`,
+        addUsage: (usage, model) => addUsage(setup, options, usage, model),
+      },
+    };
+  }
+
+  #callbacks({ id, goal }: TaskSpec, { callId, ports }: SpawnedCall): AgentCallbacks {
+    const { notify, setup, options } = this.#parent;
+    const { approval } = setup.callbacks;
+    const prefix = `${callId}/${id}/`;
+    return {
+      toolProgress: (event) => {
+        if (event.type === "started") ports.onStep(event.title);
+        notify.toolProgress(nested(event, { prefix, callId, taskId: id }));
+      },
+      step: ({ usage }) => usage && addUsage(setup, options, usage, setup.models.current),
+      status: ({ severity, message, wait }) => {
+        if (wait !== undefined) ports.onStep(message);
+        else if (severity !== "info") notify.status({ severity, message: `Task ${id}: ${message}` });
+      },
+      ...(approval && {
+        approval: async (request, signal) => {
+          ports.onWaiting(true);
+          try {
+            const asked = { ...request, callId: prefix + request.callId, task: request.task ?? oneLine(goal) };
+            return await approval.call(setup.callbacks, asked, signal);
+          } finally {
+            ports.onWaiting(false);
+          }
+        },
+      }),
+    };
+  }
+
+  /** The parent's policy, which also refuses files of other tasks. */
+  #ownedPolicy(owners: FileOwners, key: TaskKey): Policy {
+    const { policy, home: hermesHome, cwd } = this.#parent.setup;
+    const roots = [cwd, ...(this.#parent.options.otherFolders ?? [])];
+    const writtenBy = async (effect: Effect): Promise<readonly string[]> => {
+      if (effect.kind === "edit") return effect.paths.map(resolvePath);
+      if (effect.kind !== "command") return [];
+      const { judgeCommand } = await import("../approval/command-verdict.ts");
+      return judgeCommand(effect.command, { cwd: effect.cwd, roots, home: homedir(), hermesHome, resolvePath }).writes;
+    };
+    return {
+      ...policy,
+      async decide(effect) {
+        const decision = await policy.decide(effect);
+        if (decision.kind === "deny") return decision;
+        const paths = (await writtenBy(effect)).filter((path) => path !== "");
+        const refusal = paths.map((path) => owners.refusal(path, key)).find((reason) => reason !== undefined);
+        if (refusal !== undefined) return { kind: "deny", text: refusal };
+        if (effect.kind === "command") for (const path of paths) owners.claim(path, key);
+        return decision;
+      },
+    };
+  }
+
+  /** A session without a journal keeps those of its sub-agents with its tools' files. */
+  #journal(id: string, onEntry: (entry: JournalEntry) => void): Journal {
+    const { options, setup, sessionId, notify } = this.#parent;
+    const { clock = systemClock, otherFolders: folders = [] } = options;
+    const stored = options.journal && journalPath(sessionsFolder(setup.home), id);
+    return new Journal({
+      path: stored ?? join(setup.spillFolder(sessionId), `${id}.jsonl`),
+      ...{ sessionId: id, cwd: setup.cwd, folders, origin: "delegation", parent: sessionId, onEntry },
+      now: () => clock.now(),
+      onFailure: (message) => notify.status({ severity: "error", message }),
+    });
+  }
+}
+
+type SpawnedCall = {
+  /** Id in the parent's conversation. */
+  readonly callId: string;
+  /** Id in the session. */
+  readonly fullId: string;
+  readonly ports: ChildPorts;
+};
+
+function addUsage({ ledger }: AgentSetup, { inherited }: AIAgentOptions, usage: Usage, model: ResolvedModel): void {
+  ledger.addAuxiliary(usage, model);
+  inherited?.addUsage(usage, model);
+}
+
+function parentBudget(budget: IterationBudget | undefined): Pick<AIAgentOptions, "parentBudget"> {
+  return budget === undefined ? {} : { parentBudget: budget };
+}
+
+function isIn(tool: Tool, name: string): boolean {
+  return tool.name === name || isToolsetOn(tool, { enabled: [name] });
+}
+
+function stopFacts({ goal }: TaskSpec, { id, status, summary, session, duration }: TaskResult) {
+  const ended = { child_status: status, child_summary: summary, duration_ms: Math.round(duration * 1_000) };
+  return { task_id: id, goal, child_session_id: session, ...ended };
+}
+
+type CardPlace = { readonly prefix: string; readonly callId: string; readonly taskId: string };
+
+/** The event of a sub-agent's call, below the card of the delegation. */
+function nested(event: ToolProgressEvent, { prefix, callId, taskId }: CardPlace): ToolProgressEvent {
+  const moved = { ...event, callId: prefix + event.callId };
+  if (moved.type !== "started") return moved;
+  const inner = moved.parentCallId;
+  return inner === undefined ? { ...moved, parentCallId: callId, taskId } : { ...moved, parentCallId: prefix + inner };
+}
+
+/** Writes of one task, in the parent's terminals and files. The parent disposes of the terminals. */
+function ownedHost(host: Host, owners: FileOwners, key: TaskKey): Host {
+  const refused = (path: string) => {
+    const message = owners.claim(resolvePath(path), key);
+    return message === undefined ? undefined : ({ ok: false, reason: "denied", message } as const);
+  };
+  return {
+    ...host,
+    files: {
+      ...host.files,
+      guardedWrite: async (write, signal) => refused(write.path) ?? host.files.guardedWrite(write, signal),
+      rename: async (move, signal) => refused(move.from) ?? refused(move.to) ?? host.files.rename(move, signal),
+    },
+    terminals: { ...host.terminals, dispose: () => Promise.resolve() },
+  };
+}
+
+/** Length of a session's title, or of a task in a request to the user. Characters. */
+const TITLE_CHARS = 80;
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, TITLE_CHARS).toWellFormed();
+}
+
+type ChildParts = { readonly agent: ChildAgent; readonly journal: Journal; readonly record: TaskRecord };
+
+function childOf(sessionId: string, { agent, journal, record }: ChildParts): Child {
+  return {
+    sessionId,
+    async run(userMessage, signal) {
+      const run = { userMessage, systemMessage: SUB_AGENT_ROLE, signal };
+      const { stopReason, finalResponse, fault } = await agent.runConversation(run);
+      return { stopReason, text: finalResponse, ...(fault && { error: fault.message }) };
+    },
+    steer: (text) => agent.steer(text),
+    facts() {
+      const { inputTokens, outputTokens } = agent.usage;
+      return { ...record.facts, usage: { inputTokens, outputTokens } };
+    },
+    async close() {
+      const states = await Promise.all(agent.processes.list().map(async (one) => ({ one, state: await one.state() })));
+      const running = states.filter(({ state }) => state.kind !== "ended").map(({ one }) => one.command);
+      await agent.processes.dispose();
+      await agent.close();
+      journal.close();
+      return running;
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import * as z from "zod";
+import type { TaskSpec } from "../orchestration/task-graph.ts";
+import { messageOf } from "../platform/errors.ts";
+import { parseJson } from "../platform/json.ts";
+import { writeSpillFile } from "../sessions/session-files.ts";
+import { defineTool } from "./tool.ts";
+
+const text = z.string().refine((given) => given.trim() !== "", "must not be empty");
+const names = z.array(z.string().min(1));
+
+const task = z.object({
+  id: text.optional(),
+  goal: text,
+  context: z.string().optional(),
+  toolsets: names.optional(),
+  depends_on: names.optional().describe("Ids; their results are given to this task"),
+  result_schema: z.unknown().optional().describe("JSON Schema of the result"),
+  output_schema: z.unknown().optional(),
+  task_type: z.string().optional().describe("code, research, writing, data or other"),
+  timeout_seconds: z.number().positive().optional(),
+  model: z.string().optional(),
+  files: names.optional().describe("Files that it will write"),
+});
+
+const input = z.object({
+  goal: text.optional().describe("One task"),
+  context: z.string().optional().describe("All that the sub-agent must know: it does not see this conversation"),
+  toolsets: names.optional().describe("Default: all of yours"),
+  tasks: z.array(task).optional().describe("Several tasks, or a graph by depends_on; independent ones run in parallel"),
+});
+
+type Input = z.infer<typeof input>;
+
+export const tool = defineTool({
+  name: "delegate_task",
+  toolset: "delegation",
+  kind: "other",
+  readOnly: false,
+  description:
+    "Give self-contained tasks to sub-agents, each with its own context and budget. Returns their results with facts: changed files, commands with exit codes. For work that splits well or would fill your context; not for a few tool calls.",
+  input,
+  title: ({ goal, tasks }) =>
+    tasks === undefined || tasks.length === 1
+      ? `Delegate: ${(tasks?.[0]?.goal ?? goal ?? "").replaceAll(/\s+/g, " ").slice(0, 60).toWellFormed()}`
+      : `Delegate ${tasks.length} tasks`,
+  effect: () => ({ kind: "none" }),
+  async run(given, { delegate, callId, spillFolder }) {
+    if (delegate === undefined) return refused(["A sub-agent cannot delegate. Do the task yourself."]);
+    const specs = specsOf(given);
+    if (!specs.ok) return refused(specs.problems);
+    const delegated = await delegate(specs.tasks);
+    if (!delegated.ok) return refused(delegated.problems);
+    const { resultText } = await import("../orchestration/task-result.ts");
+    const { text: shown, whole } = resultText(delegated.results);
+    const { tasks } = delegated;
+    if (whole === undefined) return { ok: true, text: shown, tasks };
+    const path = join(spillFolder, `delegation-${callId.replace(/[^\w-]/g, "_")}.json`);
+    const where = await writeSpillFile(path, whole).then(
+      () => `The results above are shortened. The whole (${whole.length} characters) is in ${path}.`,
+      (error: unknown) => `The results above are shortened. The whole could not be stored: ${messageOf(error)}.`,
+    );
+    return { ok: true, text: `${shown}\n\n[${where}]`, tasks };
+  },
+});
+
+function refused(problems: readonly string[]) {
+  return { ok: false, text: `delegate_task: nothing was started. ${problems.join(" ")}` };
+}
+
+type Specs =
+  | { readonly ok: true; readonly tasks: readonly TaskSpec[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+function specsOf({ goal, context, toolsets, tasks }: Input): Specs {
+  if (goal !== undefined && tasks !== undefined && tasks.length > 0) {
+    return { ok: false, problems: ["Give either a goal or tasks, not both."] };
+  }
+  const given = goal === undefined ? (tasks ?? []) : [{ goal }];
+  const problems: string[] = [];
+  const specs = given.map((one: z.infer<typeof task>, index): TaskSpec => {
+    const id = one.id ?? `task-${index + 1}`;
+    const schema = schemaOf(one.result_schema ?? one.output_schema);
+    if (schema === null) problems.push(`${JSON.stringify(id)}: its result_schema is not an object.`);
+    return {
+      ...{ id, goal: one.goal, context: one.context ?? context, toolsets: one.toolsets ?? toolsets },
+      ...{ dependsOn: one.depends_on ?? [], files: one.files ?? [], taskType: one.task_type, model: one.model },
+      ...{ timeoutSeconds: one.timeout_seconds, resultSchema: schema ?? undefined },
+    };
+  });
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, tasks: specs };
+}
+
+/** A schema as an object, or as JSON text; null for anything else. */
+function schemaOf(given: unknown): Readonly<Record<string, unknown>> | null | undefined {
+  if (given === undefined || given === null) return undefined;
+  const value = typeof given === "string" ? parseJson(given) : given;
+  const parsed = z.record(z.string(), z.unknown()).safeParse(value);
+  return parsed.success ? parsed.data : null;
+}
