@@ -7,27 +7,30 @@ import { writeSpillFile } from "../sessions/session-files.ts";
 import { defineTool } from "./tool.ts";
 
 const text = z.string().refine((given) => given.trim() !== "", "must not be empty");
-const names = z.array(z.string().min(1));
+const names = z.array(z.string());
 
 const task = z.object({
   id: text.optional(),
   goal: text,
   context: z.string().optional(),
   toolsets: names.optional(),
-  depends_on: names.optional().describe("Ids; their results are given to this task"),
+  depends_on: names.optional().describe("Ids; it gets their results"),
   result_schema: z.unknown().optional().describe("JSON Schema of the result"),
   output_schema: z.unknown().optional(),
   task_type: z.string().optional().describe("code, research, writing, data or other"),
-  timeout_seconds: z.number().positive().optional(),
+  timeout_seconds: z
+    .number()
+    .refine((seconds) => seconds > 0, "must be more than 0")
+    .optional(),
   model: z.string().optional(),
-  files: names.optional().describe("Files that it will write"),
+  files: names.optional().describe("That it will write"),
 });
 
 const input = z.object({
   goal: text.optional().describe("One task"),
-  context: z.string().optional().describe("All that the sub-agent must know: it does not see this conversation"),
+  context: z.string().optional().describe("It does not see this conversation"),
   toolsets: names.optional().describe("Default: all of yours"),
-  tasks: z.array(task).optional().describe("Several tasks, or a graph by depends_on; independent ones run in parallel"),
+  tasks: z.array(task).optional().describe("Several tasks, in parallel unless depends_on"),
 });
 
 type Input = z.infer<typeof input>;
@@ -38,7 +41,7 @@ export const tool = defineTool({
   kind: "other",
   readOnly: false,
   description:
-    "Give self-contained tasks to sub-agents, each with its own context and budget. Returns their results with facts: changed files, commands with exit codes. For work that splits well or would fill your context; not for a few tool calls.",
+    "Give self-contained tasks to sub-agents with contexts of their own. Returns their results with facts: changed files, exit codes. For work that splits well or would fill your context, not for a few tool calls.",
   input,
   title: ({ goal, tasks }) =>
     tasks === undefined || tasks.length === 1
