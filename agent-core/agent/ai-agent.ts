@@ -129,6 +129,7 @@ export class AIAgent {
       status: (event) => notify.status(event),
       ask: async (question, signal) => (await setup.callbacks.clarify?.(question, signal)) ?? { kind: "unavailable" },
       approve: setup.callbacks.approval?.bind(setup.callbacks),
+      isKnown: (text) => record.isKnown(text),
     });
   }
 

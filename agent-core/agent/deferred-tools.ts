@@ -99,10 +99,12 @@ const callTool: Tool = {
 
 /** One line for each server or plugin: as many names as fit, and the number of the others. */
 function directory(tools: readonly Tool[]): string {
-  const groups = [...Map.groupBy(tools, ({ name, toolset }) => prefixOf(name) ?? `${toolset}: `)];
+  const groups = [...Map.groupBy(tools, ({ toolset }) => toolset)];
   const share = DIRECTORY_CHARS / groups.length;
-  const lines = groups.map(([prefix, members]) => {
-    const names = members.map(({ name }) => name.slice(prefixOf(name)?.length ?? 0));
+  const lines = groups.map(([toolset, members]) => {
+    const shared = sharedPrefix(members);
+    const prefix = shared || `${toolset}: `;
+    const names = members.map(({ name }) => name.slice(shared.length));
     let length = prefix.length;
     const fitting = names.filter((name) => {
       length += name.length + 2;
@@ -116,8 +118,14 @@ function directory(tools: readonly Tool[]): string {
   return all.length <= DIRECTORY_CHARS * 1.5 ? all : `${tools.length} tools of ${groups.length} servers`;
 }
 
-function prefixOf(name: string): string | undefined {
-  return /^mcp__.+?__/.exec(name)?.[0];
+/** Longest start of all names that ends with a double underscore; empty without one. */
+function sharedPrefix(tools: readonly Tool[]): string {
+  const [first = ""] = tools.map(({ name }) => name);
+  for (let end = first.lastIndexOf("__"); end > 0; end = first.lastIndexOf("__", end - 1)) {
+    const prefix = first.slice(0, end + 2);
+    if (tools.every(({ name }) => name.startsWith(prefix))) return prefix;
+  }
+  return "";
 }
 
 function found(queries: readonly string[], search: ToolSearch): string {

@@ -39,6 +39,8 @@ export type ExtensionSession = {
   /** Undefined when no user can be asked for permission. */
   readonly approve: Asker | undefined;
   readonly auxiliary: Auxiliary;
+  /** True when the model gets this text already, in the system prompt or in a message. */
+  readonly isKnown: (text: string) => boolean;
 };
 
 export type Extension = {

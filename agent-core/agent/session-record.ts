@@ -64,6 +64,13 @@ export class SessionRecord {
     return this.conversation.append(message, position, line);
   }
 
+  /** True when the model gets this text already. */
+  isKnown(text: string): boolean {
+    const { messages } = this.conversation;
+    const isSaid = messages.some(({ content }) => typeof content === "string" && content.includes(text));
+    return isSaid || this.systemPrompt?.includes(text) === true;
+  }
+
   /** Appends an entry to the journal, if there is one. */
   journal(entry: NewEntry): void {
     this.#options.journal?.append(entry);

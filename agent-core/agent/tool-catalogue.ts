@@ -59,20 +59,17 @@ export class ToolCatalogue {
     const taken = this.#further().filter(({ name }) => !names.has(name));
     if (window === this.#window && isSame(taken, this.#taken)) return;
     this.#window = window;
-    const [deferrable, others] = [taken.filter(isDeferrable), taken.filter((tool) => !isDeferrable(tool))];
+    const all = [...this.#builtIn, ...taken];
+    const deferrable = all.filter((tool) => tool.deferrable === true);
+    const others = all.filter((tool) => tool.deferrable !== true);
     const isDeferring = exceedsRequest(deferrable, window);
     if (isDeferring === this.#isDeferring && isSame(taken, this.#taken)) return;
     this.#taken = taken;
     this.#isDeferring = isDeferring;
-    this.#tools = [...this.#builtIn, ...others, ...(isDeferring ? directoryTools(deferrable) : deferrable)];
+    this.#tools = [...others, ...(isDeferring ? directoryTools(deferrable) : deferrable)];
     this.#callable = isDeferring ? [...this.#tools, ...deferrable] : this.#tools;
     this.#schemaText = undefined;
   }
-}
-
-/** Tools that are never deferred: the index of the skills names them. */
-function isDeferrable({ toolset, deferrable }: Tool): boolean {
-  return deferrable === true || toolset.startsWith("mcp-") || toolset.startsWith("plugin-");
 }
 
 function isSame(first: readonly Tool[], second: readonly Tool[]): boolean {

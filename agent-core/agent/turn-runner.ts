@@ -124,7 +124,8 @@ export class TurnRunner {
     const shellOpened = shell.open(signal, (event) => this.#notify.status(event));
     await setup.extensions.ready(signal);
     setup.catalogue.beginTurn(context.window);
-    await Promise.all([this.#attach(options.userMessage), this.#prepareSystemPrompt(options), shellOpened]);
+    // The prompt comes first: an extension attaches what the prompt does not have.
+    await Promise.all([this.#prepareSystemPrompt(options), this.#attach(options.userMessage), shellOpened]);
     const turn = this.#turn(record.systemPrompt ?? "", signal);
     this.#hasRun = true;
     const outcome = await runTurn(turn);

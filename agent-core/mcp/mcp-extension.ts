@@ -93,6 +93,14 @@ export class McpExtension implements Extension {
     return [this.#command, ...(this.#servers?.commands() ?? [])];
   }
 
+  async promptText(): Promise<string | undefined> {
+    return this.#servers?.promptText();
+  }
+
+  async attach(): Promise<string | undefined> {
+    return this.#servers?.attach();
+  }
+
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }

@@ -48,6 +48,8 @@ export type ServerPorts = {
   elicit(params: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
   roots(): Root[];
   onListChanged(list: "tools" | "prompts" | "resources"): void;
+  /** Line of the server for the log. */
+  onLog(line: string): void;
   onClose(): void;
   /** Credentials for an HTTP server; undefined: none. */
   readonly authProvider: AuthProvider | undefined;
@@ -59,6 +61,8 @@ export type CallOptions = { readonly signal: AbortSignal; readonly onProgress?: 
 export type OpenClient = {
   /** Exit of the server's program and the end of its stderr, in one line; empty for servers over HTTP. */
   readonly log: string;
+  /** The server's advice on its use, as it wrote it. */
+  readonly instructions: string | undefined;
   readonly has: { readonly tools: boolean; readonly prompts: boolean; readonly resources: boolean };
   tools(): Promise<ServerList<ServerTool>>;
   prompts(): Promise<ServerList<ServerPrompt>>;
@@ -145,6 +149,10 @@ async function connect(transport: Transport, { config, ports, log }: Connecting)
   client.setNotificationHandler("notifications/tools/list_changed", () => ports.onListChanged("tools"));
   client.setNotificationHandler("notifications/prompts/list_changed", () => ports.onListChanged("prompts"));
   client.setNotificationHandler("notifications/resources/list_changed", () => ports.onListChanged("resources"));
+  client.setNotificationHandler("notifications/message", ({ params: { level, logger, data } }) => {
+    const text = typeof data === "string" ? data : JSON.stringify(data);
+    ports.onLog([level, logger, text].filter((part) => part !== undefined).join(": "));
+  });
   client.onerror = () => undefined; // text on stdout that is not a message: the connection stays open
   try {
     await client.connect(transport, { timeout: config.connectTimeoutMs });
@@ -171,6 +179,7 @@ function opened(client: Client, log: () => string): OpenClient {
     get log() {
       return log();
     },
+    instructions: client.getInstructions(),
     has: { tools: tools !== undefined, prompts: prompts !== undefined, resources: resources !== undefined },
     tools: () => listTools(pages("tools/list")),
     prompts: () => listPrompts(pages("prompts/list")),

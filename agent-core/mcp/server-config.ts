@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
 import { contentHash } from "../approval/consents.ts";
 import type { McpServerSection } from "../config/sections.ts";
+import { redact } from "../providers/redact.ts";
 
 /** Place of the settings. The user chose the servers of `config` and `editor`; a workspace brings its own along. */
 export type ServerSource = "config" | "editor" | "workspace";
@@ -173,9 +174,20 @@ export function serverHash({ settings }: ServerConfig): string {
   return contentHash(settings);
 }
 
-/** The command line or address, in one line. */
+/** The command line or address for display, in one line without keys. */
 export function serverDetail({ settings }: ServerConfig): string {
-  return settings.kind === "stdio" ? [settings.command, ...settings.args].map(quoted).join(" ") : settings.url;
+  return withoutKeys(
+    settings.kind === "stdio" ? [settings.command, ...settings.args].map(quoted).join(" ") : settings.url,
+  );
+}
+
+/** Values of options, variables and query parameters whose names are those of keys. */
+const NAMED_KEY =
+  /((?:^|[\s"?&;-])[\w-]*(?:key|token|secret|password|passwd|credential|auth)[\w-]*(?:=|:?\s+)"?)(?!\$\{)[^\s"&;]{6,}/gi;
+
+/** The text with `[key]` in place of values that look like keys. */
+export function withoutKeys(text: string): string {
+  return redact(text).replaceAll(NAMED_KEY, "$1[key]");
 }
 
 function quoted(word: string): string {
@@ -188,8 +200,20 @@ export function offersTool({ include, exclude }: ServerConfig, tool: string): bo
 }
 
 function matchesAny(patterns: readonly string[], name: string): boolean {
-  return patterns.some((pattern) => {
-    const source = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    return new RegExp(`^${source.join(".*")}$`).test(name);
-  });
+  return patterns.some((pattern) => matches(pattern, name));
+}
+
+/** Takes the first place of each part, so the time is linear. A regular expression would try all places. */
+function matches(pattern: string, name: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop();
+  if (last === undefined) return name === pattern;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
 }

@@ -1,24 +1,18 @@
 /** Connection to one server, shared by the sessions that use it: start, lists, calls, crash and restart. */
 
 import { basename } from "node:path";
-import { setTimeout as delay, setImmediate } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelcontextprotocol/client";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
-import type { ArgumentCheck } from "../tools/argument-check.ts";
+import { visibleText } from "../platform/visible-text.ts";
 import type { OpenClient, ServerPorts } from "./open-client.ts";
-import type {
-  PromptAnswer,
-  ResourceAnswer,
-  ServerPrompt,
-  ServerResource,
-  ServerTool,
-  ToolAnswer,
-} from "./server-answers.ts";
+import type { PromptAnswer, ResourceAnswer, ServerResource, ToolAnswer } from "./server-answers.ts";
 import type { SignInNeeded } from "./server-auth.ts";
 import type { ServerConfig } from "./server-config.ts";
+import { type Listing, listingOf, NOTHING } from "./server-listing.ts";
 
 /** Delays before the restarts after crashes within a minute. After the next crash the server stays down. Milliseconds. */
 const RESTART_DELAYS_MS = [1_000, 5_000, 30_000];
@@ -32,19 +26,6 @@ export type ServerState =
   | { readonly kind: "needs-sign-in"; readonly error: string }
   /** `willRestart`: the connection restarts the server by itself. */
   | { readonly kind: "failed"; readonly error: string; readonly willRestart: boolean };
-
-/** A tool of the server, with the check of its arguments. */
-export type CheckedTool = ServerTool & { readonly check: ArgumentCheck };
-
-export type Listing = {
-  readonly tools: readonly CheckedTool[];
-  readonly prompts: readonly ServerPrompt[];
-  readonly hasResources: boolean;
-  /** One line for each tool or prompt that cannot be used. */
-  readonly problems: readonly string[];
-};
-
-const NOTHING: Listing = { tools: [], prompts: [], hasResources: false, problems: [] };
 
 /** Handlers of a session for the requests that a server sends during a call. */
 export type RequestHandlers = {
@@ -67,10 +48,18 @@ export type ConnectionOptions = {
   readonly clock?: Clock;
   /** Credentials for an HTTP server, read at each start. Default: none. */
   readonly authProvider?: (config: ServerConfig) => Promise<AuthProvider | undefined>;
+  /** False when the program has changed since the user allowed it: then the server does not restart by itself. Default: true. */
+  readonly mayRestart?: () => boolean;
+  /** Receives the server's log messages, one line each. Default: they are dropped. */
+  readonly log?: (line: string) => void;
 };
 
 /** Minimum time between two requests for the lists: some servers announce a change at each request. Milliseconds. */
 const RELOAD_INTERVAL_MS = 250;
+
+/** Log messages of one start, and their length in characters: a server may send thousands a second. */
+const MAX_LOG_LINES = 200;
+const LOG_CHARS = 500;
 
 /** A call that runs. */
 type RunningCall = {
@@ -102,6 +91,8 @@ export class ServerConnection {
   /** The server announced another list since the last reading. */
   #isStale = false as boolean;
   #isReloading = false as boolean;
+  /** Log messages since the start. */
+  #logged = 0;
   /** Number of starts. Reports of an earlier start are ignored. */
   #generation = 0;
 
@@ -176,6 +167,7 @@ export class ServerConnection {
   async #open(generation: number): Promise<void> {
     const previous = this.#client;
     this.#client = undefined;
+    this.#logged = 0;
     this.#set({ kind: "starting" });
     await previous?.close().catch(() => undefined);
     const { config, folder, authProvider } = this.#options;
@@ -205,6 +197,7 @@ export class ServerConnection {
       elicit: (params: ElicitRequest["params"], signal) =>
         this.#handleRequest((handlers) => handlers.elicit(params, signal), "elicitation"),
       onListChanged: () => void this.#reload(),
+      onLog: (line) => this.#log(line),
       onClose: () => {
         if (generation !== this.#generation || this.#isClosed) return;
         this.#client = undefined;
@@ -223,6 +216,14 @@ export class ServerConnection {
     } finally {
       running.touch();
     }
+  }
+
+  #log(line: string): void {
+    this.#logged += 1;
+    if (this.#logged > MAX_LOG_LINES) return;
+    const text = visibleText(line.slice(0, LOG_CHARS)).replaceAll("\n", " ");
+    const end = this.#logged === MAX_LOG_LINES ? " (further messages are left out)" : "";
+    this.#options.log?.(`MCP server ${this.config.name}: ${text}${end}`);
   }
 
   /** Updates the state after a failed call: an HTTP server may have dropped the session or the user's sign-in. */
@@ -246,9 +247,15 @@ export class ServerConnection {
     this.#restart = new AbortController();
     this.#restartsAt = now + delay;
     this.#started = clock.wait(delay, this.#restart.signal).then(
-      () => this.start(),
+      () => this.#startAgain(),
       () => undefined, // the server was closed, or started by the user
     );
+  }
+
+  async #startAgain(): Promise<void> {
+    if (this.#options.mayRestart?.() !== false) return this.start();
+    const error = `its program changed since you allowed it. Type \`/mcp allow ${this.config.name}\` to start it again`;
+    this.#set({ kind: "failed", error, willRestart: false });
   }
 
   /** Reads the lists again. Notices that arrive meanwhile share the next reading. */
@@ -344,32 +351,6 @@ function isSignInNeeded(error: unknown): error is SignInNeeded {
 /** HTTP status 404 of a server that no longer knows the connection, for example after its restart. */
 function isForgotten(error: unknown): boolean {
   return error instanceof Error && "status" in error && error.status === 404;
-}
-
-/** Schemas that are compiled before the event loop runs other work: one takes about a millisecond. */
-const COMPILED_AT_ONCE = 5;
-
-/** Reads the lists. The check of a tool whose schema did not change stays. */
-async function listingOf(client: OpenClient, before: Listing): Promise<Listing> {
-  const [tools, prompts] = await Promise.all([
-    client.has.tools ? client.tools() : undefined,
-    client.has.prompts ? client.prompts() : undefined,
-  ]);
-  const problems = [...(tools?.problems ?? []), ...(prompts?.problems ?? [])];
-  const known = new Map(before.tools.map(({ inputSchema, check }) => [JSON.stringify(inputSchema), check]));
-  const checked: CheckedTool[] = [];
-  let compiled = 0;
-  for (const tool of tools?.items ?? []) {
-    try {
-      const check = known.get(JSON.stringify(tool.inputSchema)) ?? client.check(tool.inputSchema);
-      checked.push({ ...tool, check });
-    } catch (error) {
-      problems.push(`${tool.name}: its schema does not compile (${messageOf(error)})`);
-    }
-    compiled += 1;
-    if (compiled % COMPILED_AT_ONCE === 0) await setImmediate();
-  }
-  return { tools: checked, prompts: prompts?.items ?? [], hasResources: client.has.resources, problems };
 }
 
 function rootsOf(folders: readonly string[]) {

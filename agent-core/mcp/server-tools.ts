@@ -3,7 +3,8 @@ import * as z from "zod";
 import { INVISIBLE } from "../platform/visible-text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
-import type { CheckedTool, RequestHandlers, ServerCallOptions, ServerConnection } from "./server-connection.ts";
+import type { RequestHandlers, ServerCallOptions, ServerConnection } from "./server-connection.ts";
+import type { CheckedTool } from "./server-listing.ts";
 import { callResult, dataResult, promptText, resourceResult } from "./tool-result.ts";
 
 /** Limit of the providers for the name of a tool. */
@@ -79,6 +80,7 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
     readOnly,
     interactive: false,
     largeOutput: false,
+    deferrable: true,
     schema: { name, description: shown, parameters },
     prepare(raw) {
       const problem = check(raw);

@@ -6,13 +6,23 @@ import type { Switches } from "../config/switches.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
+import { countedTools } from "./mcp-command.ts";
 import { type OpenPage, PendingSignIns } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
 import { requestHandlers } from "./request-handlers.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerConnection } from "./server-connection.ts";
-import { consentLine, describe, itemId, itemOf, problemOf, type ServerEntry, signedIn } from "./server-entry.ts";
+import {
+  adviceOf,
+  consentLine,
+  describe,
+  itemId,
+  itemOf,
+  problemOf,
+  type ServerEntry,
+  signedIn,
+} from "./server-entry.ts";
 import { type SessionServer, ToolNames, toolsOf, wrapperTools } from "./server-tools.ts";
 import { sharedServers } from "./shared-servers.ts";
 import { type WorkspaceServerList, WorkspaceServers } from "./workspace-servers.ts";
@@ -52,6 +62,10 @@ export class SessionServers implements Extension {
   #listed: WorkspaceServerList | undefined;
   #entries: readonly ServerEntry[];
   #tools: readonly Tool[] = [];
+  /** Servers that were starting when the last turn began. */
+  #late: ReadonlySet<ServerEntry> | undefined;
+  /** Servers whose advice the model has. */
+  readonly #told = new Set<string>();
 
   /** Starts the servers in the background. */
   constructor(options: SessionServersOptions, switches: Switches, session: ExtensionSession) {
@@ -76,12 +90,24 @@ export class SessionServers implements Extension {
     this.#startAll();
   }
 
+  /** Called at the start of each turn. */
   tools(): readonly Tool[] {
     this.#startAll(); // the user may have trusted the workspace, and its files may have changed
+    this.#announceLate();
     const tools = this.#entries.flatMap((entry) => this.#toolsOf(entry));
     const isSame = tools.length === this.#tools.length && tools.every((tool, index) => tool === this.#tools[index]);
     if (!isSame) this.#tools = tools;
     return this.#tools;
+  }
+
+  /** Advice of the servers that are on, as data. */
+  async promptText(): Promise<string | undefined> {
+    return this.#advice(() => false);
+  }
+
+  /** Advice of servers that came since. */
+  async attach(): Promise<string | undefined> {
+    return this.#advice((text) => this.#session.isKnown(text));
   }
 
   commands(): readonly ExtensionCommand[] {
@@ -217,9 +243,30 @@ export class SessionServers implements Extension {
     };
     authOf().catch(() => undefined); // the start reports it
     entry.lease = sharedServers.lease({
-      ...{ config, folder: cwd, roots: [cwd, ...otherFolders], authProvider: authOf },
+      ...{ config, folder: cwd, roots: [cwd, ...otherFolders], authProvider: authOf, log: this.#options.onDefect },
+      mayRestart: () => this.#isUnchanged(entry),
       onChange: () => this.#changed(entry),
     });
+  }
+
+  /** Advice that the model has not got, within the budget. */
+  #advice(isKnown: (text: string) => boolean): string | undefined {
+    return adviceOf(this.#entries, this.#told, isKnown);
+  }
+
+  /** Reports servers that were not ready for the first turn, once each. */
+  #announceLate(): void {
+    const late = this.#late;
+    this.#late = new Set(this.#entries.filter(({ lease }) => lease?.connection.state.kind === "starting"));
+    for (const entry of late ?? []) {
+      const { lease, config } = entry;
+      if (lease?.connection.state.kind !== "on") continue;
+      const tools = countedTools(lease.connection.listing.tools.length);
+      this.#session.status({
+        severity: "info",
+        message: `The MCP server ${config.name} is ready: ${tools} from now on.`,
+      });
+    }
   }
 
   async #stop(entry: ServerEntry): Promise<void> {
@@ -236,6 +283,13 @@ export class SessionServers implements Extension {
     }
     entry.shownError = error;
     this.#notify();
+  }
+
+  /** True as long as the files of a workspace define the server as the user allowed it. */
+  #isUnchanged({ consent }: ServerEntry): boolean {
+    if (consent === undefined) return true;
+    const isDefined = this.#workspace.read().servers.some(({ hash }) => hash === consent.hash);
+    return isDefined && this.#consents.isAllowed("mcp", consent.hash);
   }
 
   #notify(): void {

@@ -6,8 +6,13 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type GroupProcess, type GroupStart, startGroup } from "../platform/children/group-process.ts";
 import { parseJson } from "../platform/json.ts";
 
-/** Longest message of a server, because a line without an end would fill the memory. Bytes. */
-const MAX_MESSAGE_BYTES = 256 * 1024 ** 2;
+/**
+ * Longest message of a server. Screenshots and files of up to 12 MB fit, and parsing takes less than a tenth of a second.
+ * A longer line would block the event loop, and one without an end would fill the memory. Bytes.
+ */
+const MAX_MESSAGE_BYTES = 16 * 1024 ** 2;
+/** Start and end of a message that have its id. Bytes. */
+const ID_BYTES = 100;
 /** Last part of the server's stderr that is kept for the error of a failed start. Characters. */
 const STDERR_CHARS = 2_000;
 /** Lines of stderr in an error: the last one alone is often only the version of the program. */
@@ -29,6 +34,8 @@ export class StdioTransport implements Transport {
   /** Parts of a line that has not ended. */
   #parts: Buffer[] = [];
   #bytes = 0;
+  /** Start and end of a message that is too long. */
+  #skipped: { readonly head: string; tail: Buffer } | undefined;
   #stderr = "";
   #how: string | undefined;
 
@@ -87,23 +94,43 @@ export class StdioTransport implements Transport {
   #read(chunk: Buffer): void {
     let from = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      this.#parts.push(chunk.subarray(from, end));
+      this.#take(chunk.subarray(from, end));
       from = end + 1;
-      const line = Buffer.concat(this.#parts).toString("utf8");
+      const line = this.#skipped === undefined ? Buffer.concat(this.#parts).toString("utf8") : this.#refusal();
       this.#clear();
       this.#receive(line);
     }
-    if (from === chunk.length) return;
-    this.#parts.push(chunk.subarray(from));
-    this.#bytes += chunk.length - from;
+    this.#take(chunk.subarray(from));
+  }
+
+  #take(part: Buffer): void {
+    if (this.#skipped !== undefined) {
+      this.#skipped.tail = Buffer.concat([this.#skipped.tail, part.subarray(-ID_BYTES)]).subarray(-ID_BYTES);
+      return;
+    }
+    if (part.length > 0) this.#parts.push(part);
+    this.#bytes += part.length;
     if (this.#bytes <= MAX_MESSAGE_BYTES) return;
-    this.onerror?.(new Error(`the server sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`));
-    void this.close();
+    const text = Buffer.concat(this.#parts);
+    this.#skipped = { head: text.toString("latin1", 0, ID_BYTES), tail: text.subarray(-ID_BYTES) };
+    this.#parts = [];
+  }
+
+  /** Answer in place of a message that was too long, so that its call does not wait for a timeout. */
+  #refusal(): string {
+    const { head = "", tail = "" } = this.#skipped ?? {};
+    const [, id] =
+      /^\s*\{"jsonrpc":\s*"2\.0",\s*"id":\s*(\d+)/.exec(head) ?? /"id":\s*(\d+)\s*\}\s*$/.exec(String(tail)) ?? [];
+    const message = `the server sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB; ask for a smaller part`;
+    return id === undefined
+      ? message
+      : JSON.stringify({ jsonrpc: "2.0", id: Number(id), error: { code: -32_600, message } });
   }
 
   #clear(): void {
     this.#parts = [];
     this.#bytes = 0;
+    this.#skipped = undefined;
   }
 
   /** Drops a line that is not a message: some servers log to stdout by mistake. */

@@ -2,6 +2,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { guard } from "../platform/children/guard.ts";
+import { killTree, MARKER_VARIABLE } from "../platform/children/process-tree.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { CallFacts, FromPlugin, Registration, ToPlugin } from "./plugin-messages.ts";
 
@@ -62,6 +64,9 @@ export class PluginConnection {
   readonly registrations: Promise<readonly Registration[]>;
   readonly #options: PluginConnectionOptions;
   readonly #child: ChildProcess;
+  readonly #marker = guard.mark();
+  /** Settles when the programs that the plugin started have ended. */
+  #programsEnded: Promise<void> = Promise.resolve();
   readonly #running = new Map<number, Running>();
   readonly #registered = Promise.withResolvers<readonly Registration[]>();
   readonly #ended = Promise.withResolvers<void>();
@@ -74,7 +79,7 @@ export class PluginConnection {
     this.#options = options;
     this.registrations = this.#registered.promise;
     this.registrations.catch(() => undefined); // `onStopped` reports the reason
-    this.#child = startProcess(dirname(entry), environment);
+    this.#child = startProcess(dirname(entry), { ...environment, [MARKER_VARIABLE]: this.#marker });
     this.#child.on("message", (message: FromPlugin) => this.#receive(message));
     this.#child.once("error", (error) => this.#stop(`its process could not be started (${messageOf(error)})`));
     this.#child.once("exit", (code, signal) => {
@@ -116,7 +121,7 @@ export class PluginConnection {
       this.#close();
     }
     this.#child.ref(); // its exit settles the promise
-    await this.#ended.promise;
+    await Promise.all([this.#ended.promise, this.#programsEnded]);
   }
 
   /** The call is over for its caller at once; its entry stays until the thread acknowledges the cancel. */
@@ -178,8 +183,13 @@ export class PluginConnection {
     clearTimeout(this.#starting);
     this.#registered.reject(error);
     for (const id of [...this.#running.keys()]) this.#take(id)?.reject(error);
+    const { pid } = this.#child;
+    if (pid === undefined) {
+      this.#ended.resolve();
+      return;
+    }
     endProcess(this.#child);
-    if (this.#child.pid === undefined) this.#ended.resolve();
+    this.#programsEnded = killTree({ pid, marker: this.#marker }); // those that left the group
   }
 
   #send(message: ToPlugin): void {

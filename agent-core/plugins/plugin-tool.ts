@@ -45,6 +45,7 @@ export function pluginTool(
     readOnly,
     interactive: false,
     largeOutput: false,
+    deferrable: true,
     schema: { name, description, parameters: { ...parameters } },
     prepare(args) {
       return {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import { Guard } from "../../agent-core/platform/children/guard.ts";
+import { guard } from "../../agent-core/platform/children/guard.ts";
 import { startInShell } from "./shell-command.ts";
 import type { CommandSink, ShownCommand, TerminalRequest } from "./shown-command.ts";
 import { typedLine } from "./typed-line.ts";
@@ -22,7 +22,6 @@ export class ShellTerminals implements vscode.Disposable {
   readonly #shells = new Set<UserShell>();
   readonly #warn: (message: string) => void;
   readonly #watches: readonly vscode.Disposable[];
-  readonly #guard = new Guard();
   /** Reason why the user's shell takes no command; valid until the settings of terminals change. */
   #hindrance: string | undefined;
   /** Number of calls of `endAll`. */
@@ -89,7 +88,7 @@ export class ShellTerminals implements vscode.Disposable {
     }
     if (this.#hindrance !== undefined) return this.#hindrance;
     const endings = this.#endings;
-    const shell = await UserShell.open({ sessionId, folder: cwd ?? undefined, env, marker: this.#guard.mark() });
+    const shell = await UserShell.open({ sessionId, folder: cwd ?? undefined, env, marker: guard.mark() });
     if (shell === undefined) return this.#hindered(NO_INTEGRATION);
     if (endings !== this.#endings) {
       await shell.close();

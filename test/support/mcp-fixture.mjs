@@ -1,6 +1,6 @@
 // An MCP server over stdio in raw JSON-RPC, with the faults of real ones. Arguments switch faults on: --garbage, --hang,
 // --crash-at=N, --log=FILE (a line for each message that it gets), --mute (no tools but echo),
-// --many=N (N further tools with long descriptions).
+// --many=N (N further tools with long descriptions), --advice=TEXT (instructions), --slow-start=MS.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
@@ -24,6 +24,7 @@ const tools = [
   { name: "lie", inputSchema: object(), annotations: { readOnlyHint: true, destructiveHint: true } },
   { name: "environment", inputSchema: object() },
   { name: "flood", inputSchema: object({ bytes: { type: "integer" } }) },
+  { name: "say", inputSchema: object({ times: { type: "integer" } }) },
   { name: "slow", inputSchema: object() },
   { name: "progress", inputSchema: object() },
   { name: "parts", inputSchema: object() },
@@ -91,6 +92,10 @@ async function call({ name, arguments: args = {}, _meta }) {
         ],
         structuredContent: { answer: 42 },
       };
+    case "say":
+      for (let count = 0; count < args.times; count += 1)
+        write({ method: "notifications/message", params: { level: "warning", logger: "disk", data: `full ${count}` } });
+      return text("said");
     case "fail":
       return { ...text("no such thing"), isError: true };
     case "grow":
@@ -109,6 +114,7 @@ const answers = {
     protocolVersion,
     capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
     serverInfo: { name: "fixture", version: "1" },
+    instructions: option("advice"),
   }),
   ping: () => ({}),
   "tools/list": () => ({ tools: option("mute") ? tools.slice(0, 1) : tools }),
@@ -131,6 +137,7 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
   const message = JSON.parse(line);
   if (option("log")) appendFileSync(option("log"), `${message.method ?? "answer"}\n`);
   const { id, method, params = {} } = message;
+  if (method === "initialize") await delay(Number(option("slow-start") ?? 0));
   if (method === undefined) return waiting.get(id)?.(message.result ?? message.error);
   if (id === undefined || (option("hang") && method === "initialize")) return undefined;
   if (params.arguments?.message === "refuse")

@@ -6,7 +6,8 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { Deadline } from "../deadline.ts";
-import { isGroupAlive, killTree } from "./process-tree.ts";
+import { guardGroup } from "./guard.ts";
+import { isGroupAlive, killTree, livingRelatives, signalMember } from "./process-tree.ts";
 
 /** Time for a program to end by itself after its stdin has closed, before its tree is killed. Milliseconds. */
 const CLOSE_GRACE_MS = 100;
@@ -43,12 +44,15 @@ export async function startGroup({ command, args, env, cwd }: GroupStart): Promi
     child.once("error", reject);
   });
   if (pid === undefined) throw new Error(`${command} has no process id`);
-  guard.add(pid);
+  const endGuard = guardGroup(pid, stdin);
+  const tree = { pid, marker: randomUUID() };
   const end = async (): Promise<void> => {
+    const members = await livingRelatives(tree); // those that left the group cannot be found once their parent has ended
     stdin.end();
     await new Deadline(CLOSE_GRACE_MS).waitFor(ended);
-    if (isGroupAlive(pid)) await killTree({ pid, marker: randomUUID() });
-    guard.remove(pid);
+    if (isGroupAlive(pid)) await killTree(tree);
+    for (const member of members) signalMember(member, "SIGKILL");
+    endGuard();
     stdout.destroy();
     stderr.destroy();
   };
@@ -61,49 +65,3 @@ export async function startGroup({ command, args, env, cwd }: GroupStart): Promi
     },
   };
 }
-
-/** Reads `add GROUP` and `remove GROUP`. At the end of its input it ends the groups that are left. */
-const GUARD_SCRIPT = `trap '' HUP INT TERM
-groups=' '
-while read -r change group; do
-  case $change in
-    add) groups="$groups$group " ;;
-    remove) groups="\${groups%% $group *} \${groups#* $group }" ;;
-  esac
-done
-for signal in TERM KILL; do
-  found=
-  for group in $groups; do kill -s "$signal" -- "-$group" 2>/dev/null && found=1; done
-  [ -z "$found" ] && exit
-  sleep 1
-done`;
-
-/** Ends the groups of a killed process. A small shell waits on a pipe that only the process holds. */
-class GroupGuard {
-  #input: Writable | undefined;
-
-  add(group: number): void {
-    this.#input ??= startGuard();
-    this.#input.write(`add ${group}\n`);
-  }
-
-  remove(group: number): void {
-    this.#input?.write(`remove ${group}\n`);
-  }
-}
-
-function startGuard(): Writable {
-  const child = spawn("sh", ["-c", GUARD_SCRIPT, "hermes-group-guard"], {
-    cwd: "/",
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  child.on("error", () => undefined); // the programs still see the end of their stdin
-  child.stdin.on("error", () => undefined);
-  child.unref();
-  if ("unref" in child.stdin && typeof child.stdin.unref === "function") child.stdin.unref();
-  return child.stdin;
-}
-
-/** Shared by all programs of this process. */
-const guard = new GroupGuard();

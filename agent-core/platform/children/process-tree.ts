@@ -99,6 +99,10 @@ async function signalTree(tree: ProcessTree, signal: NodeJS.Signals): Promise<vo
   send(-tree.pid, signal); // the whole group too, for a child that started after the listing
 }
 
+export function signalMember({ pid }: Member, signal: NodeJS.Signals): void {
+  send(pid, signal);
+}
+
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { messageOf } from "../errors.ts";
+import { guard } from "./guard.ts";
 import { isGroupAlive, killTree, MARKER_VARIABLE } from "./process-tree.ts";
-import { childMark } from "./start-child.ts";
 
 /** Time for the output to arrive after the end of the program. A process that it left may hold the pipe open for ever. */
 const OUTPUT_GRACE_MS = 500;
@@ -27,7 +27,7 @@ export type FilterEnd = { readonly exitCode: number; readonly output: string; re
 export async function runFilter(request: FilterRequest, signal: AbortSignal): Promise<FilterEnd> {
   signal.throwIfAborted();
   const { program, args, cwd, env, input, maxOutput } = request;
-  const marker = childMark();
+  const marker = guard.mark();
   const detached = process.platform !== "win32";
   const options = { windowsVerbatimArguments: true, windowsHide: true };
   const child = spawn(program, [...args], { cwd, detached, ...options, env: { ...env, [MARKER_VARIABLE]: marker } });
@@ -48,7 +48,8 @@ export async function runFilter(request: FilterRequest, signal: AbortSignal): Pr
   } finally {
     signal.removeEventListener("abort", stop);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    if (isGroupAlive(pid)) await killTree({ pid, marker });
+    const ended = killTree({ pid, marker }); // of an empty group too: a process may have left it
+    if (isGroupAlive(pid)) await ended;
   }
 }
 

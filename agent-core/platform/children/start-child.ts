@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { promisify } from "node:util";
 import { messageOf } from "../errors.ts";
-import { Guard } from "./guard.ts";
+import { guard } from "./guard.ts";
 import { makeOutputFile, OutputFlow, type OutputListener } from "./output-flow.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE, type ProcessTree } from "./process-tree.ts";
 
@@ -16,14 +16,6 @@ import { interruptGroup, killTree, MARKER_VARIABLE, type ProcessTree } from "./p
 export const UNATTENDED_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_EDITOR: "true", GIT_TERMINAL_PROMPT: "0" };
 
 const run = promisify(execFile);
-
-/** Shared by all commands of this process. */
-const guard = new Guard();
-
-/** Mark for the environment of a program that another module starts; it ends with this process, as its children do. */
-export function childMark(): string {
-  return guard.mark();
-}
 
 export type ChildRequest = {
   readonly program: string;

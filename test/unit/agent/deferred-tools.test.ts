@@ -20,10 +20,11 @@ afterEach(() => model.stop());
 
 const FILLER = "It does one more of the many things that such a service offers. ".repeat(4);
 
-function tool(name: string, description = FILLER, toolset = "mcp-hub"): Tool {
+function tool(name: string, description = FILLER, toolset = `mcp-${name.split("__")[1]}`): Tool {
   return defineTool({
     name,
     toolset,
+    deferrable: true,
     kind: "fetch",
     readOnly: false,
     description,

@@ -29,6 +29,7 @@ function greeter(name: string): Tool {
   return defineTool({
     name,
     toolset: "mcp-greeter",
+    deferrable: true,
     kind: "other",
     readOnly: true,
     description: "Greets.",

@@ -7,6 +7,7 @@ import type { OpenPage } from "../../../agent-core/mcp/pending-sign-ins.ts";
 import { editorServers, type ServerConfig } from "../../../agent-core/mcp/server-config.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
 import { type Issuer, startIssuer } from "../../support/oauth-issuer.ts";
+import { toolBench } from "../../support/tool-context.ts";
 
 const FIXTURE = join(import.meta.dirname, "../../support/mcp-fixture.mjs");
 const never = new AbortController().signal;
@@ -230,4 +231,21 @@ test("a sign-in that ends during the session says so once, and the server waits 
   await expect(staged.run()).rejects.toThrow("guarded ended your sign-in. Type `/mcp signin guarded`.");
   expect(item()).toMatchObject({ state: "needs-sign-in" });
   expect(lines.filter((line) => line.includes("ended your sign-in"))).toHaveLength(1);
+});
+
+test("a crashed server of the workspace does not restart when its script has changed since the consent", async () => {
+  const cwd = temporaryFolder("hermes-mcp-");
+  const log = join(cwd, "log");
+  writeFileSync(join(cwd, "server.mjs"), `import ${JSON.stringify(FIXTURE)};\n`);
+  const server = { command: process.execPath, args: ["server.mjs", `--log=${log}`, "--crash-at=1"] };
+  writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { fix: server } }));
+  const { command, extension, lines } = await open({ cwd });
+  await command("allow fix");
+  const look = extension.tools().find(({ name }) => name.endsWith("__look"));
+  const prepared = look?.prepare({}, cwd);
+  writeFileSync(join(cwd, "server.mjs"), `import ${JSON.stringify(FIXTURE)};\n// changed\n`);
+  const staged = prepared?.ok ? await prepared.call.stage(toolBench().context) : undefined;
+  await expect(staged?.ok && staged.run()).rejects.toThrow("ended during the call");
+  await expect.poll(() => lines.join("\n"), { timeout: 5_000 }).toContain("its program changed since you allowed it");
+  expect(readFileSync(log, "utf8").match(/^initialize$/gm)).toHaveLength(1);
 });

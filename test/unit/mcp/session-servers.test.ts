@@ -1,55 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { ExtensionSession } from "../../../agent-core/agent/extensions.ts";
-import type { McpServerSection } from "../../../agent-core/config/sections.ts";
-import { Switches } from "../../../agent-core/config/switches.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { AIAgent, mcpServers } from "../../../agent-core/index.ts";
-import { type ServerConfig, serversFrom } from "../../../agent-core/mcp/server-config.ts";
-import { SessionServers } from "../../../agent-core/mcp/session-servers.ts";
-import type { Answer, Question, Tool, ToolResult } from "../../../agent-core/tools/tool.ts";
+import type { SessionServers } from "../../../agent-core/mcp/session-servers.ts";
+import type { Answer } from "../../../agent-core/tools/tool.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
 import { call as modelCall, say, startModelServer } from "../../support/model-server/model-server.ts";
 import { isAlive } from "../../support/processes.ts";
-import { type Bench, toolBench } from "../../support/tool-context.ts";
-
-const FIXTURE = join(import.meta.dirname, "../../support/mcp-fixture.mjs");
-const SECTION = {
-  args: [],
-  env: {},
-  headers: {},
-  tools: { exclude: [], resources: true, prompts: true },
-  enabled: true,
-};
-
-/** The fixture as a server of config.yaml. */
-function fixture(args: readonly string[] = [], changes: Partial<McpServerSection> = {}, name = "fix"): ServerConfig {
-  const section = { ...SECTION, command: process.execPath, args: [FIXTURE, ...args], ...changes };
-  const { servers, problems } = serversFrom({ [name]: section }, { source: "config", sourceName: "config.yaml" });
-  expect(problems).toEqual([]);
-  const [server] = servers;
-  if (server === undefined) throw new Error("no server");
-  return server;
-}
-
-type Opened = {
-  readonly servers: SessionServers;
-  readonly bench: Bench;
-  readonly lines: string[];
-  readonly questions: Question[];
-  tool(end: string): Tool;
-  call(end: string, args?: unknown): Promise<ToolResult>;
-};
-
-type Circumstances = { readonly trusted?: () => boolean; readonly answers?: Answer[]; readonly cwd?: string };
-
-/** The sessions of most tests share one server: a start costs more than a test. */
-const shared = temporaryFolder("hermes-mcp-");
-const opened: SessionServers[] = [];
-
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((servers) => servers.dispose()));
-});
+import { FIXTURE, fixture, type Opened, open, opened } from "./support/open-servers.ts";
 
 let kept: SessionServers | undefined;
 
@@ -59,48 +17,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => kept?.dispose());
-
-async function open(configs: readonly ServerConfig[], circumstances: Circumstances = {}): Promise<Opened> {
-  const { trusted = () => true, answers = [] } = circumstances;
-  const bench = toolBench({ kind: "unavailable" }, undefined, circumstances.cwd ?? shared);
-  const lines: string[] = [];
-  const questions: Question[] = [];
-  const ask = async (question: Question): Promise<Answer> => {
-    questions.push(question);
-    return answers.shift() ?? { kind: "unavailable" };
-  };
-  const auxiliary = {
-    ask: async () => ({ ok: true, text: "forty-two", calls: [], usage: undefined }),
-    ownModel: () => undefined,
-  };
-  const session = {
-    ...{ sessionId: "s", cwd: bench.folder, approve: undefined, ask },
-    status: ({ message }: { readonly message: string }) => lines.push(message),
-    auxiliary,
-  } as unknown as ExtensionSession;
-  const home = temporaryFolder("hermes-mcp-home-");
-  const options = {
-    ...{ servers: configs, problems: [], cwd: bench.folder, otherFolders: [], trusted, home, environment: {} },
-    openPage: async () => "unavailable" as const,
-    isListed: false,
-    onDefect: (line: string) => lines.push(line),
-  };
-  const servers = new SessionServers(options, await Switches.of(home), session);
-  opened.push(servers);
-  await servers.ready;
-  const tool = (end: string): Tool => {
-    const found = servers.tools().find(({ name }) => name.endsWith(`__${end}`));
-    if (found === undefined) throw new Error(`no tool ${end}`);
-    return found;
-  };
-  const call = async (end: string, args: unknown = {}): Promise<ToolResult> => {
-    const prepared = tool(end).prepare(args, bench.folder);
-    if (!prepared.ok) return { ok: false, text: prepared.text };
-    const staged = await prepared.call.stage({ ...bench.context, ask });
-    return staged.ok ? staged.run() : { ok: false, text: staged.text };
-  };
-  return { servers, bench, lines, questions, tool, call };
-}
 
 async function pidOf({ call }: Opened): Promise<number> {
   return Number(/pid (\d+)/.exec((await call("look")).text)?.[1]);

@@ -1,0 +1,50 @@
+// Programs that leave the process group of their parent end with it.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { startGroup } from "../../../../agent-core/platform/children/group-process.ts";
+import { runFilter } from "../../../../agent-core/platform/children/run-filter.ts";
+import { processesSleeping } from "../../../support/processes.ts";
+
+const PATH = process.env["PATH"] ?? "";
+const env = { PATH };
+
+/** A server with a child in a session of its own, which reads its stdin to the end. */
+const server = (seconds: number) => ({
+  command: "sh",
+  args: ["-c", `setsid sleep ${seconds} <&- >&- 2>&- & echo started; exec cat`],
+  env,
+  cwd: "/",
+});
+
+const gone = (seconds: number) => expect.poll(() => processesSleeping(seconds), { timeout: 10_000 }).toEqual([]);
+
+test("of a server that ends", async () => {
+  const running = await startGroup(server(90_211));
+  await once(running.stdout, "data");
+  await expect.poll(() => processesSleeping(90_211).length).toBe(1);
+  await running.end();
+  await gone(90_211);
+});
+
+test("of a server whose agent was killed", async () => {
+  const module = new URL("../../../../agent-core/platform/children/group-process.ts", import.meta.url).href;
+  const start = JSON.stringify(server(90_212));
+  const script = `const { startGroup } = await import(${JSON.stringify(module)});
+    const running = await startGroup(${start});
+    running.stdout.once("data", () => console.log("ready"));`;
+  const agent = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(agent.stdout, "data");
+  await expect.poll(() => processesSleeping(90_212).length).toBe(1);
+  agent.kill("SIGKILL");
+  await gone(90_212);
+});
+
+test("of a hook", async () => {
+  const request = { program: "sh", cwd: "/", env, input: "", maxOutput: 1_000 };
+  const args = ["-c", "setsid sleep 90213 <&- >&- 2>&- & exit 0"];
+  await runFilter({ ...request, args }, AbortSignal.timeout(5_000));
+  await gone(90_213);
+});
