@@ -1,9 +1,10 @@
 /** Resolves one tool call (tool, arguments), then runs it: hooks, policy, staging, permission, run, hooks. */
+
 import type { Effect } from "../approval/policy.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { ToolCall } from "../messages/message.ts";
-import { messageOf } from "../platform/errors.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";
+import { writeFault } from "../sessions/write-fault.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import { limitResult } from "../tools/result-limit.ts";
@@ -167,7 +168,7 @@ export async function runCall(
       finish(failed(`${name} was cancelled by the user.`));
       throw signal.reason;
     }
-    return finish(failed(`${name} failed: ${messageOf(error)}`));
+    return finish(failed(`${name} failed: ${writeFault(error)}`));
   }
 }
 

@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } fro
 import { dirname } from "node:path";
 import * as z from "zod";
 import { fileVersion } from "../config/settings-file.ts";
-import { messageOf } from "../platform/errors.ts";
 import { withLockSync } from "../platform/locks/with-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
+import { writeFault } from "../sessions/write-fault.ts";
 
 const grantSchema = z.object({ id: z.string(), description: z.string() });
 const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });
@@ -105,7 +105,7 @@ export class Grants implements GrantLookup {
 
   #change(change: (grants: Map<string, Grant>) => void): void {
     let isKnown = false as boolean;
-    this.#attempt("written", () => {
+    this.#attempt("written, so the change ends with this process", () => {
       makeFolder(dirname(this.#path), 0o700);
       withLockSync(`${this.#path}.lock`, () => {
         this.#refresh();
@@ -126,7 +126,7 @@ export class Grants implements GrantLookup {
     try {
       action();
     } catch (error) {
-      this.#onDefect(`${this.#path} cannot be ${what}: ${messageOf(error)}`);
+      this.#onDefect(`${this.#path} cannot be ${what}: ${writeFault(error)}`);
     }
   }
 }

@@ -22,3 +22,21 @@ test.runIf(hasSandbox())("a turn on a disk without a byte left is saved, and the
     listed: 1,
   });
 });
+
+test.runIf(hasSandbox())("on a read-only home a session runs in memory, and each message names the cause", () => {
+  const home = mkdtempSync(join(tmpdir(), "hermes-read-only-"));
+  const disk = ["--dev-bind", "/", "/", "--ro-bind", home, home];
+  const { stdout, stderr } = spawnSync("bwrap", [...disk, "node", "test/support/read-only-home.ts", home], {
+    encoding: "utf8",
+  });
+  rmSync(home, { recursive: true });
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/^\{/), ""]);
+  expect(JSON.parse(stdout)).toEqual({
+    result: { stopReason: "end_turn" },
+    session: expect.stringMatching(/not being saved: the disk is read-only \(EROFS.*only in memory/),
+    grants: expect.stringMatching(/grants\.json cannot be written, .*: the disk is read-only/),
+    memory: expect.stringMatching(/^the disk is read-only/),
+    output: join(tmpdir(), "hermes-output.log"),
+    head: "",
+  });
+});
