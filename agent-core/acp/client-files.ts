@@ -54,6 +54,14 @@ export type ClientFilesOptions = {
  */
 const LARGE_TEXT_CHARS = 5_000_000;
 
+/** Result of a read whose answer is too large for a message. */
+const TOO_LARGE = Symbol("too large");
+
+/** The reader of messages fails the request of such an answer. */
+function isTooLarge({ message }: RequestError): boolean {
+  return message.startsWith("message too large");
+}
+
 /** Texts of a file at its last read. `client` is undefined when the client had no unsaved text. */
 type Seen = { readonly client: string | undefined; readonly disk: FileText };
 
@@ -101,6 +109,12 @@ class ClientFiles {
     signal.throwIfAborted();
     const text = await this.#clientText(path);
     signal.throwIfAborted();
+    if (text === TOO_LARGE) return onDisk.ok ? { ...onDisk, isUnchecked: true } : onDisk;
+    return this.#present(path, onDisk, text);
+  }
+
+  /** The client's text where it is newer than the disk's. */
+  #present(path: string, onDisk: FileText | FileFailure, text: string | undefined): FileText | FileFailure {
     if (!onDisk.ok && text === undefined) this.#absent.add(path);
     const last = this.#seen.get(path);
     if (onDisk.ok) this.#seen.set(path, { client: text, disk: onDisk });
@@ -157,7 +171,10 @@ class ClientFiles {
     // A client logs an error for each read of a file that does not exist.
     const isKnownAbsent = this.#absent.delete(path) && expected === null;
     const asksClient = canRead && !isKnownAbsent;
-    return conflictWith(path, asksClient ? await this.read(path, signal) : await disk.readText(path, signal), expected);
+    const present = asksClient ? await this.read(path, signal) : await disk.readText(path, signal);
+    if (!present.ok || present.isUnchecked !== true) return conflictWith(path, present, expected);
+    const message = `${path} was not changed: its text in the editor is too large to compare, and may hold unsaved changes. Close it in the editor, or change it with a command.`;
+    return { ok: false, reason: "failed", message };
   }
 
   /** True when the file on the disk had a byte order mark at its last read. */
@@ -211,14 +228,14 @@ class ClientFiles {
     if (this.#options.givesUnsaved || text.length < LARGE_TEXT_CHARS) return false;
     const part = await this.#clientText(path, needed);
     const lines = text.split(LINE_END).slice(needed.first - 1, needed.first - 1 + needed.count);
-    return part === undefined || withoutLastEnd(part) === withoutLastEnd(lines.join("\n"));
+    return typeof part !== "string" || withoutLastEnd(part) === withoutLastEnd(lines.join("\n"));
   }
 
   /**
    * Undefined when the client cannot give the file, or has no unsaved text of it. Default: all lines. Notes where the client gives
    * the byte order mark.
    */
-  async #clientText(path: string, part?: LineRange): Promise<string | undefined> {
+  async #clientText(path: string, part?: LineRange): Promise<string | typeof TOO_LARGE | undefined> {
     const { client, sessionId, givesUnsaved } = this.#options;
     const hermes: HermesReadMeta = { unsavedOnly: true };
     try {
@@ -235,7 +252,7 @@ class ClientFiles {
       else if (part === undefined) this.#marked.delete(path);
       return text;
     } catch (error) {
-      if (error instanceof RequestError) return undefined;
+      if (error instanceof RequestError) return isTooLarge(error) ? TOO_LARGE : undefined;
       throw error; // the connection is closed
     }
   }

@@ -22,6 +22,8 @@ export type FileText = {
   readonly source: "disk" | "editor";
   /** A byte order mark precedes the text on the disk. */
   readonly hasMark?: true;
+  /** The editor's own text is too large for a message, so unsaved changes are not known. */
+  readonly isUnchecked?: true;
 };
 
 export type FileStat = { readonly kind: "file" | "directory" | "other"; readonly size: number };

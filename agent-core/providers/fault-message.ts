@@ -1,4 +1,5 @@
 /** Words a fault in one line for people: what failed, on what, and what to do. */
+import { isLoopback } from "../platform/http/network-settings.ts";
 import { keyVariableOf } from "./deployments.ts";
 import type { FaultKind } from "./fault.ts";
 import { redact } from "./redact.ts";
@@ -38,7 +39,7 @@ export function faultMessage(facts: FaultFacts): string {
     case "unexplained":
       return `${who} failed with ${model}${code}${said} Try again, or choose another model.`;
     case "network":
-      return `${who} cannot be reached${placeOf(endpoint)}${said} Check the address, the network, and that the server runs.`;
+      return `${who} cannot be reached${placeOf(endpoint)}${said} ${remedyOf(endpoint)}`;
     case "timeout":
       return `${who} did not answer in time with ${model}${code}${said} Try again.`;
     case "cut-off":
@@ -98,6 +99,13 @@ export function durationText(ms: number): string {
       ? [`${minutes} min`, seconds % 60 > 0 ? ` ${seconds % 60} s` : ""]
       : [`${Math.floor(minutes / 60)} h`, minutes % 60 > 0 ? ` ${minutes % 60} min` : ""];
   return `${first}${second}`;
+}
+
+/** Most networks that need a proxy name it by a script, which is not read. */
+function remedyOf({ baseUrl }: Endpoint): string {
+  if (baseUrl !== undefined && URL.canParse(baseUrl) && isLoopback(new URL(baseUrl).hostname))
+    return "Check the address, and that the server runs.";
+  return "Check the address, the network and the proxy: network.proxy, VS Code's http.proxy and HTTPS_PROXY are read, scripts that choose a proxy (PAC) are not.";
 }
 
 function placeOf({ baseUrl }: Endpoint): string {

@@ -53,8 +53,12 @@ async function run({ path, offset, limit }: Input, context: ToolContext): Promis
   const last = Math.min(lines.length, offset - 1 + limit);
   const shown = lines.slice(offset - 1, last).map((line, index) => `${offset + index}|${cutLine(line)}`);
   if (last < lines.length) shown.push(`[lines ${offset}-${last} of ${lines.length}; continue with offset ${last + 1}]`);
+  if (read.isUnchecked) shown.push(UNCHECKED);
   return { ok: true, text: shown.join("\n") };
 }
+
+const UNCHECKED =
+  "[the file is too large to compare with the editor: this is the text on the disk, without unsaved changes]";
 
 function advice(reason: string): string {
   return reason === "directory" ? " List it with search_files and target files." : "";

@@ -97,7 +97,8 @@ export function proxyName({ url }: ProxyServer): string {
   return `${url.protocol}//${url.host}`;
 }
 
-function isLoopback(hostname: string): boolean {
+/** True for a name or an address of this machine. */
+export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i.test(hostname);
 }
 

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentContext } from "@zed-industries/agent-client-protocol";
+import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import { clientFiles } from "../../../agent-core/acp/client-files.ts";
 import { nodeFiles } from "../../../agent-core/host/node-files.ts";
+import { tool } from "../../../agent-core/tools/read-file.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
 const MARK = "\ufeff";
@@ -34,4 +35,36 @@ test.each<[string, Client]>([
   });
   expect(readFileSync(path, "utf8")).toBe(`${MARK}two\n`);
   expect(await files.readText(path, signal)).toMatchObject({ ok: true, text: "two\n" });
+});
+
+test("an editor's text that is too large for a message is not overwritten, and the reader learns that it was not compared", async () => {
+  const bench = toolBench();
+  const { folder } = bench;
+  const path = join(folder, "large.txt");
+  writeFileSync(path, "one\n");
+  const request = (): Promise<object> =>
+    Promise.reject(new RequestError(-32600, "message too large (40 MB, limit 32 MB)"));
+  const files = clientFiles({
+    ...{ client: { request } as unknown as AgentContext, sessionId: "s", roots: [folder], disk: nodeFiles() },
+    ...{
+      canRead: true,
+      canWrite: false,
+      givesUnsaved: false,
+      checksExpected: false,
+      movesFiles: false,
+      reverts: false,
+    },
+  });
+  Object.assign(bench.context.host, { files });
+  const read = await bench.run(tool, { path });
+  expect(read.text).toBe(
+    "1|one\n[the file is too large to compare with the editor: this is the text on the disk, without unsaved changes]",
+  );
+  const { signal } = new AbortController();
+  expect(await files.guardedWrite({ path, expected: "one\n", after: "two\n", purpose: "edit" }, signal)).toEqual({
+    ok: false,
+    reason: "failed",
+    message: expect.stringMatching(/large\.txt was not changed: its text in the editor is too large to compare/),
+  });
+  expect(readFileSync(path, "utf8")).toBe("one\n");
 });

@@ -118,7 +118,7 @@ class Place {
   }
 
   async run(command: string, sandbox: SandboxKind | undefined): Promise<string> {
-    if (sandbox === undefined) return this.#runBare(["bash", "-c", command]);
+    if (sandbox === undefined) return this.#runBare(command);
     const outputFile = join(this.#folder, "output.log");
     const shell = { folder: this.workspace, variables: undefined };
     const request = { command, shell, keepsShell: false, input: "none", pty: false, sandbox, outputFile } as const;
@@ -130,13 +130,19 @@ class Place {
     return textOf(outputFile) ?? "";
   }
 
-  /** Without our sandbox, but with the machine read-only, so that a loss stays a loss of the throw-away home. */
-  runHeld(command: string): Promise<string> {
-    const walls = ["--ro-bind", "/", "/", "--dev", "/dev", "--bind", this.#folder, this.#folder, "--unshare-pid"];
-    return this.#runBare(["bwrap", ...walls, "--proc", "/proc", "--die-with-parent", "bash", "-c", command]);
+  /**
+   * Runs a command without our sandbox. Walls of the test's own keep a loss within the throw-away home: the machine is
+   * read-only, and even root has no rights over its clock, its processes and its network.
+   */
+  #runBare(command: string): Promise<string> {
+    const folder = this.#folder;
+    const walls = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--ro-bind", "/", "/"];
+    const places = ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", "--bind", folder, folder];
+    const held = ["bwrap", ...walls, ...places, "bash", "-c", command];
+    return this.#runProgram(hasSandbox() ? held : ["bash", "-c", command]);
   }
 
-  #runBare([program = "", ...args]: readonly string[]): Promise<string> {
+  #runProgram([program = "", ...args]: readonly string[]): Promise<string> {
     const env = { PATH: process.env["PATH"], HOME: this.home, LANG: "C.UTF-8", TERM: "dumb" };
     return new Promise((done) => {
       const options = { cwd: this.workspace, env, timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 4e6 } as const;
@@ -239,7 +245,7 @@ test.each([
   if (!hasSandbox()) return;
   const commands = commandsOf(sweep(20_000, 60), targets);
   const { ran, losses } = await tryAll(commands, script, { mode: "auto" }, async ({ place, command }) => {
-    const output = await place.runHeld(command);
+    const output = await place.run(command, undefined);
     if (place.isWiped) return "the home was wiped";
     const verdict = judgeCommand(command, place.scope);
     const found = verdict.level === "safe" && !verdict.runsProject ? place.loss(output) : undefined;

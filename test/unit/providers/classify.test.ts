@@ -178,7 +178,7 @@ describe("messages", () => {
   test("a connection that fails: where to, and the cause underneath", () => {
     const cause = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") });
     expect(faultOf(new OpenAI.APIConnectionError({ cause })).message).toBe(
-      "openai cannot be reached at https://api.openai.com: connect ECONNREFUSED 127.0.0.1:9. Check the address, the network, and that the server runs.",
+      "openai cannot be reached at https://api.openai.com: connect ECONNREFUSED 127.0.0.1:9. Check the address, the network and the proxy: network.proxy, VS Code's http.proxy and HTTPS_PROXY are read, scripts that choose a proxy (PAC) are not.",
     );
   });
 
