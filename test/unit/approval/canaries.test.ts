@@ -19,6 +19,7 @@ import { type ApprovalMode, type Decision, decide, type PolicyContext } from "..
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
+import { bwrapArguments } from "../../../agent-core/host/terminals/sandbox/bwrap.ts";
 import { findSandbox } from "../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { sandboxedBackend } from "../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
@@ -135,10 +136,9 @@ class Place {
    * read-only, and even root has no rights over its clock, its processes and its network.
    */
   #runBare(command: string): Promise<string> {
-    const folder = this.#folder;
-    const walls = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--ro-bind", "/", "/"];
-    const places = ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", "--bind", folder, folder];
-    const held = ["bwrap", ...walls, ...places, "bash", "-c", command];
+    const binds = [{ kind: "writable", path: this.#folder }] as const;
+    const place = { binds, folder: this.workspace, outlivesShell: false, hasNetwork: false };
+    const held = ["bwrap", ...bwrapArguments(place, "bash", ["-c", command])];
     return this.#runProgram(hasSandbox() ? held : ["bash", "-c", command]);
   }
 
