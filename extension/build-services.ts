@@ -7,6 +7,7 @@ import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";
+import { taskActions } from "./chat/actions/task-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
 import type { SessionPlace } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
@@ -75,6 +76,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     {
       ...sessionActions({ sessions, panel, history, worker, requests, restores }),
       ...workspaceActions(services),
+      ...taskActions(services),
     },
     log,
   );

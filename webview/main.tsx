@@ -8,6 +8,7 @@ import "./styles/processes.css";
 import "./styles/history.css";
 import "./styles/extensions.css";
 import "./styles/cards.css";
+import "./styles/delegation.css";
 import "./styles/models.css";
 import { render } from "preact";
 import type { HostMessage } from "../agent-core/protocol/panel-events.ts";
@@ -43,6 +44,7 @@ const HOST_MESSAGES: readonly unknown[] = [
   "facts",
   "history",
   "extension-acted",
+  "task-events",
   "command",
 ] satisfies HostMessage["type"][];
 

@@ -5,6 +5,7 @@ import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protoc
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 import { Channel } from "./channel.ts";
 import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
+import type { TaskRef } from "./state/delegation.ts";
 import { attentionKey, needingAttention } from "./state/extensions.ts";
 import { type LocalEvent, reduceAll } from "./state/reduce.ts";
 import { emptyState, type PanelState, type Route, withoutSession } from "./state/state.ts";
@@ -18,7 +19,25 @@ export type PanelClock = {
   readonly nextFrame: (paint: () => void) => void;
 };
 
+/** Conversation of a sub-agent on the page. */
+export type OpenTask = {
+  readonly ref: TaskRef;
+  /** Session of the sub-agent. */
+  readonly child: string;
+  /** Shows the conversation. */
+  readonly view: Panel;
+};
+
+export type PanelOptions = {
+  /** The panel shows a conversation that its user cannot continue. */
+  readonly isReadOnly?: boolean;
+};
+
+/** Messages about a conversation that its user cannot continue. */
+const READER_MESSAGES: readonly PanelMessage["type"][] = ["open-review", "open-location", "open-link", "insert-text"];
+
 export class Panel {
+  readonly isReadOnly: boolean;
   readonly store: PanelStore;
   /** Clock of the state's times, in milliseconds. */
   readonly now: () => number;
@@ -28,10 +47,14 @@ export class Panel {
   /** Increases with each request to focus the composer. */
   readonly composerFocus = signal(0);
   readonly #host: PanelHost;
+  readonly #clock: PanelClock;
   readonly #channel: Channel;
+  #task: OpenTask | undefined;
 
-  constructor(host: PanelHost, clock: PanelClock) {
+  constructor(host: PanelHost, clock: PanelClock, { isReadOnly = false }: PanelOptions = {}) {
+    this.isReadOnly = isReadOnly;
     this.#host = host;
+    this.#clock = clock;
     this.memory = new PanelMemory(host);
     this.draft = signal(this.memory.draft);
     this.now = clock.now;
@@ -69,6 +92,9 @@ export class Panel {
         break;
       case "extension-acted":
         this.store.apply([{ kind: "extension-acted", acted: message.acted }]);
+        break;
+      case "task-events":
+        if (this.#task?.child === message.child) this.#task.view.#showReplay(message);
         break;
       case "command":
         this.#run(message.command);
@@ -118,6 +144,39 @@ export class Panel {
     this.seeExtensions();
   }
 
+  /** The sub-agent whose conversation is on the page. */
+  get task(): OpenTask | undefined {
+    return this.#task;
+  }
+
+  /** Opens the conversation of a sub-agent. `child`: its session. */
+  openTask(ref: TaskRef, child: string): void {
+    if (this.isReadOnly) return;
+    const host: PanelHost = {
+      getState: () => undefined,
+      setState: () => undefined,
+      postMessage: (message) => {
+        if (message.type === "earlier") this.post({ type: "task-earlier", child, before: message.before });
+        else if (READER_MESSAGES.includes(message.type)) this.post(message);
+      },
+    };
+    this.#task = { ref, child, view: new Panel(host, this.#clock, { isReadOnly: true }) };
+    this.#go({ task: ref });
+    this.post({ type: "task-open", child });
+  }
+
+  /** Returns to the place where the user was reading. */
+  closeTask(): void {
+    this.#task = undefined;
+    this.#go({ task: undefined });
+  }
+
+  #showReplay({ child, reset, events }: Extract<HostMessage, { type: "task-events" }>): void {
+    const { agentName } = this.store.state;
+    const begin = { kind: "session", sessionId: child, cwd: "", agentName, configOptions: [], commands: [] } as const;
+    this.store.apply(reset ? [begin, ...events] : events, reset);
+  }
+
   /** The extensions that need attention now are mentioned no more. */
   seeExtensions(): void {
     const keys = needingAttention(this.store.state).map(attentionKey);
@@ -145,7 +204,7 @@ export class Panel {
   }
 
   #showConversation(): void {
-    this.#go({ sessions: false, extensions: false, setup: false, isOpening: false });
+    this.#go({ sessions: false, extensions: false, setup: false, task: undefined, isOpening: false });
   }
 
   closeSetup(): void {

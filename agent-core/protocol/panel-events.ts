@@ -178,6 +178,8 @@ const requestEvents = [
     reasons: z.array(z.string()).readonly(),
     command: z.string().exactOptional(),
     grant: z.string().exactOptional(),
+    /** Goal of the task whose sub-agent asks. */
+    task: z.string().exactOptional(),
   }),
   /** The request is answered or withdrawn; `label` describes the outcome. */
   z.object({ kind: z.literal("permission-end"), requestId: z.string(), label: z.string() }),
@@ -272,6 +274,13 @@ export const HostMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("facts"), facts: WorkspaceFacts }),
   z.object({ type: z.literal("history"), update: HistoryUpdate }),
   z.object({ type: z.literal("extension-acted"), acted: ExtensionActed }),
+  /** Events of a sub-agent's conversation; `reset`: from the beginning of what the panel has. */
+  z.object({
+    type: z.literal("task-events"),
+    child: z.string(),
+    reset: z.boolean(),
+    events: z.array(PanelEvent).readonly(),
+  }),
   /** The panel answers with `command-done` and the same id. */
   z.object({ type: z.literal("command"), id: z.string(), command: PanelCommand }),
 ]);

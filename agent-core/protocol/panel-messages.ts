@@ -80,6 +80,19 @@ const sessions = [
   z.object({ type: z.literal("session-fork"), sessionId: id }),
 ] as const;
 
+/** Task of a delegation: `callId` is the call of `delegate_task`. */
+const task = { callId: id, taskId: id };
+
+const tasks = [
+  z.object({ type: z.literal("task-stop"), ...task }),
+  z.object({ type: z.literal("task-steer"), ...task, text }),
+  /** Requests the end of a sub-agent's conversation. `child`: its session. */
+  z.object({ type: z.literal("task-open"), child: id }),
+  /** Requests all that the panel does not have of the conversation. */
+  z.object({ type: z.literal("task-refresh"), child: id }),
+  z.object({ type: z.literal("task-earlier"), child: id, before: position }),
+] as const;
+
 const workspace = [
   z.object({ type: z.literal("open-review"), path }),
   z.object({ type: z.literal("keep-file"), path }),
@@ -135,6 +148,7 @@ export const PanelMessage = z.discriminatedUnion("type", [
   ...queue,
   ...restores,
   ...sessions,
+  ...tasks,
   ...workspace,
   ...extensions,
   ...models,

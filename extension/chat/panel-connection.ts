@@ -81,6 +81,11 @@ export class PanelConnection {
     this.#post?.({ type: "extension-acted", acted });
   }
 
+  /** Reaches only a panel that runs: a new panel shows no conversation of a sub-agent. */
+  taskEvents(message: Extract<HostMessage, { type: "task-events" }>): void {
+    this.#post?.(message);
+  }
+
   /** Shows the session of this log. */
   show(log: EventLog): void {
     this.#log?.detach();

@@ -79,6 +79,7 @@ export class Requests {
       reasons: ours?.reasons ?? [],
       ...(ours?.command !== undefined && { command: ours.command }),
       ...(ours?.grant !== undefined && { grant: ours.grant }),
+      ...(ours?.task !== undefined && { task: ours.task }),
     });
     const notice = permissionNotice(ours, options);
     const answer = await this.#firstAnswer(requestId, { sessionId, notice }, signal);
@@ -158,29 +159,45 @@ export class Requests {
 const NOTICE_CHARS = 120;
 /** Longest reasons beside it. */
 const REASON_CHARS = 160;
+/** Longest goal of a task; the card has all of it. */
+const GOAL_CHARS = 60;
 
 const REVIEW: NoticeButton = { title: "Review" };
 const QUESTION_NOTICE: RequestNotice = { text: "Hermes has a question.", buttons: [{ title: "Show Question" }] };
+
+type PermissionFacts = {
+  readonly command?: string | undefined;
+  readonly reasons?: readonly string[];
+  readonly task?: string | undefined;
+};
 
 /**
  * VS Code reads a notification as Markdown links and joins its lines. A command or a reason that this could change is not
  * shown, and the only button then opens the card.
  */
 export function permissionNotice(
-  { command, reasons = [] }: { readonly command?: string | undefined; readonly reasons?: readonly string[] } = {},
+  { command, reasons = [], task }: PermissionFacts = {},
   options: readonly PermissionOption[],
 ): RequestNotice {
+  const asker = task === undefined ? "Hermes" : askerOf(task);
   const why = plainLine(reasons.join("; "), REASON_CHARS);
   const because = why === undefined || why === "" ? "" : ` (${why})`;
-  if (command === undefined) return { text: `Hermes asks for your permission${because}.`, buttons: [REVIEW] };
+  if (command === undefined) return { text: `${asker} asks for your permission${because}.`, buttons: [REVIEW] };
   const shown = plainLine(command, NOTICE_CHARS);
   if (shown === undefined) {
-    return { text: `Hermes asks for your permission to run a command${because}.`, buttons: [REVIEW] };
+    return { text: `${asker} asks for your permission to run a command${because}.`, buttons: [REVIEW] };
   }
-  if (why === undefined) return { text: `Hermes asks to run: ${shown}`, buttons: [REVIEW] };
+  if (why === undefined) return { text: `${asker} asks to run: ${shown}`, buttons: [REVIEW] };
   const once = options.filter(({ kind }) => kind === "allow_once" || kind === "reject_once");
   const answers = once.map(({ name: title, optionId }): NoticeButton => ({ title, optionId }));
-  return { text: `Hermes asks to run: ${shown}${because}`, buttons: [REVIEW, ...answers] };
+  return { text: `${asker} asks to run: ${shown}${because}`, buttons: [REVIEW, ...answers] };
+}
+
+/** The task that asks, by the beginning of its goal. */
+function askerOf(goal: string): string {
+  const short = goal.length > GOAL_CHARS ? `${goal.slice(0, GOAL_CHARS).trimEnd()}…` : goal;
+  const shown = plainLine(short, GOAL_CHARS + 1);
+  return shown === undefined || shown === "" ? "A task of Hermes" : `Hermes, in the task "${shown}",`;
 }
 
 /** Undefined for a text that a notification would cut, join or read as a link. */

@@ -10,12 +10,12 @@ type Entries = readonly Entry[];
 const callIndexes = new WeakMap<Entries, Map<string, number>>();
 
 /** Appends an entry. Within a batch its cost does not grow with the list. */
-export function withEntry(entries: Entries, entry: Entry): Entries {
+export function withEntry<One extends Entry>(entries: readonly One[], entry: One): readonly One[] {
   return changed(entries, entries.length, entry);
 }
 
 /** Replaces the entry at `index`; both are the same tool call, or neither is one. */
-export function withChanged(entries: Entries, index: number, entry: Entry): Entries {
+export function withChanged<One extends Entry>(entries: readonly One[], index: number, entry: One): readonly One[] {
   return changed(entries, index, entry);
 }
 
@@ -28,8 +28,8 @@ export function indexOfCall(entries: Entries, id: string): number | undefined {
   return found.get(id);
 }
 
-function changed(entries: Entries, index: number, entry: Entry): Entries {
-  const next = ownCopy(entries, (shared): Entry[] => [...shared]);
+function changed<One extends Entry>(entries: readonly One[], index: number, entry: One): readonly One[] {
+  const next = ownCopy(entries, (shared): One[] => [...shared]);
   next[index] = entry;
   const known = callIndexes.get(entries);
   if (known === undefined) return next;

@@ -45,8 +45,8 @@ const handlers: Handlers = {
   session: (state, event) => ({
     ...withoutSession(state),
     route: state.route.isOpening
-      ? { ...state.route, sessions: false, extensions: false, isOpening: false }
-      : state.route,
+      ? { ...state.route, sessions: false, extensions: false, task: undefined, isOpening: false }
+      : { ...state.route, task: undefined },
     sessionId: event.sessionId,
     agentName: event.agentName,
     configOptions: event.configOptions,
@@ -61,7 +61,11 @@ const handlers: Handlers = {
   // A message closes any open page.
   prompt: (state, event, at) =>
     beginTurn(
-      { ...state, route: { ...state.route, sessions: false, extensions: false, setup: false }, restore: undefined },
+      {
+        ...state,
+        route: { ...state.route, sessions: false, extensions: false, setup: false, task: undefined },
+        restore: undefined,
+      },
       event.text,
       at,
     ),

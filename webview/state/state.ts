@@ -10,6 +10,7 @@ import type {
   ToolKind,
 } from "@zed-industries/agent-client-protocol";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
+import type { HermesTask } from "../../agent-core/protocol/delegation.ts";
 import type {
   HistoryPage,
   PanelEvent,
@@ -20,6 +21,7 @@ import type {
 } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
 import type { Activity, CompressionUpdate, ContextPressure, RetryUpdate } from "./agent-meta.ts";
+import type { TaskRef } from "./delegation.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. A growing one is `PanelState.open`; a finished one is in `entries`. */
@@ -61,6 +63,21 @@ export type ToolEntry = {
   readonly waiting: boolean;
   /** The user said no. */
   readonly isRejected: boolean;
+  /** The tool's name; undefined when the agent does not name it. */
+  readonly name: string | undefined;
+  /** Tasks of a delegation; undefined for any other call. */
+  readonly tasks: readonly HermesTask[] | undefined;
+};
+
+/** The call that a call is a part of. `taskId`: of a delegation. */
+export type CallParent = { readonly callId: string; readonly taskId: string | undefined };
+
+/** Calls in groups: a group has the calls of a script, or of one task. */
+export type NestedCalls = {
+  /** Calls of each group, in the order of their start. */
+  readonly groups: ReadonlyMap<string, readonly ToolEntry[]>;
+  /** Parent of each call. */
+  readonly parents: ReadonlyMap<string, CallParent>;
 };
 
 export type NoticeEntry = {
@@ -147,6 +164,8 @@ export type Route = {
   readonly extensions: boolean;
   /** The page that sets up a model. */
   readonly setup: boolean;
+  /** The conversation of a sub-agent; undefined while none is shown. The other pages cover it. */
+  readonly task: TaskRef | undefined;
   /** A session was chosen in the list, which closes when that session begins. */
   readonly isOpening: boolean;
   /** Increases with each request to focus the search of the list. */
@@ -166,6 +185,8 @@ export type PanelState = {
   readonly sessionId: string | undefined;
   readonly agentName: string;
   readonly entries: readonly Entry[];
+  /** Tool calls that are shown in the card of another call. */
+  readonly nestedCalls: NestedCalls;
   /** Undefined when `entries` starts with the session. */
   readonly earlier: EarlierState | undefined;
   readonly cutSummary: CutSummary | undefined;
@@ -212,11 +233,12 @@ export const emptyState: PanelState = {
     extensions: [],
     setup: null,
   },
-  route: { sessions: false, extensions: false, setup: false, isOpening: false, searchFocus: 0 },
+  route: { sessions: false, extensions: false, setup: false, task: undefined, isOpening: false, searchFocus: 0 },
   history: undefined,
   sessionId: undefined,
   agentName: "Hermes",
   entries: [],
+  nestedCalls: { groups: new Map(), parents: new Map() },
   earlier: undefined,
   cutSummary: undefined,
   openSummaries: [],

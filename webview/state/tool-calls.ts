@@ -1,8 +1,10 @@
 /** Tool calls and the terminals in their cards. An update holds only the changed fields of a call. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import { hermesField, hooksIn } from "./agent-meta.ts";
+import { cancelTasks, taskNews, tasksIn } from "./delegation.ts";
 import { indexOfCall, ownCopy, withChanged, withEntry } from "./entry-list.ts";
-import type { Entry, PanelState, TerminalState, ToolEntry } from "./state.ts";
+import { findNested, mapNested, parentIn, withNested } from "./nested-calls.ts";
+import { announce, type CallParent, type Entry, type PanelState, type TerminalState, type ToolEntry } from "./state.ts";
 import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
 import { sealOpen } from "./transcript.ts";
 
@@ -16,44 +18,72 @@ export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: nu
   const index = indexOfCall(state.entries, update.toolCallId);
   const known = index === undefined ? undefined : state.entries[index];
   if (index !== undefined && known?.type === "tool") {
-    return { ...state, entries: withChanged(state.entries, index, merge(known, update, at)) };
+    const card = merge(known, update, at);
+    const news = card.tasks && state.running ? taskNews(known.tasks ?? [], card.tasks) : undefined;
+    const next = { ...state, entries: withChanged(state.entries, index, card) };
+    return news === undefined ? next : announce(next, news);
   }
+  const parent = state.nestedCalls.parents.get(update.toolCallId) ?? parentIn(update._meta);
+  if (parent !== undefined) return upsertNested(state, parent, { update, at });
   const sealed = sealOpen(state, at);
-  const fresh: ToolEntry = {
+  const card = merge(newCard(sealed, update, at), update, at);
+  return { ...sealed, nextKey: sealed.nextKey + 1, entries: withEntry(sealed.entries, card) };
+}
+
+type Arrival = { readonly update: ToolCallUpdate; readonly at: number };
+
+function upsertNested(state: PanelState, parent: CallParent, { update, at }: Arrival): PanelState {
+  const known = findNested(state.nestedCalls, update.toolCallId);
+  const card = merge(known ?? newCard(state, update, at), update, at);
+  const nextKey = known === undefined ? state.nextKey + 1 : state.nextKey;
+  return { ...state, nextKey, nestedCalls: withNested(state.nestedCalls, parent, card) };
+}
+
+function newCard({ nextKey, running }: PanelState, { toolCallId }: ToolCallUpdate, at: number): ToolEntry {
+  return {
     type: "tool",
-    key: `e${sealed.nextKey}`,
-    id: update.toolCallId,
+    key: `e${nextKey}`,
+    id: toolCallId,
     title: "",
     kind: "other",
     status: "pending",
     content: [],
     locations: [],
     rawInput: undefined,
-    startedAt: sealed.running ? at : undefined,
+    startedAt: running ? at : undefined,
     durationMs: undefined,
     hooks: [],
     isMemory: false,
     waiting: false,
     isRejected: false,
+    name: undefined,
+    tasks: undefined,
   };
-  return { ...sealed, nextKey: sealed.nextKey + 1, entries: withEntry(sealed.entries, merge(fresh, update, at)) };
 }
 
 /** Without effect when the call is not in the list. */
 export function changeToolCall(state: PanelState, id: string, change: Partial<ToolEntry>): PanelState {
   const index = indexOfCall(state.entries, id);
   const known = index === undefined ? undefined : state.entries[index];
-  if (index === undefined || known?.type !== "tool") return state;
-  return { ...state, entries: withChanged(state.entries, index, { ...known, ...change }) };
+  if (index !== undefined && known?.type === "tool") {
+    return { ...state, entries: withChanged(state.entries, index, { ...known, ...change }) };
+  }
+  const nested = findNested(state.nestedCalls, id);
+  const parent = state.nestedCalls.parents.get(id);
+  if (nested === undefined || parent === undefined) return state;
+  return { ...state, nestedCalls: withNested(state.nestedCalls, parent, { ...nested, ...change }) };
 }
 
 /** Marks unfinished calls as stopped, because their turn has ended. */
 export function stopToolCalls(state: PanelState): PanelState {
-  if (!state.entries.some(isUnfinished)) return state;
-  const entries = state.entries.map(
-    (entry): Entry => (isUnfinished(entry) ? { ...entry, status: "stopped", waiting: false } : entry),
-  );
-  return { ...state, entries };
+  const nestedCalls = mapNested(state.nestedCalls, (call) => (isUnfinished(call) ? stopped(call) : call));
+  if (!state.entries.some(isUnfinished)) return nestedCalls === state.nestedCalls ? state : { ...state, nestedCalls };
+  const entries = state.entries.map((entry): Entry => (isUnfinished(entry) ? stopped(entry) : entry));
+  return { ...state, entries, nestedCalls };
+}
+
+function stopped(call: ToolEntry): ToolEntry {
+  return { ...call, status: "stopped", waiting: false, tasks: call.tasks && cancelTasks(call.tasks) };
 }
 
 export function isUnfinished(entry: Entry): entry is ToolEntry {
@@ -62,23 +92,32 @@ export function isUnfinished(entry: Entry): entry is ToolEntry {
 
 function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
   const status = update.status ?? card.status;
-  const ended = status === "completed" || status === "failed";
-  const measured = ended && card.startedAt !== undefined ? at - card.startedAt : undefined;
-  const begins = status === "in_progress" && card.status === "pending" && card.startedAt !== undefined;
   return {
     ...card,
     status,
+    ...timesOf(card, update, at),
     title: update.title ?? card.title,
+    name: update.name ?? card.name,
+    tasks: tasksIn(update._meta, card.tasks) ?? card.tasks,
     isMemory: card.isMemory || isKnowledgeTool(update),
     kind: update.kind ?? card.kind,
     content: update.content ?? card.content,
     locations: update.locations ?? card.locations,
     rawInput: update.rawInput ?? card.rawInput,
+    hooks: hooksIn(update._meta) ?? card.hooks,
+    isRejected: card.isRejected || hermesField(update._meta, "rejected") === true,
+  };
+}
+
+function timesOf(card: ToolEntry, update: ToolCallUpdate, at: number): Pick<ToolEntry, "startedAt" | "durationMs"> {
+  const status = update.status ?? card.status;
+  const ended = status === "completed" || status === "failed";
+  const measured = ended && card.startedAt !== undefined ? at - card.startedAt : undefined;
+  const begins = status === "in_progress" && card.status === "pending" && card.startedAt !== undefined;
+  return {
     // The wait for a permission does not count.
     startedAt: begins ? at : card.startedAt,
     durationMs: declaredDuration(update) ?? card.durationMs ?? measured,
-    hooks: hooksIn(update._meta) ?? card.hooks,
-    isRejected: card.isRejected || hermesField(update._meta, "rejected") === true,
   };
 }
 

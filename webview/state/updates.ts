@@ -14,6 +14,7 @@ import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { beginWithEarlier, earlierOf } from "./earlier.ts";
 import { withChanged } from "./entry-list.ts";
+import { joinNested } from "./nested-calls.ts";
 import { applyRewind } from "./restore.ts";
 import { announce, emptyState, type NoticeEntry, type PanelState, type TextEntry } from "./state.ts";
 import { addSummary, placeCutSummary } from "./summaries.ts";
@@ -138,6 +139,7 @@ export function addEarlierPage(
     ...state,
     nextKey: page.nextKey,
     entries: [...page.entries, ...state.entries],
+    nestedCalls: joinNested(page.nestedCalls, state.nestedCalls),
     earlier: earlier === null ? { type: "none-left" } : { type: "there", ...earlier },
   };
   return announce(placeCutSummary(next), "Earlier messages are shown");

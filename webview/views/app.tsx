@@ -4,6 +4,7 @@ import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { isOffline } from "../state/config.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { Composer } from "./composer.tsx";
+import { TaskPage } from "./delegation/task-page.tsx";
 import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
 import { Fold } from "./fold.tsx";
 import { History } from "./history.tsx";
@@ -55,6 +56,8 @@ function Content() {
   if (route.extensions) return <ExtensionsPage />;
   if (route.setup && facts.setup !== null) return <SetupPageView page={facts.setup} />;
   const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
+  if (route.task !== undefined && panel.task !== undefined)
+    return <TaskPage key={panel.task.child} open={panel.task} />;
   if (!isEmpty) return <Transcript key={sessionId} />;
   return <EmptyState onExample={(text) => panel.compose(text)} />;
 }

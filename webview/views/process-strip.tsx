@@ -1,17 +1,16 @@
 /** Background processes of the session: one line above the composer that unfolds to a list. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
 import type { TerminalState } from "../state/state.ts";
 import { lastLine, processesOf } from "../state/workspace.ts";
+import { Elapsed } from "./elapsed.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { ansiRuns, TerminalView } from "./terminal-view.tsx";
-import { formatDuration } from "./words.ts";
 
 /** Name of the panel's memory for the open strip. */
 const FOLD_ID = "processes";
-const TICK_MS = 1_000;
 
 /** The process whose output is shown; `reply` changes with each request to focus its input. */
 type Shown = { readonly id: string | undefined; readonly reply: number };
@@ -151,17 +150,6 @@ const ICONS: Readonly<Record<HermesProcess["state"], string>> = {
 };
 
 const STATE_LABELS = { "waits-for-input": "waits for input", "left-behind": "left running", ended: "" } as const;
-
-/** Running time. `since`: milliseconds since 1970. */
-function Elapsed({ since }: { readonly since: number }) {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(0, Math.round((now - since) / 1_000));
-  return <span class="process-note">{seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000)}</span>;
-}
 
 /** Last line of the output as plain text. */
 function lastLineOf({ terminalId }: HermesProcess, terminals: ReadonlyMap<string, TerminalState>): string {

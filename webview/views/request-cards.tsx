@@ -33,7 +33,7 @@ function useArmed(): boolean {
 export function PermissionCard({ request }: { readonly request: PermissionRequest }) {
   const panel = usePanel();
   const isArmed = useArmed();
-  const { requestId, toolCall, command, reasons } = request;
+  const { requestId, toolCall, command, reasons, task } = request;
   const answer = ({ optionId }: PermissionOption, reason?: string): void => {
     if (!isArmed) return;
     panel.post({ type: "permission", requestId, optionId, ...(reason && { reason }) });
@@ -47,6 +47,11 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
         <Icon name="shield" />{" "}
         {command === undefined ? visibleText(toolCall.title ?? "Allow this?") : "Run this command?"}
       </div>
+      {task !== undefined && (
+        <div class="ask-task" dir="auto">
+          <Icon name="type-hierarchy-sub" /> <span>{visibleText(task)}</span>
+        </div>
+      )}
       {command !== undefined && (
         <pre class="ask-command" dir="ltr">
           {visibleText(command)}

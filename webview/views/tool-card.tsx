@@ -1,20 +1,22 @@
-/** Card of a tool call: title, status, and its content. */
+/** Card of a tool call: title, status, its content, and the calls that are parts of it. */
 import { useComputed } from "@preact/signals";
-import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
+import type { ToolKind } from "@zed-industries/agent-client-protocol";
+import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
-import { containedText, visibleText } from "../../agent-core/platform/visible-text.ts";
-import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
+import { useState } from "preact/hooks";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
-import { isHookText, problemsIn, type ShownProblem } from "../state/agent-meta.ts";
-import { contentText } from "../state/content-text.ts";
-import type { ToolEntry, ToolStatus } from "../state/state.ts";
+import { fieldsOf, isHookText } from "../state/agent-meta.ts";
+import { partsOf } from "../state/nested-calls.ts";
+import type { CallParent, ToolEntry, ToolStatus } from "../state/state.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
-import { DiffView } from "./diff-view.tsx";
+import { isUnfinished } from "../state/tool-calls.ts";
+import { TaskList } from "./delegation/task-list.tsx";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { TerminalView } from "./terminal-view.tsx";
-import { formatDuration } from "./words.ts";
+import { HookList, ToolPart } from "./tool-parts.tsx";
+import { formatDuration, SHOWN_DURATION_MS } from "./words.ts";
 
 const icons: Readonly<Record<ToolKind, string>> = {
   read: "file",
@@ -37,24 +39,25 @@ const statusLabels: Readonly<Record<ToolStatus, string>> = {
   stopped: "stopped",
 };
 
-/** Shorter calls show no duration. */
-const SHOWN_DURATION_MS = 1_000;
+type ToolCardProps = {
+  readonly entry: ToolEntry;
+  /** The card of another call contains this one, which stays folded. */
+  readonly isNested?: boolean;
+};
 
-export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: ToolEntry }) {
-  const { status, kind, durationMs, hooks } = entry;
-  const content = entry.content.filter((part) => part.type !== "content" || !isHookText(part._meta));
+export const ToolCard = memo(function ToolCard({ entry, isNested = false }: ToolCardProps) {
+  const { status, durationMs, tasks } = entry;
   const title = visibleText(entry.title);
   const isRejected = status === "failed" && entry.isRejected;
   const label = isRejected ? "rejected" : statusLabels[status];
-  const changes = content.some((part) => part.type === "diff");
-  const commands = content.some((part) => part.type === "terminal");
-  const pictures = content.some((part) => part.type === "content" && part.content.type === "image");
+  const body = useBody(entry);
   const summary = (
     <>
-      <Icon name={entry.isMemory ? "bookmark" : icons[kind]} />
-      <span class={`tool-title${kind === "execute" ? " tool-command" : ""}`} title={title}>
+      <Icon name={iconOf(entry)} />
+      <span class={`tool-title${entry.kind === "execute" ? " tool-command" : ""}`} title={title}>
         {title}
       </span>
+      {tasks && <TaskProgress tasks={tasks} />}
       {durationMs !== undefined && durationMs >= SHOWN_DURATION_MS && (
         <span class="tool-time">{formatDuration(durationMs)}</span>
       )}
@@ -64,18 +67,11 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
   );
   return (
     <div class={`tool-card tool-${isRejected ? "rejected" : status}`} data-tool-call={entry.id} data-status={status}>
-      {content.length === 0 && hooks.length === 0 ? (
+      {body === undefined ? (
         <div class="fold-summary">{summary}</div>
       ) : (
-        <Fold
-          id={`tool:${entry.id}`}
-          openByDefault={changes || commands || pictures || status === "failed"}
-          summary={summary}
-        >
-          {content.map((part, index) => (
-            <Part key={index} id={`${entry.id}:${index}`} part={part} />
-          ))}
-          {hooks.length > 0 && <HookList hooks={hooks} />}
+        <Fold id={`tool:${entry.id}`} openByDefault={!isNested && isOpenByDefault(entry)} summary={summary}>
+          {body}
         </Fold>
       )}
       {entry.isMemory && status === "completed" && (
@@ -87,11 +83,108 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
   );
 });
 
+function iconOf({ kind, isMemory, tasks }: ToolEntry): string {
+  if (isMemory) return "bookmark";
+  return tasks === undefined ? icons[kind] : "type-hierarchy-sub";
+}
+
+/** A delegation is open while it runs. */
+function isOpenByDefault(entry: ToolEntry): boolean {
+  const { content, status, tasks } = entry;
+  if (tasks !== undefined) return isUnfinished(entry);
+  const isResult = content.some((part) => part.type !== "content" || part.content.type === "image");
+  return isResult || status === "failed";
+}
+
+/** Undefined for a card that is only a line. */
+function useBody(entry: ToolEntry): ComponentChildren {
+  const { memory, store } = usePanel();
+  const { id, tasks, hooks } = entry;
+  const hasParts = useComputed(
+    () => partsOf(store.shown.value.nestedCalls, { callId: id, taskId: undefined }).length > 0,
+  );
+  const script = scriptOf(entry);
+  const content = entry.content.filter((part) => part.type !== "content" || !isHookText(part._meta));
+  const isEmpty = content.length === 0 && hooks.length === 0 && script === undefined;
+  if (isEmpty && tasks === undefined && !hasParts.value) return undefined;
+  return (
+    <>
+      {script !== undefined && <Script code={script} />}
+      {hasParts.value && <NestedCalls callId={id} taskId={undefined} />}
+      {tasks === undefined ? (
+        content.map((part, index) => <ToolPart key={index} id={`${id}:${index}`} part={part} />)
+      ) : (
+        <TaskList
+          callId={id}
+          tasks={tasks}
+          calls={(taskId) => <NestedCalls callId={id} taskId={taskId} />}
+          onUse={() => isUnfinished(entry) && memory.setOpen(`tool:${id}`, true)}
+        />
+      )}
+      {hooks.length > 0 && <HookList hooks={hooks} />}
+    </>
+  );
+}
+
+function TaskProgress({ tasks }: { readonly tasks: NonNullable<ToolEntry["tasks"]> }) {
+  const done = tasks.filter(({ status }) => status === "completed").length;
+  return (
+    <span class="tool-time" title={`${done} of ${tasks.length} tasks completed`}>
+      {done}/{tasks.length}
+    </span>
+  );
+}
+
+/** The script of a call of `execute_code`, as Markdown. */
+function scriptOf({ name, rawInput, title }: ToolEntry): string | undefined {
+  const { code } = fieldsOf(rawInput);
+  if (name !== "execute_code" || typeof code !== "string") return undefined;
+  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${title.startsWith("Run Python") ? "python" : "javascript"}\n${code}\n${fence}`;
+}
+
+function Script({ code }: { readonly code: string }) {
+  return (
+    <div class="tool-script">
+      <MarkdownView text={appendText(emptyText, code)} growing={false} />
+    </div>
+  );
+}
+
+/** Calls that are shown before the user asks for the earlier ones. */
+const SHOWN_CALLS = 50;
+
+/** Calls that are parts of a script or of a task. A list that grows keeps its first row in place. */
+function NestedCalls(parent: CallParent) {
+  const { store } = usePanel();
+  const calls = useComputed(() => partsOf(store.shown.value.nestedCalls, parent)).value;
+  const [first, setFirst] = useState(Math.max(0, calls.length - SHOWN_CALLS));
+  if (calls.length === 0) return null;
+  return (
+    <div class="nested-calls">
+      {first > 0 && (
+        <button type="button" class="text-button" onClick={() => setFirst(0)}>
+          Show {first} earlier {first === 1 ? "call" : "calls"}
+        </button>
+      )}
+      <ul aria-label="Tool calls">
+        {calls.slice(first).map((call) => (
+          <li key={call.id}>
+            <ToolCard entry={call} isNested />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 /** Undoes what a call changed in the memory or in skills. */
 export function MemoryUndo({ callId }: { readonly callId: string }) {
-  const { store, post } = usePanel();
+  const { store, post, isReadOnly } = usePanel();
   const isUndone = useComputed(() => store.shown.value.undoneMemory.includes(callId)).value;
   if (isUndone) return <span class="memory-undone">Undone</span>;
+  if (isReadOnly) return null;
   return (
     <button
       type="button"
@@ -105,28 +198,7 @@ export function MemoryUndo({ callId }: { readonly callId: string }) {
   );
 }
 
-/** Formats that every browser shows; they load nothing and run nothing. */
-const SHOWN_IMAGES = /^image\/(?:png|jpeg|gif|webp)$/;
-
-function Part({ id, part }: { readonly id: string; readonly part: ToolCallContent }) {
-  switch (part.type) {
-    case "diff":
-      return <DiffView id={`diff:${id}`} path={part.path} oldText={part.oldText ?? null} newText={part.newText} />;
-    case "terminal":
-      return <TerminalView terminalId={part.terminalId} />;
-    case "content": {
-      const problems = problemsIn(part._meta);
-      if (problems !== undefined) return <ProblemList problems={problems} />;
-      if (part.content.type === "image" && SHOWN_IMAGES.test(part.content.mimeType)) {
-        const { mimeType, data } = part.content;
-        return <img class="tool-picture" alt="Result of the call" src={`data:${mimeType};base64,${data}`} />;
-      }
-      return <MarkdownView text={appendText(emptyText, contentText(part.content))} growing={false} />;
-    }
-  }
-}
-
-function StatusIcon({ entry: { status, waiting, isRejected } }: { readonly entry: ToolEntry }) {
+function StatusIcon({ entry: { status, waiting, isRejected, tasks } }: { readonly entry: ToolEntry }) {
   if (waiting) return <Icon name="bell-dot" />;
   if (status === "failed" && isRejected) return <Icon name="circle-slash" />;
   switch (status) {
@@ -134,69 +206,10 @@ function StatusIcon({ entry: { status, waiting, isRejected } }: { readonly entry
     case "in_progress":
       return <Icon name="loading" spin />;
     case "completed":
-      return <Icon name="check" />;
+      return <Icon name={tasks?.every((task) => task.status === "completed") === false ? "warning" : "check"} />;
     case "failed":
       return <Icon name="error" />;
     case "stopped":
       return <Icon name="circle-slash" />;
   }
-}
-
-const hookLabels: Readonly<Record<HermesHookRun["outcome"], string>> = {
-  passed: "passed",
-  changed: "changed this call",
-  blocked: "blocked this call",
-  failed: "failed",
-};
-
-const hookIcons: Readonly<Record<HermesHookRun["outcome"], string>> = {
-  passed: "check",
-  changed: "edit",
-  blocked: "circle-slash",
-  failed: "warning",
-};
-
-/** Most hooks take milliseconds. */
-function hookTime(durationMs: number): string {
-  return durationMs < SHOWN_DURATION_MS ? `${durationMs} ms` : formatDuration(durationMs);
-}
-
-/** Runs of hooks with their verdict and duration. */
-function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }) {
-  return (
-    <ul class="hook-runs" aria-label="Hooks">
-      {hooks.map(({ name, event, outcome, durationMs, message }, index) => (
-        <li key={index} class={`hook-run hook-${outcome}`} title={visibleText(message ?? event)}>
-          <Icon name={hookIcons[outcome]} />
-          <span>
-            <span class="hook-name">{visibleText(name)}</span> {hookLabels[outcome]} · {hookTime(durationMs)}
-            {message !== undefined && <span class="hook-message">{visibleText(message)}</span>}
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** Problems that an edit caused. A click opens the line. */
-function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] }) {
-  const { post } = usePanel();
-  const title = problems.length === 1 ? "1 new problem" : `${problems.length} new problems`;
-  return (
-    <section class="problems" aria-label={title}>
-      <div class="problems-title">{title}</div>
-      {problems.map(({ path, line, severity, text }, index) => (
-        <button
-          key={index}
-          type="button"
-          class="problem"
-          title={text}
-          onClick={() => post({ type: "open-location", path, line })}
-        >
-          <Icon name={severity} />
-          <span class="problem-text">{containedText(text)}</span>
-        </button>
-      ))}
-    </section>
-  );
 }

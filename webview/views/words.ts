@@ -2,6 +2,9 @@
 
 const DAY_MS = 86_400_000;
 
+/** Shorter calls show no duration. */
+export const SHOWN_DURATION_MS = 1_000;
+
 /** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 5 min`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;

@@ -1,4 +1,5 @@
 /** Messages of the panel about the workspace: pending edits, files and links, processes, extensions, models, trust. */
+import { isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { processMethods } from "../../../agent-core/protocol/processes.ts";
@@ -53,7 +54,8 @@ function reviewActions({
   "open-review" | "keep-file" | "undo-file" | "keep-all" | "undo-all" | "redo-undone"
 > {
   return {
-    "open-review": ({ path }) => {
+    "open-review": ({ path: given }) => {
+      const path = inWorkspace(given);
       const [document] = review.documentsOf(path);
       return document === undefined ? openLocation(path, undefined) : opener.openDiff(document, false);
     },
@@ -125,6 +127,12 @@ function modelActions(
     "set-key": ({ provider }) => enterKey(services, provider),
     "open-setup": () => firstRun.open(),
   };
+}
+
+/** A relative path starts at the folder of the sessions. */
+function inWorkspace(path: string): string {
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  return folder === undefined || isAbsolute(path) ? path : join(folder.uri.fsPath, path);
 }
 
 /** Shows a file as a preview. `line` is 1-based; default: the first. Rejects when the file cannot be opened. */

@@ -13,7 +13,7 @@ import { RestoreCard } from "./restore-card.tsx";
 export const MessageEdits = createContext<Map<string, string>>(new Map());
 
 export function UserMessage({ entry }: { readonly entry: TextEntry }) {
-  const { post } = usePanel();
+  const { post, isReadOnly } = usePanel();
   const edits = useContext(MessageEdits);
   const [isEditing, setEditing] = useState(edits.has(entry.key));
   const text = wholeText(entry.text);
@@ -42,7 +42,7 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
           {containedText(text)}
         </div>
       )}
-      {position !== undefined && !isEditing && (
+      {position !== undefined && !isEditing && !isReadOnly && (
         <Actions position={position} text={text} onEdit={() => setEditing(true)} />
       )}
       {position !== undefined && <RestoreCard position={position} />}

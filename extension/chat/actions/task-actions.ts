@@ -1,0 +1,35 @@
+/** Messages of the panel about sub-agents: stop, steer, and the conversation that is shown. */
+import { delegationMethods } from "../../../agent-core/protocol/delegation.ts";
+import { call } from "../../../agent-core/protocol/method.ts";
+import type { Services } from "../../services.ts";
+import type { PanelActions } from "../chat-view.ts";
+import { TaskConversation } from "../task-conversation.ts";
+import { withErrorMessage } from "../with-error-message.ts";
+
+type TaskActions = PanelActions<"task-stop" | "task-steer" | "task-open" | "task-refresh" | "task-earlier">;
+
+export function taskActions({ sessions, worker, panel }: Pick<Services, "sessions" | "worker" | "panel">): TaskActions {
+  const conversation = new TaskConversation({
+    agent: () => worker.agent(),
+    shown: () => sessions.shown,
+    post: (message) => panel.taskEvents(message),
+  });
+  const sessionId = (): string => {
+    const { sessionId: shown } = sessions.shown;
+    if (shown === undefined) throw new Error("no session is open");
+    return shown;
+  };
+  return {
+    "task-stop": ({ callId, taskId }) =>
+      withErrorMessage("The task cannot be stopped", async () => {
+        await call(await worker.agent(), delegationMethods.stop, { sessionId: sessionId(), callId, taskId });
+      }),
+    "task-steer": ({ callId, taskId, text }) =>
+      withErrorMessage("The message cannot be sent to the task", async () => {
+        await call(await worker.agent(), delegationMethods.steer, { sessionId: sessionId(), callId, taskId, text });
+      }),
+    "task-open": ({ child }) => conversation.open(child),
+    "task-refresh": ({ child }) => conversation.refresh(child),
+    "task-earlier": ({ child, before }) => conversation.earlier(child, before),
+  };
+}

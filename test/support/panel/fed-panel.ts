@@ -1,0 +1,111 @@
+/** The panel's page without extension and agent: the test feeds it a session's events, and reads what it posts. */
+import { join } from "node:path";
+import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import { chromium, type Locator, type Page } from "playwright-core";
+import { afterAll, beforeAll, inject } from "vitest";
+import type { HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
+import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
+import { picturesFolder } from "../../../scripts/project.ts";
+import { PanelPage } from "./panel-page.ts";
+import { applyTheme, type Theme } from "./panel-theme.ts";
+
+const HEIGHT = 900;
+
+export class FedPanel {
+  readonly posted: PanelMessage[] = [];
+  readonly #page: PanelPage;
+  #next = 0;
+  #sessions = 0;
+
+  private constructor(page: PanelPage) {
+    this.#page = page;
+  }
+
+  /** Opens an empty session. */
+  static async open(): Promise<FedPanel> {
+    const browser = await chromium.connect(inject("browserEndpoint"));
+    const page = await PanelPage.open(browser, { receive: (message) => panel.posted.push(message as PanelMessage) });
+    const panel = new FedPanel(page);
+    await page.load();
+    await panel.setTheme("dark");
+    await panel.setWidth(320);
+    await panel.reset();
+    return panel;
+  }
+
+  get page(): Page {
+    return this.#page.page;
+  }
+
+  locator(selector: string): Locator {
+    return this.page.locator(selector);
+  }
+
+  /** Begins a session without entries. */
+  async reset(): Promise<void> {
+    this.#next = 0;
+    this.#sessions += 1;
+    await this.#send([
+      {
+        kind: "session",
+        ...{ sessionId: `s${this.#sessions}`, cwd: "/work", agentName: "Hermes", configOptions: [], commands: [] },
+      },
+    ]);
+  }
+
+  async feed(...events: readonly PanelEvent[]): Promise<void> {
+    await this.#send(events);
+  }
+
+  async update(...updates: readonly SessionUpdate[]): Promise<void> {
+    await this.#send(updates.map((update) => ({ kind: "update", update })));
+  }
+
+  /** A message beside the session's events. */
+  async tell(message: HostMessage): Promise<void> {
+    await this.#page.send(message);
+  }
+
+  async setWidth(width: number): Promise<void> {
+    await this.page.setViewportSize({ width, height: HEIGHT });
+  }
+
+  async setTheme(theme: Theme): Promise<void> {
+    await applyTheme(this.page, theme);
+  }
+
+  /** Pictures at 320 and 200 px in each theme, where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
+  async pictures(state: string, themes: readonly Theme[] = ["light", "dark"]): Promise<void> {
+    if (picturesFolder === undefined) return;
+    for (const theme of themes) {
+      await this.setTheme(theme);
+      for (const width of [200, 320]) {
+        await this.setWidth(width);
+        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`) });
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#page.close();
+  }
+
+  async #send(events: readonly PanelEvent[]): Promise<void> {
+    const first = this.#next;
+    this.#next += events.length;
+    await this.tell({ type: "events", epoch: "e", first, reset: first === 0, events });
+  }
+}
+
+/** Panel of a `describe` block: opened before its tests and closed after them. */
+export function useFedPanel(): () => FedPanel {
+  let panel: FedPanel | undefined;
+  beforeAll(async () => {
+    panel = await FedPanel.open();
+  });
+  afterAll(() => panel?.close());
+  return () => {
+    if (panel === undefined) throw new Error("The panel is open only while the tests run.");
+    return panel;
+  };
+}

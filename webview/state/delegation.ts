@@ -1,0 +1,131 @@
+/** Tasks of a `delegate_task` call: read from its updates, counted, and put into words. */
+import type { HermesTask, HermesVerdict } from "../../agent-core/protocol/delegation.ts";
+import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
+
+export type TaskStatus = HermesTask["status"];
+
+type StatusLook = {
+  readonly icon: string;
+  readonly word: string;
+  readonly isOver: boolean;
+};
+
+export const taskLooks: Readonly<Record<TaskStatus, StatusLook>> = {
+  waiting: { icon: "circle-large-outline", word: "waiting", isOver: false },
+  running: { icon: "loading", word: "running", isOver: false },
+  checking: { icon: "law", word: "being checked", isOver: false },
+  completed: { icon: "pass", word: "completed", isOver: true },
+  partial: { icon: "warning", word: "partly completed", isOver: true },
+  failed: { icon: "error", word: "failed", isOver: true },
+  timeout: { icon: "watch", word: "timed out", isOver: true },
+  skipped: { icon: "debug-step-over", word: "skipped", isOver: true },
+  cancelled: { icon: "circle-slash", word: "cancelled", isOver: true },
+};
+
+/** A task of a call. */
+export type TaskRef = { readonly callId: string; readonly taskId: string };
+
+/** State of a delegation; undefined when the update names none. Unchanged tasks of `before` keep their objects. */
+export function tasksIn(meta: Meta, before: readonly HermesTask[] | undefined): readonly HermesTask[] | undefined {
+  const tasks = hermesField(meta, "tasks");
+  if (!Array.isArray(tasks)) return undefined;
+  return tasks.flatMap(taskOf).map((task, index) => {
+    const known = before?.[index];
+    return known !== undefined && JSON.stringify(known) === JSON.stringify(task) ? known : task;
+  });
+}
+
+function taskOf(value: unknown): HermesTask[] {
+  const fields = fieldsOf(value);
+  const { id, goal, status } = fields;
+  if (typeof id !== "string" || typeof goal !== "string" || !isStatus(status)) return [];
+  const text = (name: "sessionId" | "step" | "reason") => {
+    const said = fields[name];
+    return typeof said === "string" && { [name]: said };
+  };
+  const time = (name: "startedAt" | "durationMs") => {
+    const said = fields[name];
+    return typeof said === "number" && { [name]: said };
+  };
+  return [
+    {
+      ...{ id, goal, status, dependsOn: listOf(fields["dependsOn"]).filter((other) => typeof other === "string") },
+      ...{
+        attempt: count(fields["attempt"]),
+        iterations: count(fields["iterations"]),
+        tokens: count(fields["tokens"]),
+      },
+      ...{ ...text("sessionId"), ...text("step"), ...text("reason"), ...time("startedAt"), ...time("durationMs") },
+      files: listOf(fields["files"]).flatMap(fileOf),
+      verdicts: listOf(fields["verdicts"]).flatMap(verdictOf),
+    },
+  ];
+}
+
+function isStatus(value: unknown): value is TaskStatus {
+  return typeof value === "string" && Object.hasOwn(taskLooks, value);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function fileOf(value: unknown): HermesTask["files"][number][] {
+  const { path, hunks } = fieldsOf(value);
+  return typeof path === "string" ? [{ path, hunks: count(hunks) }] : [];
+}
+
+const decisions = ["accept", "retry", "amend", "escalate"] as const;
+
+function verdictOf(value: unknown): HermesVerdict[] {
+  const { decision: said, reason, ...scores } = fieldsOf(value);
+  const decision = decisions.find((known) => known === said);
+  if (decision === undefined) return [];
+  const [correctness, completeness, confidence] = [
+    count(scores["correctness"]),
+    count(scores["completeness"]),
+    count(scores["confidence"]),
+  ];
+  return [{ correctness, completeness, confidence, decision, reason: typeof reason === "string" ? reason : "" }];
+}
+
+export function isOver({ status }: Pick<HermesTask, "status">): boolean {
+  return taskLooks[status].isOver;
+}
+
+/** The tasks after the end of their turn: those that had not ended are cancelled. */
+export function cancelTasks(tasks: readonly HermesTask[]): readonly HermesTask[] {
+  if (tasks.every(isOver)) return tasks;
+  return tasks.map((task) => (isOver(task) ? task : { ...task, status: "cancelled" }));
+}
+
+/** Longest list of ends in one announcement; the card has them all. */
+const MAX_NEWS = 3;
+
+/** Announcement of the tasks that have ended between two states of a delegation; undefined without any. */
+export function taskNews(before: readonly HermesTask[], now: readonly HermesTask[]): string | undefined {
+  const wasOver = new Set(before.filter(isOver).map(({ id }) => id));
+  const ended = now.filter((task) => isOver(task) && !wasOver.has(task.id));
+  if (ended.length === 0) return undefined;
+  if (ended.length > MAX_NEWS) return `${ended.length} tasks have ended`;
+  return ended
+    .map(({ goal, status, reason }) => [`${goal}: ${taskLooks[status].word}`, reason].filter(Boolean).join(", "))
+    .join(". ");
+}
+
+/** State of a task in one line: its last step while it works, then its reason or its changed files. */
+export function taskLine(task: HermesTask): string {
+  const { status, step, reason, dependsOn, files } = task;
+  if (status === "waiting") return dependsOn.length === 0 ? "Waiting" : `Waiting for ${dependsOn.join(", ")}`;
+  if (!isOver(task)) return step ?? (status === "checking" ? "Checking the result" : "Starting");
+  if (status !== "completed") return reason ?? capitalised(taskLooks[status].word);
+  return files.length === 0 ? "No files changed" : `${files.length} ${files.length === 1 ? "file" : "files"} changed`;
+}
+
+function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

@@ -1,0 +1,114 @@
+/** Details of a task: reason, numbers, changed files, verdicts of the judge, tool calls. */
+import type { ComponentChildren } from "preact";
+import { visibleText } from "../../../agent-core/platform/visible-text.ts";
+import type { HermesTask, HermesVerdict } from "../../../agent-core/protocol/delegation.ts";
+import { isOver } from "../../state/delegation.ts";
+import { Fold } from "../fold.tsx";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+
+type TaskDetailsProps = {
+  readonly callId: string;
+  readonly task: HermesTask;
+  readonly calls: ComponentChildren;
+};
+
+export function TaskDetails({ callId, task, calls }: TaskDetailsProps) {
+  const { status, reason, goal, dependsOn, files, verdicts } = task;
+  const isExplained = isOver(task) && status !== "completed" && reason !== undefined;
+  return (
+    <div class="task-details">
+      <p class="task-goal">{visibleText(goal)}</p>
+      {isExplained && <p class="task-reason">{visibleText(reason)}</p>}
+      {dependsOn.length > 0 && <p class="task-note">After {visibleText(dependsOn.join(", "))}</p>}
+      <p class="task-note">{numbersOf(task)}</p>
+      {files.length > 0 && <FileList files={files} />}
+      {verdicts.length > 0 && <Verdicts id={`verdicts:${callId}:${task.id}`} verdicts={verdicts} />}
+      {calls}
+    </div>
+  );
+}
+
+function numbersOf({ iterations, tokens, attempt }: HermesTask): string {
+  const count = (number: number, word: string): string =>
+    `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+  return [count(iterations, "iteration"), count(tokens, "token"), ...(attempt > 1 ? [`${attempt} attempts`] : [])].join(
+    " · ",
+  );
+}
+
+function FileList({ files }: { readonly files: HermesTask["files"] }) {
+  const { post } = usePanel();
+  return (
+    <ul class="task-files" aria-label="Changed files">
+      {files.map(({ path, hunks }) => (
+        <li key={path}>
+          <button
+            type="button"
+            class="text-button task-file"
+            title={`${path}: open the diff`}
+            onClick={() => post({ type: "open-review", path })}
+          >
+            <Icon name="diff" />
+            <span class="tool-title">{visibleText(path)}</span>
+          </button>
+          <span class="task-note">{hunks === 1 ? "1 hunk" : `${hunks} hunks`}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const DECISIONS: Readonly<Record<HermesVerdict["decision"], string>> = {
+  accept: "Accepted",
+  retry: "Tried again",
+  amend: "Amended and tried again",
+  escalate: "Left to you",
+};
+
+function Verdicts({ id, verdicts }: { readonly id: string; readonly verdicts: readonly HermesVerdict[] }) {
+  const last = verdicts.at(-1);
+  const count = verdicts.length === 1 ? "1 check" : `${verdicts.length} checks`;
+  const summary = (
+    <>
+      <Icon name="law" />
+      <span class="tool-title">
+        {count}
+        {last && ` · ${DECISIONS[last.decision].toLowerCase()}`}
+      </span>
+    </>
+  );
+  return (
+    <Fold id={id} openByDefault={false} summary={summary} class="verdicts">
+      <ol class="verdict-list" aria-label="Verdicts of the judge">
+        {verdicts.map((verdict, index) => (
+          <li key={index} class={`verdict verdict-${verdict.decision}`}>
+            <div class="verdict-decision">{DECISIONS[verdict.decision]}</div>
+            <dl class="verdict-scores">
+              <Score name="Correctness" value={verdict.correctness} />
+              <Score name="Completeness" value={verdict.completeness} />
+              <Score name="Confidence" value={verdict.confidence} />
+            </dl>
+            {verdict.reason !== "" && <p>{visibleText(verdict.reason)}</p>}
+          </li>
+        ))}
+      </ol>
+    </Fold>
+  );
+}
+
+/** `value`: from 0 to 1. */
+function Score({ name, value }: { readonly name: string; readonly value: number }) {
+  const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
+  return (
+    <div class="score">
+      <dt>{name}</dt>
+      <dd>
+        <span class="score-bar" aria-hidden="true">
+          <span class="score-value" style={{ width: `${percent}%` }} />
+        </span>
+        {value.toFixed(2)}
+      </dd>
+    </div>
+  );
+}

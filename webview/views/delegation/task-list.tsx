@@ -1,0 +1,208 @@
+/** Tasks of a delegation in its card: their graph, and a row for each with its state and its controls. */
+import { useComputed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { memo } from "preact/compat";
+import { useRef, useState } from "preact/hooks";
+import { visibleText } from "../../../agent-core/platform/visible-text.ts";
+import type { HermesTask } from "../../../agent-core/protocol/delegation.ts";
+import { isOver, taskLine, taskLooks } from "../../state/delegation.ts";
+import { taskOfCall } from "../../state/nested-calls.ts";
+import { Elapsed } from "../elapsed.tsx";
+import { Icon, IconButton } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+import { formatCount, formatDuration } from "../words.ts";
+import { TaskDetails } from "./task-details.tsx";
+import { TaskGraph } from "./task-graph.tsx";
+
+/** Calls of a task. */
+export type TaskCalls = (taskId: string) => ComponentChildren;
+
+type TaskListProps = {
+  readonly callId: string;
+  readonly tasks: readonly HermesTask[];
+  readonly calls: TaskCalls;
+  /** The user works inside the list, which then stays open at the end of the delegation. */
+  readonly onUse: () => void;
+};
+
+export function TaskList({ callId, tasks, calls, onUse }: TaskListProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const select = (taskId: string): void => {
+    const row = list.current?.querySelector(`[data-task="${CSS.escape(taskId)}"]`);
+    row?.scrollIntoView({ block: "nearest" });
+    row?.querySelector("button")?.focus({ preventScroll: true });
+  };
+  return (
+    <div class="delegation" onFocusIn={onUse}>
+      <TaskGraph tasks={tasks} onSelect={select} />
+      <ul class="task-list" aria-label="Tasks" ref={list}>
+        {tasks.map((task) => (
+          <TaskRow key={task.id} callId={callId} task={task} calls={calls} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+type TaskRowProps = { readonly callId: string; readonly task: HermesTask; readonly calls: TaskCalls };
+
+const TaskRow = memo(
+  function TaskRow({ callId, task, calls }: TaskRowProps) {
+    const { memory, store } = usePanel();
+    const fold = `task:${callId}:${task.id}`;
+    const [isOpen, setOpen] = useState(memory.isOpen(fold, false));
+    const [isSteering, setSteering] = useState(false);
+    const row = useRef<HTMLLIElement>(null);
+    const asks = useComputed(() => {
+      const { permissions, nestedCalls } = store.shown.value;
+      const asking = permissions.map(({ toolCall }) => taskOfCall(nestedCalls, toolCall.toolCallId));
+      return asking.some((other) => other?.callId === callId && other.taskId === task.id);
+    }).value;
+    const toggle = (): void => {
+      memory.setOpen(fold, !isOpen);
+      setOpen(!isOpen);
+    };
+    const endSteering = (): void => {
+      row.current?.querySelector<HTMLElement>(".task-steer-button")?.focus();
+      setSteering(false);
+    };
+    const goal = visibleText(task.goal);
+    const line = asks ? "Waiting for your permission" : visibleText(taskLine(task));
+    return (
+      <li class={`task task-${task.status}`} data-task={task.id} data-status={task.status} ref={row}>
+        <button type="button" class="fold-summary" aria-expanded={isOpen} title={goal} onClick={toggle}>
+          <TaskIcon task={task} asks={asks} />
+          <span class="tool-title">{goal}</span>
+          <TaskTime task={task} />
+          <Icon name={isOpen ? "chevron-down" : "chevron-right"} />
+        </button>
+        <div class="task-foot">
+          <span class="task-line" title={line}>
+            {line}
+          </span>
+          <TaskCounts task={task} />
+          <TaskActions callId={callId} task={task} onSteer={() => setSteering(!isSteering)} />
+        </div>
+        {isSteering && !isOver(task) && <SteerLine callId={callId} task={task} onEnd={endSteering} />}
+        {isOpen && <TaskDetails callId={callId} task={task} calls={calls(task.id)} />}
+      </li>
+    );
+  },
+  (before, after) => before.task === after.task && before.callId === after.callId,
+);
+
+/** State as an icon, and in words for screen readers. */
+export function TaskIcon({ task: { status }, asks = false }: { readonly task: HermesTask; readonly asks?: boolean }) {
+  const { icon, word } = taskLooks[status];
+  return (
+    <>
+      <span class="task-icon">
+        {asks ? <Icon name="bell-dot" /> : <Icon name={icon} spin={status === "running"} />}
+      </span>
+      <span class="visually-hidden">{asks ? "waiting for permission" : word}: </span>
+    </>
+  );
+}
+
+export function TaskTime({ task }: { readonly task: HermesTask }) {
+  const { startedAt, durationMs } = task;
+  if (isOver(task))
+    return durationMs === undefined ? null : <span class="task-time">{formatDuration(durationMs)}</span>;
+  return startedAt === undefined ? null : (
+    <span class="task-time">
+      <Elapsed since={startedAt} />
+    </span>
+  );
+}
+
+function TaskCounts({ task: { tokens, attempt } }: { readonly task: HermesTask }) {
+  const words = [...(attempt > 1 ? [`try ${attempt}`] : []), ...(tokens > 0 ? [`${formatCount(tokens)} tokens`] : [])];
+  return words.length === 0 ? null : <span class="task-counts">{words.join(" · ")}</span>;
+}
+
+type TaskActionsProps = { readonly callId: string; readonly task: HermesTask; readonly onSteer: () => void };
+
+function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
+  const panel = usePanel();
+  const [isStopping, setStopping] = useState(false);
+  const { id, sessionId, status } = task;
+  const goal = visibleText(task.goal);
+  const stop = ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
+    // The button disappears with the task: the focus stays in the row.
+    currentTarget.closest("li")?.querySelector("button")?.focus();
+    setStopping(true);
+    panel.post({ type: "task-stop", callId, taskId: id });
+  };
+  return (
+    <span class="task-actions">
+      {sessionId !== undefined && (
+        <button
+          type="button"
+          class="icon-button task-open-button"
+          title="Open the conversation"
+          aria-label={`Open the conversation of ${goal}`}
+          onClick={() => panel.openTask({ callId, taskId: id }, sessionId)}
+        >
+          <Icon name="link-external" />
+        </button>
+      )}
+      {status === "running" && (
+        <button
+          type="button"
+          class="icon-button task-steer-button"
+          title="Send a message to this task"
+          aria-label={`Send a message to ${goal}`}
+          onClick={onSteer}
+        >
+          <Icon name="comment" />
+        </button>
+      )}
+      {!isOver(task) && !isStopping && (
+        <button type="button" class="icon-button" title="Stop this task" aria-label={`Stop ${goal}`} onClick={stop}>
+          <Icon name="debug-stop" />
+        </button>
+      )}
+    </span>
+  );
+}
+
+type SteerLineProps = { readonly callId: string; readonly task: HermesTask; readonly onEnd: () => void };
+
+/** The user has just opened the field by a click. */
+function focusOnce(field: HTMLInputElement | null): void {
+  field?.focus();
+}
+
+function SteerLine({ callId, task, onEnd }: SteerLineProps) {
+  const { post } = usePanel();
+  const [text, setText] = useState("");
+  return (
+    <form
+      class="task-steer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() === "") return;
+        post({ type: "task-steer", callId, taskId: task.id, text: text.trim() });
+        onEnd();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        onEnd();
+      }}
+    >
+      <input
+        type="text"
+        ref={focusOnce}
+        aria-label={`Message to ${visibleText(task.goal)}`}
+        placeholder="Message to this task"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <IconButton icon="close" name="Cancel the message" title="Cancel (Escape)" act={onEnd} />
+      <button type="submit" class="button button-small button-secondary" disabled={text.trim() === ""}>
+        Send
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,16 @@
+/** Running time that counts by itself. */
+import { useEffect, useState } from "preact/hooks";
+import { formatDuration } from "./words.ts";
+
+const TICK_MS = 1_000;
+
+/** `since`: milliseconds since 1970. */
+export function Elapsed({ since }: { readonly since: number }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.round((now - since) / 1_000));
+  return <span class="process-note">{seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000)}</span>;
+}

@@ -1,0 +1,94 @@
+/** Content of a tool card: diffs, terminals, pictures, text, problems, and runs of hooks. */
+import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
+import { containedText, visibleText } from "../../agent-core/platform/visible-text.ts";
+import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
+import { MarkdownView } from "../markdown/markdown-view.tsx";
+import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
+import { contentText } from "../state/content-text.ts";
+import { appendText, emptyText } from "../state/streamed-text.ts";
+import { DiffView } from "./diff-view.tsx";
+import { Icon } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+import { Picture } from "./picture.tsx";
+import { TerminalView } from "./terminal-view.tsx";
+import { formatDuration, SHOWN_DURATION_MS } from "./words.ts";
+
+/** Formats that every browser shows; they load nothing and run nothing. */
+const SHOWN_IMAGES = /^image\/(?:png|jpeg|gif|webp)$/;
+
+export function ToolPart({ id, part }: { readonly id: string; readonly part: ToolCallContent }) {
+  switch (part.type) {
+    case "diff":
+      return <DiffView id={`diff:${id}`} path={part.path} oldText={part.oldText ?? null} newText={part.newText} />;
+    case "terminal":
+      return <TerminalView terminalId={part.terminalId} />;
+    case "content": {
+      const problems = problemsIn(part._meta);
+      if (problems !== undefined) return <ProblemList problems={problems} />;
+      if (part.content.type === "image" && SHOWN_IMAGES.test(part.content.mimeType)) {
+        const { mimeType, data } = part.content;
+        return <Picture source={`data:${mimeType};base64,${data}`} />;
+      }
+      return <MarkdownView text={appendText(emptyText, contentText(part.content))} growing={false} />;
+    }
+  }
+}
+
+const hookLabels: Readonly<Record<HermesHookRun["outcome"], string>> = {
+  passed: "passed",
+  changed: "changed this call",
+  blocked: "blocked this call",
+  failed: "failed",
+};
+
+const hookIcons: Readonly<Record<HermesHookRun["outcome"], string>> = {
+  passed: "check",
+  changed: "edit",
+  blocked: "circle-slash",
+  failed: "warning",
+};
+
+/** Most hooks take milliseconds. */
+function hookTime(durationMs: number): string {
+  return durationMs < SHOWN_DURATION_MS ? `${durationMs} ms` : formatDuration(durationMs);
+}
+
+/** Runs of hooks with their verdict and duration. */
+export function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }) {
+  return (
+    <ul class="hook-runs" aria-label="Hooks">
+      {hooks.map(({ name, event, outcome, durationMs, message }, index) => (
+        <li key={index} class={`hook-run hook-${outcome}`} title={visibleText(message ?? event)}>
+          <Icon name={hookIcons[outcome]} />
+          <span>
+            <span class="hook-name">{visibleText(name)}</span> {hookLabels[outcome]} · {hookTime(durationMs)}
+            {message !== undefined && <span class="hook-message">{visibleText(message)}</span>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Problems that an edit caused. A click opens the line. */
+function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] }) {
+  const { post } = usePanel();
+  const title = problems.length === 1 ? "1 new problem" : `${problems.length} new problems`;
+  return (
+    <section class="problems" aria-label={title}>
+      <div class="problems-title">{title}</div>
+      {problems.map(({ path, line, severity, text }, index) => (
+        <button
+          key={index}
+          type="button"
+          class="problem"
+          title={text}
+          onClick={() => post({ type: "open-location", path, line })}
+        >
+          <Icon name={severity} />
+          <span class="problem-text">{containedText(text)}</span>
+        </button>
+      ))}
+    </section>
+  );
+}
