@@ -13,6 +13,8 @@ const PACKED_EVENTS = 500;
 export class EventLog {
   #epoch = randomUUID();
   #events: PanelEvent[] = [];
+  /** Index of the latest state of each delegation, by its call. */
+  readonly #states = new Map<string, number>();
   /** Number of the next event to send, and of the first that is not acknowledged. */
   #sent = 0;
   #acknowledged = 0;
@@ -24,16 +26,28 @@ export class EventLog {
   clear(): void {
     this.#epoch = randomUUID();
     this.#events = [];
+    this.#states.clear();
     this.#sent = 0;
     this.#acknowledged = 0;
   }
 
   push(event: PanelEvent): void {
+    this.#forgetState(event);
     const last = this.#events.at(-1);
     const merged = this.#sent < this.#events.length && last ? mergeDeltas(last, event) : undefined;
     if (merged === undefined) this.#events.push(event);
     else this.#events[this.#events.length - 1] = merged;
     this.#schedule();
+  }
+
+  /** A delegation sends all of its tasks with each change: only the latest state is kept. */
+  #forgetState(event: PanelEvent): void {
+    const callId = delegationOf(event);
+    if (callId === undefined) return;
+    const place = this.#states.get(callId);
+    const before = place === undefined ? undefined : this.#events[place];
+    if (place !== undefined && before !== undefined) this.#events[place] = withoutTasks(before);
+    this.#states.set(callId, this.#events.length);
   }
 
   /** Sends nothing until `release`, so that the panel draws a long replay once. */
@@ -51,7 +65,10 @@ export class EventLog {
     this.#post = post;
     const known = epoch === this.#epoch && next <= this.#events.length;
     // No panel has the old numbers.
-    if (!known) this.#events = merged(this.#events);
+    if (!known) {
+      this.#events = merged(this.#events);
+      this.#states.clear();
+    }
     this.#sent = known ? next : 0;
     this.#acknowledged = this.#sent;
     this.#send(!known);
@@ -93,6 +110,21 @@ export class EventLog {
 /** Number of events to copy. A page of earlier messages is one event that contains many. */
 function sizeOf(events: readonly PanelEvent[]): number {
   return events.reduce((sum, event) => sum + (event.kind === "earlier-page" ? event.updates.length : 1), 0);
+}
+
+/** Call of an update with the tasks of a delegation. */
+function delegationOf(event: PanelEvent): string | undefined {
+  if (event.kind !== "update" || event.update.sessionUpdate !== "tool_call_update") return undefined;
+  const { toolCallId, _meta: meta } = event.update;
+  const hermes = meta?.["hermes"];
+  return typeof hermes === "object" && hermes !== null && "tasks" in hermes ? toolCallId : undefined;
+}
+
+function withoutTasks(event: PanelEvent): PanelEvent {
+  if (event.kind !== "update" || event.update.sessionUpdate !== "tool_call_update") return event;
+  const { _meta: meta, ...update } = event.update;
+  const { tasks: _, ...hermes }: { readonly tasks?: unknown } = { ...(meta?.["hermes"] as object) }; // `delegationOf` found it
+  return { kind: "update", update: { ...update, ...(Object.keys(hermes).length > 0 && { _meta: { hermes } }) } };
 }
 
 /** The same events, with neighbouring deltas of a text as one: a panel reads thousands of them at once. */

@@ -1,5 +1,6 @@
 /** Content of a tool card: diffs, terminals, pictures, text, problems, and runs of hooks. */
 import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
+import { useRef } from "preact/hooks";
 import { containedText, visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
@@ -7,9 +8,8 @@ import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
 import { contentText } from "../state/content-text.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
 import { DiffView } from "./diff-view.tsx";
-import { Icon } from "./icon.tsx";
+import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { Picture } from "./picture.tsx";
 import { TerminalView } from "./terminal-view.tsx";
 import { formatDuration, SHOWN_DURATION_MS } from "./words.ts";
 
@@ -32,6 +32,30 @@ export function ToolPart({ id, part }: { readonly id: string; readonly part: Too
       return <MarkdownView text={appendText(emptyText, contentText(part.content))} growing={false} />;
     }
   }
+}
+
+/** A thumbnail that opens large over the panel. `source`: address with the data of the picture. */
+function Picture({ source }: { readonly source: string }) {
+  const large = useRef<HTMLDialogElement>(null);
+  const close = (): void => large.current?.close();
+  return (
+    <>
+      <button
+        type="button"
+        class="picture-button"
+        title="Show large"
+        aria-label="Show the picture large"
+        onClick={() => large.current?.showModal()}
+      >
+        <img class="tool-picture" alt="Result of the call" src={source} />
+      </button>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: Escape and the button close it by keyboard */}
+      <dialog class="picture-large" aria-label="Picture" ref={large} onClick={close}>
+        <IconButton icon="close" name="Close the picture" title="Close (Escape)" act={close} />
+        <img alt="Result of the call" src={source} />
+      </dialog>
+    </>
+  );
 }
 
 const hookLabels: Readonly<Record<HermesHookRun["outcome"], string>> = {

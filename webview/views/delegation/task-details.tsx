@@ -1,8 +1,7 @@
-/** Details of a task: reason, numbers, changed files, verdicts of the judge, tool calls. */
+/** Details of a task: dependencies, numbers, changed files, verdicts of the judge, tool calls. */
 import type { ComponentChildren } from "preact";
 import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import type { HermesTask, HermesVerdict } from "../../../agent-core/protocol/delegation.ts";
-import { isOver } from "../../state/delegation.ts";
 import { Fold } from "../fold.tsx";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -14,12 +13,9 @@ type TaskDetailsProps = {
 };
 
 export function TaskDetails({ callId, task, calls }: TaskDetailsProps) {
-  const { status, reason, goal, dependsOn, files, verdicts } = task;
-  const isExplained = isOver(task) && status !== "completed" && reason !== undefined;
+  const { dependsOn, files, verdicts } = task;
   return (
     <div class="task-details">
-      <p class="task-goal">{visibleText(goal)}</p>
-      {isExplained && <p class="task-reason">{visibleText(reason)}</p>}
       {dependsOn.length > 0 && <p class="task-note">After {visibleText(dependsOn.join(", "))}</p>}
       <p class="task-note">{numbersOf(task)}</p>
       {files.length > 0 && <FileList files={files} />}

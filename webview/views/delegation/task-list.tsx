@@ -14,6 +14,9 @@ import { formatCount, formatDuration } from "../words.ts";
 import { TaskDetails } from "./task-details.tsx";
 import { TaskGraph } from "./task-graph.tsx";
 
+/** A longer list scrolls inside its card. */
+const MANY_TASKS = 8;
+
 /** Calls of a task. */
 export type TaskCalls = (taskId: string) => ComponentChildren;
 
@@ -35,7 +38,7 @@ export function TaskList({ callId, tasks, calls, onUse }: TaskListProps) {
   return (
     <div class="delegation" onFocusIn={onUse}>
       <TaskGraph tasks={tasks} onSelect={select} />
-      <ul class="task-list" aria-label="Tasks" ref={list}>
+      <ul class={tasks.length > MANY_TASKS ? "task-list task-list-long" : "task-list"} aria-label="Tasks" ref={list}>
         {tasks.map((task) => (
           <TaskRow key={task.id} callId={callId} task={task} calls={calls} />
         ))}
@@ -69,7 +72,12 @@ const TaskRow = memo(
     const goal = visibleText(task.goal);
     const line = asks ? "Waiting for your permission" : visibleText(taskLine(task));
     return (
-      <li class={`task task-${task.status}`} data-task={task.id} data-status={task.status} ref={row}>
+      <li
+        class={`task task-${task.status}${isOpen ? " task-open" : ""}`}
+        data-task={task.id}
+        data-status={task.status}
+        ref={row}
+      >
         <button type="button" class="fold-summary" aria-expanded={isOpen} title={goal} onClick={toggle}>
           <TaskIcon task={task} asks={asks} />
           <span class="tool-title">{goal}</span>
@@ -77,7 +85,7 @@ const TaskRow = memo(
           <Icon name={isOpen ? "chevron-down" : "chevron-right"} />
         </button>
         <div class="task-foot">
-          <span class="task-line" title={line}>
+          <span class={isOpen && isOver(task) ? "task-reason" : "task-line"} title={line}>
             {line}
           </span>
           <TaskCounts task={task} />
@@ -143,7 +151,7 @@ function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
           aria-label={`Open the conversation of ${goal}`}
           onClick={() => panel.openTask({ callId, taskId: id }, sessionId)}
         >
-          <Icon name="link-external" />
+          <Icon name="eye" />
         </button>
       )}
       {status === "running" && (

@@ -100,3 +100,25 @@ test("a large page of earlier messages travels as one text, a small one as it is
   }
   expect(sent.slice(-2).map(({ events }) => typeof events)).toEqual(["object", "string"]);
 });
+
+test("the log keeps only the latest state of a delegation, and the other facts of its updates", () => {
+  const log = new EventLog();
+  const messages: EventsMessage[] = [];
+  log.attach((message) => messages.push(message), "", 0);
+  const state = (callId: string, step: string, more = {}): PanelEvent => ({
+    kind: "update",
+    update: {
+      ...{ sessionUpdate: "tool_call_update", toolCallId: callId, status: "in_progress" },
+      _meta: { hermes: { tasks: [{ id: "a", step }], ...more } },
+    },
+  });
+  log.push(state("d", "one", { durationMs: 1 }));
+  log.push(state("e", "other"));
+  log.push(state("d", "two"));
+  log.push(state("d", "three"));
+  log.attach((message) => messages.push(message), "unknown", 0);
+  const events = messages.at(-1)?.events;
+  expect(JSON.stringify(events).match(/"step":"\w+"/g)).toEqual(['"step":"other"', '"step":"three"']);
+  expect(events).toHaveLength(4);
+  expect(events?.[0]).toMatchObject({ update: { _meta: { hermes: { durationMs: 1 } } } });
+});
