@@ -48,6 +48,8 @@ export type CallServices = {
   readonly monotonicNow: () => number;
   /** Problems of earlier edits that came after their results; the next result or request takes them. */
   readonly lateProblems: string[];
+  /** Files of the calls that are parts of the current one. */
+  readonly nestedPaths?: string[];
   contextFor(callId: string, signal: AbortSignal): ToolContext;
   /** Writes an over-long result to a file. Rejects when the file cannot be written. */
   writeSpill(path: string, text: string): Promise<void>;
@@ -146,7 +148,8 @@ export async function runCall(
   const { call } = resolved;
   const name = calledName(resolved);
   const start = monotonicNow();
-  const timed = withTimedQuestions(services);
+  const nestedPaths: string[] = [];
+  const timed = withTimedQuestions({ ...services, nestedPaths });
   const finish = (result: ToolResult): ToolResult => {
     const durationMs = monotonicNow() - start - timed.waitedMs();
     notify.toolProgress({ type: "finished", callId: call.id, name, result, durationMs });
@@ -160,7 +163,12 @@ export async function runCall(
     const text = await limited(result.text, call.id, services, signal);
     if (result.ok) for (const { path } of result.diffs ?? []) services.changedPaths.add(path);
     const paths = resolved.ok && result.ok ? resolved.prepared.locations.map(({ path }) => path) : [];
-    const instructions = await services.subfolderContext(paths);
+    if (resolved.parentCallId !== undefined) {
+      // The model may never read this text, so notes for it wait for the result of the parent.
+      services.nestedPaths?.push(...paths);
+      return finish({ ...result, text });
+    }
+    const instructions = await services.subfolderContext([...paths, ...nestedPaths]);
     const late = services.lateProblems.splice(0);
     return finish({ ...result, text: [text, ...(instructions === "" ? [] : [instructions]), ...late].join("\n\n") });
   } catch (error) {

@@ -1,5 +1,5 @@
 /** A tool that calls other tools of its session: scripts and delegations are built on it. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -39,6 +39,9 @@ const relay = defineTool({
 async function relayed(calls: readonly { name: string; input: unknown }[]): Promise<readonly ToolProgressEvent[]> {
   const cwd = mkdtempSync(join(tmpdir(), "hermes-nested-"));
   writeFileSync(join(cwd, "a.txt"), "alpha\n");
+  mkdirSync(join(cwd, "sub"));
+  writeFileSync(join(cwd, "sub", "b.txt"), "beta\n");
+  writeFileSync(join(cwd, "sub", "AGENTS.md"), "Use tabs here.\n");
   const events: ToolProgressEvent[] = [];
   const agent = new AIAgent({
     ...{ baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {} },
@@ -80,4 +83,11 @@ test("a nested call of an unknown tool, or with wrong arguments, fails with the 
     { ok: false, text: expect.stringContaining("read_file") },
     { ok: false, text: expect.stringContaining("path") },
   ]);
+});
+
+test("instructions of a folder that a nested call reads are in the result of the call that made it", async () => {
+  await relayed([{ name: "read_file", input: { path: "sub/b.txt" } }]);
+  expect(results[0]?.text).not.toContain("Use tabs");
+  const answered = model.requests.at(-1)?.body.messages?.findLast((message) => message["role"] === "tool");
+  expect(answered?.["content"]).toMatch(/^relayed[\s\S]*Use tabs here/);
 });
