@@ -84,6 +84,8 @@ export type AIAgentOptions = {
   /** Budget of the turn that started this agent, if iterations count there too. Default: none. */
   readonly parentBudget?: IterationBudget;
   readonly delegation?: DelegationSettings;
+  /** True evaluates the results of all delegated tasks, false of none. Default: those of graphs. */
+  readonly evaluation?: boolean;
   /** For a sub-agent. Default: nothing is shared. */
   readonly inherited?: InheritedParts;
   /** Default: all toolsets. */

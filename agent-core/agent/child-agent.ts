@@ -8,11 +8,12 @@ import { sessionsFolder } from "../config/home.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import { type Delegated, Delegation } from "../orchestration/delegation.ts";
+import { type EvaluationPorts, Evaluator, isEvaluated, type KnownScores } from "../orchestration/evaluation.ts";
 import type { FileOwners, TaskKey } from "../orchestration/file-owners.ts";
 import type { TaskSpec } from "../orchestration/task-graph.ts";
 import { SUB_AGENT_ROLE } from "../orchestration/task-messages.ts";
 import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
-import type { Child, ChildPorts } from "../orchestration/task-run.ts";
+import type { Child, ChildPorts, Evaluate } from "../orchestration/task-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseChoice, settingsOf } from "../providers/choice.ts";
@@ -26,7 +27,7 @@ import type { Tool } from "../tools/tool.ts";
 import { isToolsetOn } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import type { AgentSetup } from "./agent-setup.ts";
-import type { Policy } from "./approvals.ts";
+import { type Policy, recordedQuestions } from "./approvals.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 import type { ConversationResult } from "./conversation-result.ts";
@@ -68,6 +69,7 @@ export class SubAgents {
   readonly delegation: Delegation;
   readonly #parent: DelegatingAgent;
   readonly #depth: number;
+  readonly #scores: KnownScores = new Map();
 
   constructor(parent: DelegatingAgent) {
     const { delegation: settings = {}, inherited, clock = systemClock } = parent.options;
@@ -93,12 +95,34 @@ export class SubAgents {
       signal,
       problemOf: (task) => this.#problemOf(task),
       spawn: (task, ports) => this.#spawn(task, { callId, fullId, ports }),
-      evaluate: undefined,
+      evaluate: this.#evaluate(callId, tasks),
       onProgress: (views) =>
         notify.toolProgress({ type: "activity", callId, activity: { type: "delegation", tasks: views } }),
       onEnd: (task, result) => hooks.observe("subagent_stop", { callId, extra: stopFacts(task, result) }),
       isNested: inherited !== undefined,
     });
+  }
+
+  /** Undefined when the results of these tasks are not evaluated. */
+  #evaluate(callId: string, tasks: readonly TaskSpec[]): Evaluate | undefined {
+    const { setup, options, journal } = this.#parent;
+    const isGraph = tasks.some(({ dependsOn }) => dependsOn.length > 0);
+    if (!isEvaluated(options.evaluation, isGraph)) return undefined;
+    const ports: EvaluationPorts = {
+      async judge({ system, user }, signal) {
+        const messages = [
+          { role: "system", content: system },
+          { role: "user", content: user },
+        ] as const;
+        const answer = await setup.auxiliary.ask("evaluation", { messages, sampling: { temperature: 0 }, signal });
+        if (!answer.ok) throw new Error(answer.fault.message);
+        return answer.text;
+      },
+      look: { cwd: setup.cwd, exists: async (path) => (await setup.host.files.stat(path)) !== undefined },
+      ask: recordedQuestions(setup.callbacks, callId, (given) => journal({ type: "answer", ...given })),
+    };
+    const evaluator = new Evaluator(ports, this.#scores);
+    return evaluator.forTasks((verdict, child) => journal({ type: "evaluation", callId, child, ...verdict }));
   }
 
   /** Settles when the sub-agents of ended calls are closed. */

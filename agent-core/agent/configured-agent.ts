@@ -39,6 +39,7 @@ export type ConfiguredAgent = {
     | "skills"
     | "commandSeconds"
     | "scriptLimits"
+    | "evaluation"
     | "prefillMessages"
     | "surroundings"
   >;
@@ -84,6 +85,7 @@ export async function configuredAgent(environment: Environment, platform: string
       skills: { externalFolders: config.skills.external_dirs, disabled: config.skills.disabled },
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
+      ...(config.evaluation.enabled !== undefined && { evaluation: config.evaluation.enabled }),
       scriptLimits: {
         timeoutSeconds: config.code_execution.timeout,
         maxToolCalls: config.code_execution.max_tool_calls,

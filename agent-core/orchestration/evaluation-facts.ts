@@ -26,20 +26,37 @@ const MAX_CLAIMS = 20;
 const MAX_LISTED = 60;
 
 /** First fact that contradicts the result, as a sentence for the child; undefined when the facts hold. */
-export async function failedFact(result: EvaluatedResult, type: TaskType, look: PathLook): Promise<string | undefined> {
+export async function failedFact(
+  result: EvaluatedResult,
+  { taskType, files }: { readonly taskType: TaskType; readonly files: readonly string[] },
+  look: PathLook,
+): Promise<string | undefined> {
   if (result.schema_valid === false) {
     return `The result does not fit its schema: ${(result.errors ?? []).join("; ") || "no valid JSON was returned"}`;
   }
   const changed = new Set(result.files.map(({ path }) => absolute(path, look.cwd)));
-  for (const claim of claimedPaths(result.summary).slice(0, MAX_CLAIMS)) {
+  for (const file of files) {
+    const path = absolute(file, look.cwd);
+    if (changed.has(path) || (await look.exists(path))) continue;
+    return `The task was to write ${file}, but this file does not exist.`;
+  }
+  const claim = await falseClaim(result, changed, look);
+  return claim ?? (taskType === "code" && result.files.length > 0 ? failedCheck(result) : undefined);
+}
+
+async function falseClaim(
+  { summary, commands }: EvaluatedResult,
+  changed: ReadonlySet<string>,
+  look: PathLook,
+): Promise<string | undefined> {
+  for (const claim of claimedPaths(summary).slice(0, MAX_CLAIMS)) {
     const path = absolute(claim, look.cwd);
     if (changed.has(path)) continue;
     if (!(await look.exists(path))) return `The result says that ${claim} was written, but this file does not exist.`;
     // A command may have written it unseen.
-    if (result.commands.length === 0)
-      return `The result says that ${claim} was written, but the run did not change it.`;
+    if (commands.length === 0) return `The result says that ${claim} was written, but the run did not change it.`;
   }
-  return type === "code" && result.files.length > 0 ? failedCheck(result) : undefined;
+  return undefined;
 }
 
 /** Code was changed, and the last test or build of the run failed. */

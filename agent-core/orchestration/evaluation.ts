@@ -6,8 +6,10 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import { parseRepairedJson } from "../platform/json.ts";
+import type { HermesVerdict } from "../protocol/delegation.ts";
 import { type EvaluatedResult, factsText, failedFact, type PathLook } from "./evaluation-facts.ts";
 import { judgeRequest, type TaskType, taskTypeOf } from "./rubrics.ts";
+import type { Evaluate } from "./task-run.ts";
 
 /** A less correct result is worth another run; at 0.5 the judge sees as much right as wrong. */
 const LEAST_CORRECTNESS = 0.5;
@@ -26,6 +28,8 @@ export type EvaluatedTask = {
   readonly context?: string | undefined;
   /** A name of TASK_TYPES or an alias. Default: `code` for a task that changed files, else `other`. */
   readonly taskType?: string | undefined;
+  /** Files that the task was to write. */
+  readonly files?: readonly string[] | undefined;
 };
 
 /** Answer of the judge. Scores are between 0 and 1. */
@@ -52,7 +56,7 @@ export type EvaluationVerdict = Partial<Scores> & {
 /** `reject`: the result is not used. `note` is one sentence for the parent about a result that is accepted with doubts. */
 export type Evaluation = { readonly verdict: EvaluationVerdict } & (
   | { readonly kind: "accept"; readonly note?: string }
-  /** `instruction`: text for the next run of the task, after its goal. */
+  /** `instruction`: message for the next turn of the sub-agent. */
   | { readonly kind: "again"; readonly instruction: string }
   | { readonly kind: "reject"; readonly reason: string }
 );
@@ -70,8 +74,6 @@ export type EvaluationPorts = {
     question: { readonly question: string; readonly choices: readonly string[] },
     signal: AbortSignal,
   ): Promise<UserAnswer>;
-  /** Keeps the verdict in the parent's journal. */
-  record(verdict: EvaluationVerdict): void;
 };
 
 /** Default of `evaluation.enabled`: a graph is evaluated, because other tasks build on its results. */
@@ -79,13 +81,17 @@ export function isEvaluated(setting: boolean | undefined, isGraph: boolean): boo
   return setting ?? isGraph;
 }
 
-/** Judges results of one session. Equal requests to the judge are answered from its cache. */
+/** Scores by the hash of the judge's request. */
+export type KnownScores = Map<string, Scores>;
+
+/** Judges the results of one delegation. Equal requests of a session are answered from `known`. */
 export class Evaluator {
   readonly #ports: EvaluationPorts;
-  readonly #known = new Map<string, Scores>();
+  readonly #known: KnownScores;
 
-  constructor(ports: EvaluationPorts) {
+  constructor(ports: EvaluationPorts, known: KnownScores) {
     this.#ports = ports;
+    this.#known = known;
   }
 
   /** `retries`: runs of the task before this one. Throws the signal's reason when it is aborted, and nothing else. */
@@ -97,15 +103,22 @@ export class Evaluator {
   ): Promise<Evaluation> {
     const taskType = taskTypeOf(task.taskType, result.files.length > 0);
     const about = { taskId: task.id, taskType, retries };
-    const failure = await failedFact(result, taskType, this.#ports.look);
+    const failure = await failedFact(result, { taskType, files: task.files ?? [] }, this.#ports.look);
     signal.throwIfAborted();
     const evaluation =
       failure === undefined
         ? await this.#judged(about, task, result, signal)
         : decide({ ...FAILED, reason: failure }, { ...about, by: "facts" });
-    const final = evaluation.verdict.decision === "escalate" ? await this.#escalate(evaluation, signal) : evaluation;
-    this.#ports.record(final.verdict);
-    return final;
+    return evaluation.verdict.decision === "escalate" ? this.#escalate(evaluation, signal) : evaluation;
+  }
+
+  /** Evaluation of a delegation's tasks. `record` keeps each verdict, with the session of the sub-agent. */
+  forTasks(record: (verdict: EvaluationVerdict, child: string) => void): Evaluate {
+    return async ({ task, child, result, attempt }, signal) => {
+      const evaluation = await this.evaluate(task, result, attempt - 1, signal);
+      record(evaluation.verdict, child);
+      return { verdict: shownVerdict(evaluation.verdict), next: nextStep(evaluation) };
+    };
   }
 
   async #judged(about: About, task: EvaluatedTask, result: EvaluatedResult, signal: AbortSignal): Promise<Evaluation> {
@@ -134,6 +147,24 @@ export class Evaluator {
     signal.throwIfAborted();
     return answeredBy(answer, verdict);
   }
+}
+
+function nextStep(evaluation: Evaluation): Awaited<ReturnType<Evaluate>>["next"] {
+  switch (evaluation.kind) {
+    case "accept":
+      return evaluation.note === undefined ? { kind: "accept" } : { kind: "accept", note: evaluation.note };
+    case "again":
+      return { kind: "again", message: evaluation.instruction };
+    case "reject":
+      return { kind: "stop", reason: evaluation.reason };
+  }
+}
+
+/** The verdict for the card; undefined without scores. */
+function shownVerdict({ decision, reason, ...scores }: EvaluationVerdict): HermesVerdict | undefined {
+  const { correctness, completeness, confidence } = scores;
+  if (correctness === undefined || completeness === undefined || confidence === undefined) return undefined;
+  return { correctness, completeness, confidence, decision, reason };
 }
 
 type About = Pick<EvaluationVerdict, "taskId" | "taskType" | "retries">;
@@ -189,11 +220,11 @@ function answeredBy(answer: UserAnswer, verdict: EvaluationVerdict): Evaluation 
 }
 
 function retryText(reason: string): string {
-  return `An earlier run of this task gave a result that was not accepted: ${reason}\nIts changes to files are still there. Correct what is wrong.`;
+  return `Your result was checked and not accepted: ${reason}\nCorrect what is wrong, then give the whole result again.`;
 }
 
 function amendText(missing: string): string {
-  return `An earlier run of this task did a part of it, and its changes to files are still there. Do what is missing: ${missing}`;
+  return `Your result was checked and is not complete. Missing: ${missing}\nDo that too, then give the whole result again.`;
 }
 
 const score = z.number().min(0).max(1);

@@ -29,9 +29,10 @@ export function taskMessage(
     .join("\n\n");
 }
 
-function resultData({ id, status, reason, summary, result, files }: TaskResult): string {
+function resultData({ id, status, reason, note, summary, result, files }: TaskResult): string {
   const lines = [
     status === "completed" ? "Status: completed." : `Status: ${status}, so this result is incomplete. ${reason ?? ""}`,
+    ...(note === undefined ? [] : [`Note: ${note}`]),
     ...(files.length > 0 ? [`Changed files: ${files.map(({ path }) => path).join(", ")}`] : []),
     result === undefined ? summary : JSON.stringify(result),
   ];

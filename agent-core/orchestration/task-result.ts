@@ -32,6 +32,8 @@ export type TaskResult = Omit<TaskFacts, "answer"> & {
   /** Differences of the result from its schema. */
   readonly errors?: readonly string[];
   readonly verdicts?: readonly HermesVerdict[];
+  /** Doubt of the evaluation about a result that was accepted, in a sentence. */
+  readonly note?: string;
   /** Commands that still ran at the end, and were ended. */
   readonly ended_processes?: readonly string[];
   /** Seconds of work. */

@@ -50,8 +50,8 @@ type Evaluation = {
   /** Undefined when nothing was judged. */
   readonly verdict: HermesVerdict | undefined;
   /** `again`: the sub-agent gets the message and runs again. `stop`: the task fails for this reason. */
-  readonly next:
-    | { readonly kind: "accept" }
+  readonly next: /** `note`: a doubt about the result, in a sentence. */
+    | { readonly kind: "accept"; readonly note?: string }
     | { readonly kind: "again"; readonly message: string }
     | { readonly kind: "stop"; readonly reason: string };
 };
@@ -76,7 +76,8 @@ const CANCEL_GRACE_MS = 25;
 export const CANCELLED = "The user cancelled the delegation.";
 const STOPPED = "The user stopped it.";
 
-type Outcome = { readonly status: EndStatus; readonly reason?: string };
+/** `isRejected`: the evaluation found that the result must not be used. */
+type Outcome = { readonly status: EndStatus; readonly reason?: string; readonly isRejected?: true };
 
 export class TaskRun {
   readonly task: TaskSpec;
@@ -92,6 +93,7 @@ export class TaskRun {
   #attempt = 0;
   #startedAt: number | undefined;
   #durationMs: number | undefined;
+  #limit: TimeLimit | undefined;
 
   constructor(task: TaskSpec, ports: TaskPorts) {
     this.task = task;
@@ -136,6 +138,7 @@ export class TaskRun {
   async run(results: readonly TaskResult[], signal: AbortSignal): Promise<TaskResult> {
     if (this.#stopping.signal.aborted) return this.skip({ status: "cancelled", reason: STOPPED });
     const limit = new TimeLimit(this.task.timeoutSeconds);
+    this.#limit = limit;
     this.#startedAt = this.#ports.now();
     this.#change("running");
     let made: Made = {};
@@ -174,8 +177,8 @@ export class TaskRun {
       const evaluation = await this.#evaluated(child, made, all);
       if (evaluation?.verdict) this.#verdicts.push(evaluation.verdict);
       const next = evaluation?.next ?? { kind: "accept" };
-      if (next.kind === "stop") return { outcome: { status: "failed", reason: next.reason }, made };
-      if (next.kind === "accept") return { outcome, made };
+      if (next.kind === "stop") return rejected(next.reason, made);
+      if (next.kind === "accept") return { outcome, made: { ...made, ...(next.note && { note: next.note }) } };
       message = next.message;
     }
   }
@@ -219,10 +222,13 @@ export class TaskRun {
     this.#change("checking");
     const result: TaskResult = { ...this.#result([], "completed"), ...made };
     const request = { task: this.task, child: child.sessionId, result, attempt: this.#attempt };
+    this.#limit?.pause(); // the work is done: the judge and the user take none of its time
     try {
       return await evaluate(request, signal);
     } catch {
       return undefined; // an evaluation that fails stops nothing
+    } finally {
+      this.#limit?.resume();
     }
   }
 
@@ -265,7 +271,11 @@ export class TaskRun {
   }
 }
 
-type Made = Pick<TaskResult, "result" | "schema_valid" | "errors">;
+type Made = Pick<TaskResult, "result" | "schema_valid" | "errors" | "note">;
+
+function rejected(reason: string, made: Made): { readonly outcome: Outcome; readonly made: Made } {
+  return { outcome: { status: "failed", reason, isRejected: true }, made };
+}
 
 const NOTHING: TaskFacts = {
   ...{ files: [], commands: [], iterations: 0, answer: "" },
@@ -298,9 +308,9 @@ function interrupted(cancel: AbortSignal, stop: AbortSignal, limit: TimeLimit): 
 }
 
 /** A task that broke off after it changed files is partial: its files are there. */
-function withFacts({ status, reason }: Outcome, facts: TaskFacts | undefined): Outcome {
+function withFacts({ status, reason, isRejected }: Outcome, facts: TaskFacts | undefined): Outcome {
   const hasFiles = facts !== undefined && facts.files.length > 0;
-  const isPartial = hasFiles && (status === "timeout" || status === "failed");
+  const isPartial = hasFiles && !isRejected && (status === "timeout" || status === "failed");
   return { status: isPartial ? "partial" : status, ...(reason !== undefined && { reason }) };
 }
 

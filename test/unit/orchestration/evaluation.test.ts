@@ -24,22 +24,28 @@ function bench(
   const requests: { readonly system: string; readonly user: string }[] = [];
   const verdicts: EvaluationVerdict[] = [];
   const questions: string[] = [];
-  const evaluator = new Evaluator({
-    async judge(request) {
-      const next = answers[requests.length];
-      requests.push(request);
-      if (next instanceof Error) throw next;
-      return typeof next === "string" ? next : JSON.stringify(next);
+  const evaluator = new Evaluator(
+    {
+      async judge(request) {
+        const next = answers[requests.length];
+        requests.push(request);
+        if (next instanceof Error) throw next;
+        return typeof next === "string" ? next : JSON.stringify(next);
+      },
+      look: { cwd: "/work", exists: async (path) => existing.includes(path) },
+      async ask({ question }) {
+        questions.push(question);
+        return answer;
+      },
     },
-    look: { cwd: "/work", exists: async (path) => existing.includes(path) },
-    async ask({ question }) {
-      questions.push(question);
-      return answer;
-    },
-    record: (verdict) => verdicts.push(verdict),
-  });
-  const evaluate = (result: Partial<EvaluatedResult> = {}, retries = 0, task: Partial<EvaluatedTask> = {}) =>
-    evaluator.evaluate({ ...TASK, ...task }, { ...RESULT, ...result }, retries, new AbortController().signal);
+    new Map(),
+  );
+  const evaluate = async (result: Partial<EvaluatedResult> = {}, retries = 0, task: Partial<EvaluatedTask> = {}) => {
+    const { signal } = new AbortController();
+    const evaluation = await evaluator.evaluate({ ...TASK, ...task }, { ...RESULT, ...result }, retries, signal);
+    verdicts.push(evaluation.verdict);
+    return evaluation;
+  };
   return { evaluate, requests, verdicts, questions };
 }
 
@@ -130,6 +136,16 @@ describe("facts decide without a judge when they contradict the result", () => {
     expect(verdicts.map(({ decision }) => decision)).toEqual(["retry", "retry"]);
   });
 
+  test("a file that the task was to write, and that does not exist", async () => {
+    const { evaluate } = bench([GOOD]);
+    expect(await evaluate({}, 0, { files: ["out.csv"] })).toMatchObject({
+      kind: "again",
+      instruction: expect.stringContaining("out.csv"),
+    });
+    const files = [{ path: "out.csv", hunks: 1 }];
+    expect(await evaluate({ files }, 0, { files: ["out.csv"] })).toMatchObject({ kind: "accept" });
+  });
+
   test("a file that exists and was not changed, unless a command may have written it", async () => {
     const { evaluate } = bench([GOOD], { existing: ["/work/a.md"] });
     const summary = "Updated a.md.";
@@ -176,20 +192,20 @@ describe("a judge that fails accepts the result with a note", () => {
     expect(verdicts[0]).not.toHaveProperty("correctness");
   });
 
-  test("a cancelled turn rejects with the signal's reason and records nothing", async () => {
+  test("a cancelled turn rejects with the signal's reason", async () => {
     const cancel = new AbortController();
-    const verdicts: EvaluationVerdict[] = [];
-    const evaluator = new Evaluator({
-      judge: async () => {
-        cancel.abort(new Error("stopped"));
-        throw new Error("no answer");
+    const evaluator = new Evaluator(
+      {
+        judge: async () => {
+          cancel.abort(new Error("stopped"));
+          throw new Error("no answer");
+        },
+        look: { cwd: "/work", exists: async () => true },
+        ask: async () => ({ kind: "unavailable" }),
       },
-      look: { cwd: "/work", exists: async () => true },
-      ask: async () => ({ kind: "unavailable" }),
-      record: (verdict) => verdicts.push(verdict),
-    });
+      new Map(),
+    );
     await expect(evaluator.evaluate(TASK, RESULT, 0, cancel.signal)).rejects.toThrow("stopped");
-    expect(verdicts).toEqual([]);
   });
 });
 
