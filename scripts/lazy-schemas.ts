@@ -40,9 +40,6 @@ const GENERATED = /^export const (z\w+) = ([\s\S]*?);$(?=\n(?:\/\*\*|export |\/\
 /** Optional value in the generated file. Most schemas have the same ones, such as `_meta`. */
 const OPTIONAL = /defaultOnError\([^;\n]*?\.nullish\(\), \(\) => undefined\)/g;
 
-/** Member of a union in the generated file, with the tag that distinguishes it. */
-const MEMBER = /\bz\w+\.and\(z\.object\(\{[^{}]*\}\)\)/g;
-
 /** Parses after which zod compiles a schema of an object: compiling takes as long as some 50 parses without it. */
 const PARSES_BEFORE_COMPILING = 20;
 
@@ -112,8 +109,8 @@ function buildsSchema(node: ts.Node, schemas: ReadonlySet<string>): node is ts.C
 }
 
 /**
- * Defers all schemas and the members of unions, and shares equal optional values: until its first request, a session
- * builds 120 schemas instead of 290. Throws when the file has another form than expected, after an update of the library.
+ * Defers all schemas, and shares equal optional values: building one for each schema takes 2 ms of a start. Throws when the
+ * file has another form than these patterns expect: a new version of the library must not undo it.
  */
 function deferGeneratedSchemas(source: string): string {
   const all = source.match(/^export /gm)?.length ?? 0;
@@ -128,8 +125,7 @@ function deferGeneratedSchemas(source: string): string {
     if (!optional.includes(expression)) optional.push(expression);
     return `(optional[${optional.indexOf(expression)}] ??= ${expression})`;
   });
-  const members = shared.replace(MEMBER, (member) => `lazySchema(() => ${member})`);
-  return `import { lazySchema } from "${RUNTIME}";const optional = [];${members}`;
+  return `import { lazySchema } from "${RUNTIME}";const optional = [];${shared}`;
 }
 
 /**

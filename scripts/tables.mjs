@@ -13,12 +13,17 @@ const tables = [
 const snake = (name) => name.replaceAll("-", "_");
 const camel = (name) => name.replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase());
 
-function render({ folder, entry, type, from, lazy = false }) {
-  const members = readdirSync(folder)
+/** Names of the files in `folder` that export `entry`. */
+function filesWith(folder, entry) {
+  return readdirSync(folder)
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".gen.ts"))
     .filter((file) => new RegExp(`^export const ${entry}\\b`, "m").test(readFileSync(join(folder, file), "utf8")))
     .map((file) => file.slice(0, -3))
     .sort();
+}
+
+function render({ folder, entry, type, from, lazy = false }) {
+  const members = filesWith(folder, entry);
   const head = [
     "// Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.",
     `import type { ${type} } from "${from}";`,
@@ -34,11 +39,15 @@ function render({ folder, entry, type, from, lazy = false }) {
       "",
     ].join("\n");
   }
+  // A file with a family of small entries exports a list of them.
+  const families = filesWith(folder, `${entry}s`);
+  const entries = [...members.map(camel), ...families.map((name) => `...${camel(name)}`)];
   const lines = [
     ...head,
     ...members.map((name) => `import { ${entry} as ${camel(name)} } from "./${name}.ts";`),
+    ...families.map((name) => `import { ${entry}s as ${camel(name)} } from "./${name}.ts";`),
     "",
-    `export const table: readonly ${type}[] = [${members.map(camel).join(", ")}];`,
+    `export const table: readonly ${type}[] = [${entries.join(", ")}];`,
     "",
   ];
   return lines.join("\n");

@@ -8,7 +8,7 @@ import { projectFolder, resultsFolder } from "./project.ts";
 import { useRunFolder } from "./run-folder.ts";
 import { runInTerminal } from "./run-program.ts";
 import { readStageResults, type StageResults } from "./stage-results.ts";
-import { ensureTestPrograms, isCI } from "./system-programs.ts";
+import { ensureChromium, ensureTestPrograms, isCI } from "./system-programs.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
 
 type Stage = {
@@ -43,6 +43,7 @@ if (options.full) process.env["HERMES_TEST_SCALE"] = "full";
 // Installations come first, so that no test's timeout includes one.
 await ensureTestPrograms();
 await ensureRipgrep();
+await ensureBrowser();
 
 const outcomes: Outcome[] = [];
 const removeRunFolder = useRunFolder();
@@ -74,6 +75,16 @@ function chosenStages(): readonly Stage[] {
 async function ensureRipgrep(): Promise<void> {
   try {
     await ensureVSCodeServer();
+  } catch (error) {
+    if (isCI) throw error;
+    console.log(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Unit tests of the browser tools use it, besides those of the panel. */
+async function ensureBrowser(): Promise<void> {
+  try {
+    await ensureChromium();
   } catch (error) {
     if (isCI) throw error;
     console.log(error instanceof Error ? error.message : String(error));

@@ -150,9 +150,9 @@ export function resultContent(result: ToolResult): ToolCallContent[] {
   return [...textContent(withoutDataTags(result.text)), ...mediaContent(result.media ?? [])];
 }
 
-/** The tags around the data of a server are for the model. */
+/** The tags around the data of a server or a page are for the model. */
 function withoutDataTags(text: string): string {
-  return text.replace(/^((?:Error: )?)<mcp-result name="[^\n]*">\n([\s\S]*?)\n<\/mcp-result>/, "$1$2");
+  return text.replace(/^((?:Error: )?)<(mcp-result|web-page) name="[^\n]*">\n([\s\S]*?)\n<\/\2>/, "$1$3");
 }
 
 function mediaContent(media: NonNullable<ToolResult["media"]>): ToolCallContent[] {

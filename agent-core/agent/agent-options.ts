@@ -1,6 +1,7 @@
 /** Options of an agent. All are optional: the defaults make an offline agent on this machine. */
 import type { Grants } from "../approval/grants.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
+import type { BrowserSettings } from "../browser/find-browser.ts";
 import type { ScriptLimits } from "../code/run-script.ts";
 import type { Environment } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
@@ -157,6 +158,8 @@ export type AIAgentOptions = {
   readonly memoryReviewTurns?: number;
   /** Skills; false: none. Default: those of the home, of a trusted workspace and of the package. */
   readonly skills?: SkillSettings | false;
+  /** Browser of the browser tools. Default: the user's, without a window. */
+  readonly browser?: BrowserSettings;
   /** Decides when and how to compress the conversation. Default: the built-in engine. */
   readonly contextEngine?: ContextEngine;
   /** Abilities beyond the built-in ones. The agent disposes of them when it closes. Default: none. */

@@ -12,21 +12,24 @@ export class AgentShell {
   readonly processes = new Processes();
   readonly #terminals: HostTerminals;
   readonly #cwd: string;
+  readonly #page: () => string | undefined;
   /** True while the history mentions an ended shell and the model has not been informed. */
   #mustInform: boolean;
   /** Settles after the first attempt to reach the place that runs commands. */
   #opened: Promise<void> | undefined;
 
-  /** `wasUsed`: the resumed conversation has run commands before. */
-  constructor(terminals: HostTerminals, cwd: string, wasUsed: boolean) {
+  /** `wasUsed`: the resumed conversation has run commands before. `page`: returns the address of the browser's page. */
+  constructor(terminals: HostTerminals, cwd: string, wasUsed: boolean, page: () => string | undefined) {
     this.state = new SessionShell(cwd);
     this.#terminals = terminals;
+    this.#page = page;
     this.#cwd = cwd;
     this.#mustInform = wasUsed;
   }
 
   get view(): ShellView {
     const { state, processes } = this;
+    const page = this.#page;
     return {
       get folder() {
         return state.folder;
@@ -35,6 +38,9 @@ export class AgentShell {
         return state.variables;
       },
       process: (id) => processes.find(id),
+      get page() {
+        return page();
+      },
     };
   }
 

@@ -1,6 +1,7 @@
 /** The agent as its users see it: a session with a model, tools and a memory of its own. */
 import { randomUUID } from "node:crypto";
 import type { Grants } from "../approval/grants.ts";
+import { SessionBrowser } from "../browser/session-browser.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { SandboxState } from "../host/terminals/terminals.ts";
@@ -46,6 +47,7 @@ export class AIAgent {
   readonly #record: SessionRecord;
   readonly #files = new FileMemory();
   readonly #shell: AgentShell;
+  readonly #browser: SessionBrowser;
   readonly #context: ContextKeeper;
   readonly #turns: TurnRunner;
   readonly #review: MemoryReview;
@@ -77,7 +79,10 @@ export class AIAgent {
     this.sessionId = options.sessionId ?? newSessionId((options.clock ?? systemClock).now());
     this.#setup = setup;
     this.#record = record;
-    this.#shell = new AgentShell(setup.host.terminals, setup.cwd, hasRunCommands(record.conversation.messages));
+    this.#browser = new SessionBrowser(options.browser ?? {}, () => setup.spillFolder(this.sessionId));
+    const { conversation } = record;
+    const page = (): string | undefined => this.#browser.address;
+    this.#shell = new AgentShell(setup.host.terminals, setup.cwd, hasRunCommands(conversation.messages), page);
     this.checkpoints = sessionCheckpoints(options, setup, {
       position: () => record.conversation.next,
       journal: (entry) => record.journal(entry),
@@ -321,7 +326,7 @@ export class AIAgent {
     await this.#subAgents?.closed();
     if (this.#turns.hasRun) this.hooks.observe("on_session_finalize", { extra: { reason: "close" } });
     await this.hooks.close();
-    await this.#shell.dispose();
+    await Promise.all([this.#shell.dispose(), this.#browser.close()]);
     await this.#setup.extensions.dispose();
     await this.checkpoints?.close();
     await this.#setup.host.terminals.dispose();
@@ -348,6 +353,7 @@ export class AIAgent {
       shell: this.#shell.state,
       shellFolder: this.#shell.state.folder,
       processes: this.#shell.processes,
+      browser: this.#browser,
       commandSeconds,
       scriptLimits: this.#setup.scriptLimits,
       callId,

@@ -37,6 +37,7 @@ export type ConfiguredAgent = {
     | "memory"
     | "memoryReviewTurns"
     | "skills"
+    | "browser"
     | "commandSeconds"
     | "scriptLimits"
     | "evaluation"
@@ -83,6 +84,12 @@ export async function configuredAgent(environment: Environment, platform: string
       memory: configuredMemory(home, config.memory),
       memoryReviewTurns: config.memory.nudge_interval,
       skills: { externalFolders: config.skills.external_dirs, disabled: config.skills.disabled },
+      browser: {
+        executable: config.browser.executable,
+        headless: config.browser.headless,
+        idleSeconds: config.browser.inactivity_timeout,
+        allowPrivate: config.browser.allow_private_urls,
+      },
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       ...(config.evaluation.enabled !== undefined && { evaluation: config.evaluation.enabled }),

@@ -144,7 +144,7 @@ function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
   if (first.tool.interactive || second.tool.interactive) return true;
   const [one, other] = [first.prepared.effect, second.prepared.effect];
   if (touchesNothing(one) || touchesNothing(other)) return false;
-  if (changesKnowledge(one) || changesKnowledge(other)) return one.kind === other.kind;
+  if (isOrdered(one) || isOrdered(other)) return one.kind === other.kind;
   // A command may change anything, so it never runs together with another kind of call. Commands of one answer run in
   // parallel.
   if (one.kind === "command" || other.kind === "command") return one.kind !== other.kind;
@@ -162,6 +162,7 @@ function onlyReads(effect: Effect): boolean {
   return effect.kind === "read" || (effect.kind === "foreign" && effect.readOnly);
 }
 
-function changesKnowledge(effect: Effect): effect is Extract<Effect, { kind: "memory" | "skill" }> {
-  return effect.kind === "memory" || effect.kind === "skill";
+/** Calls of one of these kinds run in order, beside calls of other kinds. */
+function isOrdered(effect: Effect): effect is Extract<Effect, { kind: "memory" | "skill" | "browse" }> {
+  return effect.kind === "memory" || effect.kind === "skill" || effect.kind === "browse";
 }

@@ -1,7 +1,8 @@
 /**
- * The tools of a session: the built-in ones and those of its extensions. They change only between turns. Tools of servers and
- * plugins whose schemas are too large together are deferred: see deferred-tools.ts.
+ * The tools of a session: the built-in ones and those of its extensions. They change only between turns. The schemas
+ * of deferrable tools, such as those of servers and plugins, are deferred when they are too large together: see deferred-tools.ts.
  */
+import { findBrowser } from "../browser/find-browser.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import type { Tool } from "../tools/tool.ts";
 import { isToolsetOn, selectTools, type ToolChoice } from "../tools/toolsets.ts";
@@ -10,7 +11,7 @@ import { directoryTools, exceedsRequest } from "./deferred-tools.ts";
 
 type CatalogueOptions = Pick<
   AIAgentOptions,
-  "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory" | "skills" | "host" | "inherited"
+  "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory" | "skills" | "browser" | "host" | "inherited"
 >;
 
 export class ToolCatalogue {
@@ -88,7 +89,7 @@ function isInherited({ name }: Tool, { inherited }: CatalogueOptions): boolean {
 }
 
 function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
-  const { sessionIndex, memory, skills, host } = options;
+  const { sessionIndex, memory, skills, host, browser } = options;
   const chosen = selectTools(toolTable, choice);
   if (!chosen.ok) throw new Error(chosen.message);
   return chosen.tools
@@ -96,6 +97,7 @@ function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly T
     .filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined)
     .filter((tool) => tool.toolset !== "memory" || memory !== false)
     .filter((tool) => tool.toolset !== "skills" || skills !== false)
+    .filter((tool) => tool.toolset !== "browser" || findBrowser(browser?.executable) !== undefined)
     .filter((tool) => tool.toolset !== "code_execution" || runsScripts(host));
 }
 

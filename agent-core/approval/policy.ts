@@ -21,6 +21,15 @@ export type Effect =
   | { readonly kind: "skill" }
   /** Reads from the internet. `sent`: URLs or a query, which leave the machine. `places`: hosts, for grants. */
   | { readonly kind: "fetch"; readonly sent: readonly string[]; readonly places: readonly string[] }
+  /** Works with the browser's page. `site`: host and port of the page. `sent`: an address or typed text. */
+  | {
+      readonly kind: "browse";
+      readonly action: "open" | "act" | "read";
+      readonly site: string;
+      /** The site is a server of this machine. */
+      readonly isLocal: boolean;
+      readonly sent: readonly string[];
+    }
   /** A tool of an MCP server or a plugin: its effects are known only from hints. */
   | {
       readonly kind: "foreign";
@@ -109,6 +118,8 @@ function judge(effect: Effect, context: PolicyContext): Decision {
       return decideKnowledge(effect.kind, context);
     case "fetch":
       return decideFetch(effect, context);
+    case "browse":
+      return decideBrowse(effect, context);
     case "foreign":
       return decideForeign(effect, context);
     case "command": {
@@ -217,6 +228,24 @@ function decideFetch(
         context,
       )
     : ALLOW;
+}
+
+/** A page of the internet is a fetch. Opening a server of this machine, and acting on a page, ask once for the site. */
+function decideBrowse(
+  { action, site, isLocal, sent }: Extract<Effect, { kind: "browse" }>,
+  context: PolicyContext,
+): Decision {
+  const { mode } = context;
+  if (action === "read") return ALLOW;
+  const fetched = decideFetch({ kind: "fetch", sent, places: [site] }, context);
+  if ((action === "open" && !isLocal) || fetched.kind === "deny") return fetched;
+  if (mode === "plan" && action === "act") {
+    return deny("Plan mode is read-only: pages are only read. Put the action into your plan instead.");
+  }
+  if (mode === "auto" || (fetched.kind === "ask" && fetched.isProtected)) return fetched;
+  const description = `opening, clicking and typing on ${site}`;
+  const reason = action === "open" ? `Opens ${site}, a server of this machine` : `Clicks and types on ${site}`;
+  return askUnlessGranted([reason], { description, keys: [{ id: `["browse","${site}"]`, description }] }, context);
 }
 
 function decideForeign(

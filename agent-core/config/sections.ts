@@ -242,6 +242,19 @@ export const sections = {
     .prefault({}),
   /** Folders of skills besides the known ones, and names of skills that are off. */
   skills: z.object({ external_dirs: z.array(text).default([]), disabled: z.array(text).default([]) }).prefault({}),
+  /** The browser tools. */
+  browser: z
+    .object({
+      /** Path or name of Chrome, Chromium or Edge. Default: the installed one. */
+      executable: text.optional(),
+      /** False shows the window. */
+      headless: z.boolean().default(true),
+      /** Default: `web.allow_private_urls`. */
+      allow_private_urls: z.boolean().optional(),
+      /** Seconds until an unused browser ends. */
+      inactivity_timeout: seconds.default(600),
+    })
+    .prefault({}),
   approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
   terminal: terminalSection,
   /** Way to the models, for terminals and foreign editors; in VS Code its settings `http.*` override it. */

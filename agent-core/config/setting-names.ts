@@ -26,7 +26,7 @@ const safeguards: readonly { readonly name: Safeguard; readonly settings: RegExp
  * supported, and are not looked up here.
  */
 const ORIGINAL: Readonly<Record<string, string>> = {
-  "": `attachments bedrock bot_mode browser checkpoints command_allowlist context_file_max_chars
+  "": `attachments bedrock bot_mode checkpoints command_allowlist context_file_max_chars
     context_file_read_timeout credential_pool_strategies cron curator custom_providers custom_toolsets dashboard database
     delegation discord display file_read_max_chars gateway goals honcho human_delay kanban logging
     loops lsp matrix mattermost max_concurrent_sessions max_live_sessions mcp mcp_discovery_timeout
@@ -51,6 +51,8 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     moa_reference monitor openrouter_model profile_describer review session_search skills_hub stream_only_base_urls
     transient_retries triage_specifier tts_audio_tags vision web_extract`,
   "auxiliary.*": "download_timeout enabled extra_body language max_input_tokens prefer_fast_model reasoning_effort",
+  browser: `auto_local_for_private_urls camofox cdp_url cloud_provider command_timeout dialog_policy
+    dialog_timeout_s engine record_sessions`,
   compression: `abort_on_summary_failure checkpoint_required codex_app_server_auto codex_gpt55_autoraise
     codex_gpt55_autoraise_notice codex_responses_compact_threshold codex_responses_native context_timeout_seconds
     context_total_ceiling_seconds hygiene_failure_cooldown_seconds hygiene_hard_message_limit

@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { Consents } from "../approval/consents.ts";
+import { findBrowser } from "../browser/find-browser.ts";
 import { type Environment, extensionPlaces, homeFolder } from "../config/home.ts";
 import { UNUSABLE_TERMINAL } from "../config/sections.ts";
 import { Switches } from "../config/switches.ts";
@@ -115,19 +116,15 @@ function program(name: string, files: readonly string[], without: string, fix: s
     : works(name, path);
 }
 
-const BROWSERS = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome", "microsoft-edge"];
-/** Browsers are not on PATH on macOS and Windows. */
-const BROWSER_FILES = [
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-  "/Applications/Chromium.app/Contents/MacOS/Chromium",
-  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
-  "C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe",
-];
-
-function browser(): readonly Diagnosis[] {
-  const path = BROWSERS.map((file) => findProgram(file)).find((found) => found !== undefined);
-  const found = path ?? BROWSER_FILES.find((file) => existsSync(file));
-  return works("browser", found ?? "no Chrome or Chromium found; no tool of this version needs one");
+function browser({ configured }: Facts): readonly Diagnosis[] {
+  const { executable } = configured.options.browser ?? {};
+  const path = findBrowser(executable);
+  if (path !== undefined) return works("browser", path);
+  const [what, fix] =
+    executable === undefined
+      ? ["no Chrome, Chromium or Edge found", "install one, or set browser.executable in config.yaml"]
+      : [`browser.executable ${executable} is no program`, "correct it in config.yaml"];
+  return [{ name: "browser", state: "limited", text: `${what}: the browser tools are not offered`, fix }];
 }
 
 function home({ home: folder }: Facts): readonly Diagnosis[] {

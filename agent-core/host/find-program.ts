@@ -11,7 +11,8 @@ export function findProgram(name: string, path: string = process.env["PATH"] ?? 
   return folders.map((folder) => join(folder, file)).find(canRun);
 }
 
-function canRun(path: string): boolean {
+/** True for an executable file. */
+export function canRun(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

@@ -122,17 +122,13 @@ const families: readonly Family[] = [
   family(/llama-?3\.[1-3]/, [131_072, 8_192], undefined, TEXT),
 ];
 
-/** Facts by name in lower case. Node compiles each pattern at its second use, which takes longer than all first uses. */
-const knownFacts = new Map<string, ModelFacts>();
-
 /**
  * Facts by name, with or without its maker (`openai/gpt-4.1`). Unknown models get cautious values. `reported`: facts from
  * the endpoint.
  */
 export function modelInfo(model: string, reported: ModelFacts = {}): ModelInfo {
   const name = model.toLowerCase();
-  const known = knownFacts.get(name) ?? families.find(([pattern]) => pattern.test(name))?.[1] ?? {};
-  knownFacts.set(name, known);
+  const known = families.find(([pattern]) => pattern.test(name))?.[1];
   return { ...UNKNOWN, ...known, ...reported };
 }
 

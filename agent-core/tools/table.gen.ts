@@ -15,5 +15,6 @@ import { tool as skillsList } from "./skills-list.ts";
 import { tool as terminal } from "./terminal.ts";
 import { tool as todo } from "./todo.ts";
 import { tool as writeFile } from "./write-file.ts";
+import { tools as browser } from "./browser.ts";
 
-export const table: readonly Tool[] = [clarify, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, writeFile];
+export const table: readonly Tool[] = [clarify, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, writeFile, ...browser];

@@ -4,6 +4,7 @@
  */
 import type * as z from "zod";
 import type { Effect } from "../approval/policy.ts";
+import type { SessionBrowser } from "../browser/session-browser.ts";
 import type { ScriptLimits } from "../code/run-script.ts";
 import type { Host, ReportedProblem } from "../host/host.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
@@ -107,6 +108,10 @@ export type ToolContext = {
   readonly memoryWriter?: MemoryWriter;
   /** Skills of the session; undefined when they are off. */
   readonly skills: SkillLibrary | undefined;
+  /** Browser of the session; undefined outside a session. */
+  readonly browser?: SessionBrowser;
+  /** Address of the browser's page when the call was prepared: the approval judged the call for its site. */
+  readonly judgedPage?: string | undefined;
   /** Index of all sessions; undefined when there is none. */
   readonly sessions: SessionIndex | undefined;
   /** Id of the session that the call belongs to. */
@@ -124,7 +129,7 @@ export type ToolContext = {
   readonly delegate?: ((tasks: readonly TaskSpec[]) => Promise<Delegated>) | undefined;
 };
 
-/** The part of the session's shell that the effect of a call depends on. */
+/** The part of the session's state that the effect of a call depends on: its shell, and the page of its browser. */
 export type ShellView = {
   /** Folder that the next command starts in, absolute. */
   readonly folder: string;
@@ -132,6 +137,8 @@ export type ShellView = {
   readonly variables?: string | undefined;
   /** Background command with this id. */
   process(id: string): { readonly command: string; readonly folder: string } | undefined;
+  /** Address of the browser's page; undefined without one. */
+  readonly page?: string | undefined;
 };
 
 /** A call with valid arguments. */
@@ -231,8 +238,8 @@ function prepareCall<Schema extends z.ZodType>(
   cwd: string,
   shell: ShellView,
 ): PreparedCall {
-  const shellFolder = shell.folder;
-  const fixed = (context: ToolContext): ToolContext => ({ ...context, shellFolder });
+  const { folder: shellFolder, page: judgedPage } = shell;
+  const fixed = (context: ToolContext): ToolContext => ({ ...context, shellFolder, judgedPage });
   return {
     title: definition.title(input),
     locations: definition.locations?.(input, cwd) ?? [],

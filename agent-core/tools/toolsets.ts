@@ -65,7 +65,6 @@ const EXTENSION_TOOLSETS = ["skills"];
 /** Toolsets of the original Hermes without tools here: a configuration that names them is valid. */
 const FOREIGN_TOOLSETS = [
   "web",
-  "browser",
   "vision",
   "image_gen",
   "cronjob",

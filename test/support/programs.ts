@@ -1,5 +1,6 @@
 /** Optional programs of this machine: tests that need a missing one are skipped, but fail in CI. */
 import { globSync } from "node:fs";
+import { findBrowser } from "../../agent-core/browser/find-browser.ts";
 import { findProgram } from "../../agent-core/host/find-program.ts";
 import { findSandbox } from "../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { vscodeRipgrep } from "../../extension/agent/vscode-ripgrep.ts";
@@ -16,6 +17,15 @@ export function hasPrograms(...programs: readonly TestProgram[]): boolean {
   const absent = programs.filter((program) => missing.includes(program));
   if (absent.length > 0 && isCI) throw new Error(`Not installed: ${absent.join(", ")}. In CI no test is skipped.`);
   return absent.length === 0;
+}
+
+/** True when a browser for the browser tools is installed. @throws in CI when there is none. */
+export function hasBrowser(): boolean {
+  if (findBrowser() !== undefined) return true;
+  if (isCI) throw new Error("No browser: install chromium. In CI no test is skipped.");
+  // biome-ignore lint/suspicious/noConsole: a reader of the report must know why the tests are skipped.
+  console.warn("Skipping the tests that need a browser: no Chrome, Chromium or Edge is installed.");
+  return false;
 }
 
 /** True when bubblewrap can start a sandbox; the reason is printed if it is installed and cannot. */

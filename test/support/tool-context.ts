@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { SessionBrowser } from "../../agent-core/browser/session-browser.ts";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
 import { Memory } from "../../agent-core/memory/memory.ts";
@@ -16,8 +17,9 @@ const contexts: ToolContext[] = [];
 
 // Ends what a test file left running.
 afterAll(async () => {
-  for (const { processes, host } of contexts.splice(0)) {
+  for (const { processes, host, browser } of contexts.splice(0)) {
     await processes.dispose();
+    await browser?.close();
     await host.terminals.dispose();
   }
 });
@@ -38,10 +40,12 @@ export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: 
   const cancel = new AbortController();
   const shell = new SessionShell(folder);
   const processes = new Processes();
+  const browser = new SessionBrowser({}, () => join(folder, ".spill"));
   const context: ToolContext = {
     shell,
     shellFolder: folder,
     processes,
+    browser,
     commandSeconds: 180,
     host: terminals === undefined ? host : { ...host, terminals },
     cwd: folder,
@@ -65,7 +69,7 @@ export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: 
     shown,
     cancel,
     async run(tool, input) {
-      const view = { folder: shell.folder, process: (id: string) => processes.find(id) };
+      const view = { folder: shell.folder, process: (id: string) => processes.find(id), page: browser.address };
       const preparation = tool.prepare(input, folder, view);
       if (!preparation.ok) return { ok: false, text: preparation.text };
       const staged = await preparation.call.stage(context);

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import type { Readable, Writable } from "node:stream";
+import { Duplex, type Readable, type Writable } from "node:stream";
 import { Deadline } from "../deadline.ts";
 import { guardGroup } from "./guard.ts";
 import { isGroupAlive, killTree, livingRelatives, signalMember } from "./process-tree.ts";
@@ -19,22 +19,28 @@ export type GroupStart = {
   readonly env: Readonly<Record<string, string>>;
   /** Absolute. */
   readonly cwd: string;
+  /** Number of further pipes, which are the program's file descriptors from 3 on. Default 0. */
+  readonly pipes?: number;
 };
 
 export type GroupProcess = {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  readonly pipes: readonly Duplex[];
   /** Resolves when the first process has ended: `exit code 1`, or `signal SIGKILL`. */
   readonly ended: Promise<string>;
-  /** Closes stdin and ends what is left. Resolves when no process of the group is left. */
+  /** Closes the pipes and ends what is left. Resolves when no process of the group is left. */
   end(): Promise<void>;
 };
 
 /** Rejects with the system's error when the program cannot be started. Not for Windows, which has no process groups. */
-export async function startGroup({ command, args, env, cwd }: GroupStart): Promise<GroupProcess> {
-  const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+export async function startGroup({ command, args, env, cwd, pipes: count = 0 }: GroupStart): Promise<GroupProcess> {
+  const further = Array.from({ length: count }, () => "pipe" as const);
+  const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe", ...further] });
   const { pid, stdin, stdout, stderr } = child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error(`${command} has no pipes`);
+  const pipes = child.stdio.slice(3).filter((pipe) => pipe instanceof Duplex);
   stdin.on("error", () => undefined); // the program closed its input; its end follows
   const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
@@ -49,6 +55,7 @@ export async function startGroup({ command, args, env, cwd }: GroupStart): Promi
   const end = async (): Promise<void> => {
     const members = await livingRelatives(tree); // those that left the group cannot be found once their parent has ended
     stdin.end();
+    for (const pipe of pipes) pipe.destroy();
     await new Deadline(CLOSE_GRACE_MS).waitFor(ended);
     if (isGroupAlive(pid)) await killTree(tree);
     for (const member of members) signalMember(member, "SIGKILL");
@@ -58,7 +65,7 @@ export async function startGroup({ command, args, env, cwd }: GroupStart): Promi
   };
   let ending: Promise<void> | undefined;
   return {
-    ...{ stdin, stdout, stderr, ended },
+    ...{ stdin, stdout, stderr, pipes, ended },
     end: () => {
       ending ??= end();
       return ending;

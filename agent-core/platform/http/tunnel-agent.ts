@@ -36,8 +36,8 @@ export class TunnelAgent extends https.Agent {
   }
 }
 
-/** `target` is host and port; an IPv6 host is in brackets already. */
-function openTunnel(proxy: ProxyServer, target: string, tls: https.AgentOptions): Promise<Duplex> {
+/** Raw connection through the proxy. `target` is host and port; an IPv6 host is in brackets. */
+export function openTunnel(proxy: ProxyServer, target: string, tls: https.AgentOptions): Promise<Duplex> {
   const { url, authorization } = proxy;
   const { ca, rejectUnauthorized } = tls;
   const { request } = url.protocol === "https:" ? https : http;

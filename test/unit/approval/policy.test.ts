@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Grants } from "../../../agent-core/approval/grants.ts";
-import { type ApprovalMode, decide } from "../../../agent-core/approval/policy.ts";
+import { type ApprovalMode, decide, type Effect } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { readCorpus } from "./support/corpus.ts";
 
@@ -178,6 +178,10 @@ test("a foreign tool asks with its origin and all arguments; a grant covers this
   expect(kinds).toEqual(["allow", "allow", "ask", "ask"]);
 });
 
+function browse(effect: Partial<Extract<Effect, { kind: "browse" }>>): Extract<Effect, { kind: "browse" }> {
+  return { kind: "browse", action: "open", site: "example.com", isLocal: false, sent: [], ...effect };
+}
+
 const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
   nothing: { kind: "none" },
   "read a file": { kind: "read", paths: ["/projects/p/a.ts"] },
@@ -192,6 +196,11 @@ const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
     places: ["example.com"],
   },
   "send a secret": { kind: "fetch", sent: ["https://example.com/?q=my-secret-value"], places: ["example.com"] },
+  "open a page": browse({ action: "open" }),
+  "open a server of this machine": browse({ action: "open", site: "localhost:3000", isLocal: true }),
+  "click on a page": browse({ action: "act" }),
+  "type a secret into a page": browse({ action: "act", sent: ["my-secret-value"] }),
+  "read the open page": browse({ action: "read" }),
   "foreign tool": foreign(),
   "foreign tool that is believed to read": foreign({ readOnly: true }),
   "edit a file": { kind: "edit", paths: ["/projects/p/a.ts"] },
@@ -214,6 +223,11 @@ test.each([
   ["read a page", "ask allow allow allow allow deny"],
   ["send a long address", "ask ask ask allow allow deny"],
   ["send a secret", "ask ask ask ask allow deny"],
+  ["open a page", "ask allow allow allow allow deny"],
+  ["open a server of this machine", "ask ask ask allow allow deny"],
+  ["click on a page", "ask ask deny allow allow deny"],
+  ["type a secret into a page", "ask ask deny ask allow deny"],
+  ["read the open page", "allow allow allow allow allow allow"],
   ["foreign tool", "ask ask deny ask allow deny"],
   ["foreign tool that is believed to read", "ask allow allow allow allow deny"],
   ["edit a file", "ask allow deny allow allow deny"],
@@ -256,6 +270,18 @@ test.each([
   const effect = { kind: "fetch", sent: [`https://example.com/${text}`], places: ["example.com"] } as const;
   const decision = decide(effect, { mode: "auto", scope, trusted: true, grants: noGrants(), secrets: ["pass word/1"] });
   expect(decision).toMatchObject({ kind: "ask", isProtected: true, grant: undefined });
+});
+
+test("a grant for a server of this machine covers clicks on its pages, and no other server", () => {
+  const grants = noGrants();
+  const judge = (action: "open" | "act", site: string) =>
+    decide(browse({ action, site, isLocal: true }), { mode: "code", scope, trusted: true, grants });
+  const first = judge("open", "localhost:3000");
+  if (first.kind !== "ask" || first.grant === undefined) throw new Error("no grant was offered");
+  expect(first.reasons).toEqual(["Opens localhost:3000, a server of this machine"]);
+  grants.keep(first.grant, "session");
+  expect(judge("act", "localhost:3000")).toMatchObject({ kind: "allow", granted: true });
+  expect(judge("open", "localhost:5432").kind).toBe("ask");
 });
 
 test("a grant for a host covers its pages in the mode ask", () => {

@@ -11,18 +11,17 @@ import { selectTools } from "../../../agent-core/tools/toolsets.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
 test.each(table.map((tool) => [tool.name, tool] as const))("%s describes itself", (name, tool) => {
+  const names = Object.keys(Object(tool.schema.parameters["properties"]));
   expect(tool.schema.name).toBe(name);
   expect(tool.schema.description.length).toBeGreaterThan(20);
   expect(tool.schema.parameters["type"]).toBe("object");
-  const refused = tool.prepare(
-    { path: 7, pattern: 7, command: 7, query: 7, question: 7, todos: 7, category: 7, code: 7, tasks: 7 },
-    "/project",
-  );
+  if (names.length === 0) return;
+  const refused = tool.prepare(Object.fromEntries(names.map((key) => [key, { wrong: 7 }])), "/project");
   expect(refused).toMatchObject({ ok: false, text: expect.stringContaining(`${name}: the arguments do not fit`) });
 });
 
 test("all schemas together stay small", () => {
-  expect(JSON.stringify(table.map((tool) => tool.schema)).length).toBeLessThan(11_100);
+  expect(JSON.stringify(table.map((tool) => tool.schema)).length).toBeLessThan(14_400);
 });
 
 test("arguments: empty is an empty object, broken is repaired, cut off is refused", () => {

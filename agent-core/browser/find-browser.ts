@@ -1,0 +1,69 @@
+/** Browser of the user for the browser tools: the setting `browser.executable`, or else the known places of each system. */
+import { join } from "node:path";
+import { canRun, findProgram } from "../host/find-program.ts";
+
+/** Section `browser` of config.yaml, and `web.allow_private_urls`. */
+export type BrowserSettings = {
+  /** Path or name of the program. Default: the user's Chrome, Chromium or Edge. */
+  readonly executable?: string | undefined;
+  /** Without a window. Default true. */
+  readonly headless?: boolean | undefined;
+  /** An unused browser ends after this time. Seconds; default 600. */
+  readonly idleSeconds?: number | undefined;
+  /** Pages may come from private networks. Default false. */
+  readonly allowPrivate?: boolean | undefined;
+};
+
+/** On PATH, the user's usual browser first. */
+const PROGRAMS = [
+  "google-chrome",
+  "google-chrome-stable",
+  "chromium",
+  "chromium-browser",
+  "chrome",
+  "microsoft-edge",
+  "microsoft-edge-stable",
+];
+
+const APPLICATIONS = [
+  "Google Chrome.app/Contents/MacOS/Google Chrome",
+  "Chromium.app/Contents/MacOS/Chromium",
+  "Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+];
+
+/** Below the folders of programs. */
+const WINDOWS_FILES = [
+  "Google\\Chrome\\Application\\chrome.exe",
+  "Chromium\\Application\\chrome.exe",
+  "Microsoft\\Edge\\Application\\msedge.exe",
+];
+
+/** Result of the search, which reads dozens of folders. A browser that is installed later needs a new process. */
+let known: { readonly path: string | undefined } | undefined;
+
+/** Absolute path of the browser; undefined when there is none. `executable`: the user's choice, and no other counts. */
+export function findBrowser(executable?: string): string | undefined {
+  if (executable !== undefined) return canRun(executable) ? executable : findProgram(executable);
+  known ??= { path: installed() };
+  return known.path;
+}
+
+function installed(): string | undefined {
+  return PROGRAMS.map((name) => findProgram(name)).find((path) => path !== undefined) ?? applications().find(canRun);
+}
+
+function applications(): readonly string[] {
+  const { HOME = "", PROGRAMFILES = "", LOCALAPPDATA = "", "PROGRAMFILES(X86)": older = "" } = process.env;
+  switch (process.platform) {
+    case "darwin":
+      return ["/Applications", join(HOME, "Applications")].flatMap((folder) =>
+        APPLICATIONS.map((file) => join(folder, file)),
+      );
+    case "win32":
+      return [PROGRAMFILES, older, LOCALAPPDATA]
+        .filter((folder) => folder !== "")
+        .flatMap((folder) => WINDOWS_FILES.map((file) => join(folder, file)));
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,205 @@
+/** Tools for the session's browser. The browser is loaded and started by the first `browser_navigate`. */
+import * as z from "zod";
+import type { Effect } from "../approval/policy.ts";
+import type { Browser, Report } from "../browser/browser.ts";
+import { isLoopback, pageAddress, siteOf } from "../browser/page-address.ts";
+import { messageOf } from "../platform/errors.ts";
+import { shortTitle } from "./resolve-path.ts";
+import {
+  defineTool,
+  type ShellView,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolResult,
+} from "./tool.ts";
+
+const nothing = z.object({});
+const ref = z.string().min(1);
+const dialog = z
+  .string()
+  .optional()
+  .describe('Answers a dialog it opens: "accept", or text for a prompt. Default: dismissed');
+
+const READ: Effect = { kind: "browse", action: "read", site: "", isLocal: false, sent: [] };
+
+/** Clicks and keys are judged for the site of the open page. Without a page the call fails, which needs no permission. */
+function acting(page: string | undefined, ...sent: readonly string[]): Effect {
+  if (page === undefined) return READ;
+  return {
+    kind: "browse",
+    action: "act",
+    site: siteOf(page),
+    isLocal: URL.canParse(page) && isLoopback(new URL(page)),
+    sent,
+  };
+}
+
+function opening(text: string): Effect {
+  const address = pageAddress(text);
+  if (!address.ok) return READ; // the call fails
+  const { url } = address;
+  return { kind: "browse", action: "open", site: url.host, isLocal: isLoopback(url), sent: [url.href] };
+}
+
+/** Runs a call of a tool on the browser. An error of the page is a result; a cancelled call rejects. */
+async function use(
+  context: ToolContext,
+  work: (browser: Browser) => Promise<Report & Pick<ToolResult, "images">>,
+  canStart = false,
+): Promise<ToolResult> {
+  const { browser, signal } = context;
+  if (browser === undefined) return { ok: false, text: "There is no browser outside a session." };
+  try {
+    const { ok, text, picture, images } = await browser.use(work, canStart);
+    return {
+      ...{ ok, text },
+      ...(picture && { media: [{ kind: "image" as const, ...picture }] }),
+      ...(images && { images }),
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ok: false, text: messageOf(error) };
+  }
+}
+
+type Own = "toolset" | "deferrable";
+
+/** A tool that only reads the page. */
+function reader<Schema extends z.ZodType>(
+  definition: Omit<ToolDefinition<Schema>, Own | "readOnly" | "effect" | "kind" | "run" | "stage"> & {
+    run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
+  },
+): Tool {
+  const own = { toolset: "browser", deferrable: true, kind: "read", readOnly: true, effect: () => READ } as const;
+  return defineTool<Schema>({ ...definition, ...own });
+}
+
+/** A tool that changes the page. */
+function actor<Schema extends z.ZodType>(
+  definition: Omit<ToolDefinition<Schema>, Own | "readOnly" | "kind" | "run" | "stage" | "effect"> & {
+    effect(input: z.infer<Schema>, cwd: string, shell: ShellView): Effect;
+    run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
+  },
+): Tool {
+  const own = { toolset: "browser", deferrable: true, kind: "other", readOnly: false } as const;
+  return defineTool<Schema>({ ...definition, ...own });
+}
+
+/** Site that the approval judged; an action on another one is refused. */
+function judgedSite({ judgedPage = "" }: ToolContext): string {
+  return siteOf(judgedPage);
+}
+
+export const tools: readonly Tool[] = [
+  actor({
+    name: "browser_navigate",
+    description: "Open a page in a real browser, also a local dev server. Returns what is in view, with refs like @e1.",
+    input: z.object({ url: z.string().min(1) }),
+    title: ({ url }) => shortTitle(`Open ${url}`),
+    effect: ({ url }) => opening(url),
+    run: async ({ url }, context) => {
+      const address = pageAddress(url);
+      if (!address.ok) return address;
+      return use(context, (browser) => browser.navigate(address.url, context.signal), true);
+    },
+  }),
+  reader({
+    name: "browser_snapshot",
+    largeOutput: true,
+    description: "Read the whole page as a tree with refs. A ref is valid until the next navigation.",
+    input: z.object({ compact: z.boolean().optional().describe("Only headings and elements with refs") }),
+    title: () => "Read the page",
+    run: ({ compact = false }, context) => use(context, (browser) => browser.snapshot(compact)),
+  }),
+  actor({
+    name: "browser_click",
+    description: "Click the element with this ref.",
+    input: z.object({ ref, dialog }),
+    title: (input) => shortTitle(`Click ${input.ref}`),
+    effect: (_input, _cwd, { page }) => acting(page),
+    run: ({ ref: target, dialog: answer }, context) =>
+      use(context, (browser) =>
+        browser.act(
+          { kind: "click", ref: target },
+          { dialog: answer, site: judgedSite(context), signal: context.signal },
+        ),
+      ),
+  }),
+  actor({
+    name: "browser_type",
+    description: "Replace the text of a field, or choose the option of a list.",
+    input: z.object({ ref, text: z.string(), submit: z.boolean().optional().describe("Press Enter afterwards") }),
+    title: ({ text, ref: target }) => shortTitle(`Type ${JSON.stringify(text)} into ${target}`),
+    effect: ({ text }, _cwd, { page }) => acting(page, text),
+    run: ({ ref: target, text, submit = false }, context) =>
+      use(context, (browser) =>
+        browser.act({ kind: "type", ref: target, text, submit }, { site: judgedSite(context), signal: context.signal }),
+      ),
+  }),
+  actor({
+    name: "browser_press",
+    description: "Press a key in the focused element: Enter, Escape, ArrowDown, Control+A.",
+    input: z.object({ key: z.string().min(1), dialog }),
+    title: ({ key }) => shortTitle(`Press ${key}`),
+    effect: ({ key }, _cwd, { page }) => acting(page, key),
+    run: ({ key, dialog: answer }, context) =>
+      use(context, (browser) =>
+        browser.act({ kind: "press", key }, { dialog: answer, site: judgedSite(context), signal: context.signal }),
+      ),
+  }),
+  reader({
+    name: "browser_scroll",
+    description: "Scroll by a view, or to the element with this ref.",
+    input: z.object({ direction: z.enum(["up", "down"]).optional(), ref: ref.optional() }),
+    title: ({ direction = "down", ref: target }) =>
+      target === undefined ? `Scroll ${direction}` : `Scroll to ${target}`,
+    run: ({ direction, ref: target }, context) =>
+      use(context, (browser) =>
+        browser.act({ kind: "scroll", ref: target, isUp: direction === "up" }, { signal: context.signal }),
+      ),
+  }),
+  reader({
+    name: "browser_back",
+    description: "Return to the earlier page, or close a new tab.",
+    input: nothing,
+    title: () => "Go back",
+    run: (_input, context) => use(context, (browser) => browser.act({ kind: "back" }, { signal: context.signal })),
+  }),
+  reader({
+    name: "browser_console",
+    description: "Read the page's console messages and JavaScript errors.",
+    input: z.object({ clear: z.boolean().optional() }),
+    title: () => "Read the console",
+    run: ({ clear = false }, context) => use(context, async (browser) => browser.console(clear)),
+  }),
+  reader({
+    name: "browser_get_images",
+    description: "List the page's images with address, alternative text and size.",
+    input: nothing,
+    title: () => "List the images",
+    run: (_input, context) => use(context, (browser) => browser.images()),
+  }),
+  reader({
+    name: "browser_vision",
+    description: "Look at a screenshot of the page in view.",
+    input: z.object({ question: z.string().optional() }),
+    title: ({ question }) => shortTitle(`Look at the page${question === undefined ? "" : `: ${question}`}`),
+    run: ({ question }, context) =>
+      use(context, async (browser) => {
+        const picture = await browser.picture();
+        const text = `Screenshot of ${browser.url} as it is in view.${question === undefined ? "" : ` Question: ${question}`}`;
+        return { ok: true, text, picture, images: [picture] };
+      }),
+  }),
+  reader({
+    name: "browser_close",
+    description: "End the browser with its cookies and pages.",
+    input: nothing,
+    title: () => "Close the browser",
+    run: async (_input, { browser }) => {
+      const hasRun = await browser?.end();
+      return { ok: true, text: hasRun ? "The browser was closed." : "No browser was running." };
+    },
+  }),
+];
