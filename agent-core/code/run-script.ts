@@ -18,8 +18,10 @@ import { startToolServer } from "./tool-server.ts";
 
 /** A script that prints more is an error that would fill the disk. Characters. */
 const MAX_PRINTED_CHARS = 64 * 1024 ** 2;
-/** Processes and threads of a script in the sandbox; stops a fork bomb. */
-const MAX_PROCESSES = 512;
+/** A script with more processes is a fork bomb: a build in parallel has fewer. */
+const MAX_PROCESSES = 200;
+/** Interval of counting them. Short scripts end before the first count. Milliseconds. */
+const COUNT_MS = 400;
 
 export type ScriptLimits = {
   /** Run time in seconds, without that of tool calls, which have timeouts of their own and may wait for the user. */
@@ -48,7 +50,7 @@ export type ScriptPorts = {
 };
 
 /** Reason why a script was ended. */
-export type ScriptStop = "timeout" | "cancelled" | "flood";
+export type ScriptStop = "timeout" | "cancelled" | "flood" | "fork bomb";
 
 export type ScriptEnd = {
   readonly exit: CommandExit;
@@ -108,7 +110,7 @@ function start(
   let printed = 0;
   return ports.terminals.start(
     {
-      command: commandLine(file, language, sandbox !== undefined),
+      command: commandLine(file, language),
       ...{ shell, sandbox, outputFile, scriptFolder },
       keepsShell: false,
       input: "none",
@@ -124,11 +126,10 @@ function start(
 }
 
 /** Python finds the modules of the working folder, as it does for code from its standard input. */
-function commandLine(file: string, language: ScriptLanguage, isSandboxed: boolean): string {
-  const limit = isSandboxed ? `ulimit -u ${MAX_PROCESSES} 2>/dev/null; ` : "";
+function commandLine(file: string, language: ScriptLanguage): string {
   return language === "python"
-    ? `${limit}export PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}"; exec python3 -u ${quote(file)}`
-    : `${limit}command -v node >/dev/null && exec node ${quote(file)}; ELECTRON_RUN_AS_NODE=1 exec ${quote(process.execPath)} ${quote(file)}`;
+    ? `export PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}"; exec python3 -u ${quote(file)}`
+    : `command -v node >/dev/null && exec node ${quote(file)}; ELECTRON_RUN_AS_NODE=1 exec ${quote(process.execPath)} ${quote(file)}`;
 }
 
 async function follow(
@@ -136,7 +137,8 @@ async function follow(
   stopping: Stopping,
   server: { readonly calls: number },
 ): Promise<ScriptEnd> {
-  const stop = await Promise.race([running.exit.then(() => undefined), stopping.stopped]);
+  const counting = countProcesses(running, stopping);
+  const stop = await Promise.race([running.exit.then(() => undefined), stopping.stopped]).finally(counting.stop);
   if (stop !== undefined) await running.kill();
   const exit = stop === undefined ? await running.exit : { exitCode: null, signal: null };
   const notes = stop === undefined ? [...(await running.inspected())] : [];
@@ -145,6 +147,25 @@ async function follow(
     notes.push("programs that it left running were ended");
   }
   return { exit, stop, toolCalls: server.calls, output: await running.output(), notes };
+}
+
+/** Ends a script that starts processes without end. */
+function countProcesses(running: RunningCommand, stopping: Stopping): { stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const next = (): void => {
+    if (!isOver) timer = setTimeout(() => void count().then(next, next), COUNT_MS);
+  };
+  const count = async (): Promise<void> => {
+    if ((await running.countProcesses()) > MAX_PROCESSES) stopping.stop("fork bomb");
+  };
+  next();
+  return {
+    stop() {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
 }
 
 async function end(running: RunningCommand): Promise<void> {

@@ -116,6 +116,8 @@ function stopNote(stop: ScriptStop, { timeoutSeconds }: ScriptLimits): string {
       return `stopped: timeout after ${timeoutSeconds} s. Do less in one script`;
     case "flood":
       return "stopped: it printed too much. Print only what you need";
+    case "fork bomb":
+      return "stopped: it started too many processes";
     case "cancelled":
       return "stopped by the user";
   }

@@ -126,4 +126,6 @@ test("single tasks are evaluated only when the setting says so, and graphs unles
   expect((await delegated([], { tasks })).judged).toHaveLength(0);
   expect((await delegated([], { tasks, config: "evaluation:\n  enabled: true\n" })).judged).toHaveLength(1);
   expect((await delegated([], { config: "evaluation:\n  enabled: false\n" })).judged).toHaveLength(0);
+  const { judged } = await delegated([], { config: "auxiliary:\n  evaluation:\n    model: judge\n" });
+  expect(judged.map(({ model }) => model)).toEqual(["judge", "judge"]);
 });

@@ -15,8 +15,8 @@ afterEach(async () => {
 
 type Started = { readonly agent: AcpAgent; readonly model: ModelServer; readonly id: string; readonly asked: Json[] };
 
-/** A session of an editor with terminals, whose user answers every permission request with `answer`. */
-async function start(config = "", answer = "once"): Promise<Started> {
+/** A session whose user answers every permission request with `answer`. */
+async function start(config = "", answer = "once", capabilities: Json = {}): Promise<Started> {
   const model = await startModelServer();
   const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-1" });
   running.push(agent, model);
@@ -26,7 +26,7 @@ async function start(config = "", answer = "once"): Promise<Started> {
     asked.push(params);
     return { outcome: { outcome: "selected", optionId: answer } };
   });
-  await agent.initialize({ terminal: false });
+  await agent.initialize(capabilities);
   const id = await agent.newSession();
   await agent.request("session/set_mode", { sessionId: id, modeId: "code" });
   return { agent, model, id, asked };
@@ -82,8 +82,9 @@ test("without a sandbox a script asks with its code, and does not run when the u
   expect(existsSync(join(it.agent.cwd, "b.txt"))).toBe(false);
 });
 
-test("a script that would delete the home is blocked, and settings limit calls", async () => {
-  const it = await start("code_execution:\n  max_tool_calls: 1\nterminal:\n  sandbox: off\n");
+test("a script that would delete the home is blocked, settings limit calls, and no editor terminal opens", async () => {
+  const config = "code_execution:\n  max_tool_calls: 1\nterminal:\n  sandbox: off\n";
+  const it = await start(config, "once", { terminal: true });
   expect(await run(it, 'import os\nos.system("rm -rf ~")')).toContain("blocked in every mode");
   expect(it.asked).toEqual([]);
   const text = await run(it, "from hermes_tools import todo\ntodo()\ntodo()");

@@ -1,5 +1,5 @@
 /** Terminals of one session: a backend plans each command, a runner starts it. */
-import { livingMembers } from "../../platform/children/process-tree.ts";
+import { livingMembers, livingRelatives } from "../../platform/children/process-tree.ts";
 import type { Backend, Runner } from "./backend.ts";
 import { childRunner } from "./child-runner.ts";
 import { InputWatch, seesWaiting } from "./input-watch.ts";
@@ -68,6 +68,7 @@ async function startCommand(
     read: (from, maxBytes) => started.read(from, maxBytes),
     write: (text) => started.write(text),
     waitsForInput: async () => (await watch?.look()) ?? false,
+    countProcesses: async () => (tree === undefined ? 0 : (await livingRelatives(tree)).length),
     hasSurvivors: async () => tree !== undefined && (await livingMembers(tree)).length > 0,
     shellAfter: async () => (await shellAfter()) ?? movedTo(request, await started.folderAfter),
     inspected: () => inspected,

@@ -75,6 +75,8 @@ export type RunningCommand = {
   write(text: string): Promise<WriteOutcome>;
   /** True when two checks in a row find the command waiting for input; false where the system hides that. */
   waitsForInput(): Promise<boolean>;
+  /** Number of its living processes, without those that left its group and its parents; 0 where the system hides them. */
+  countProcesses(): Promise<number>;
   /** True when the command has ended and a process that it started still runs; false where the system hides that. */
   hasSurvivors(): Promise<boolean>;
   /** State of the shell at the end of the command; undefined when the command stored none. */

@@ -41,6 +41,13 @@ test("macOS: each kind of path gets its rules, and quotes in a path end no rule"
   expect(rulesFor("/private/var/folders/x/hermes/tmp")).toHaveLength(1);
 });
 
+test("macOS: the socket of a script's folder can be reached without the network", () => {
+  const folder: Bind = { kind: "read-only", path: "/private/tmp/code", connects: true };
+  const profile = seatbeltProfile({ ...run, binds: [...binds, folder] });
+  expect(profile).toContain('(allow network-outbound (remote unix-socket (subpath "/private/tmp/code")))');
+  expect(seatbeltProfile(run)).not.toContain("network-outbound");
+});
+
 test("macOS: the network is allowed only when the command has it", () => {
   expect(seatbeltProfile(run)).not.toContain("(allow network*)");
   expect(seatbeltProfile({ ...run, hasNetwork: true })).toContain("(allow network*)");
