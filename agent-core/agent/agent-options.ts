@@ -67,6 +67,8 @@ export type SkillSettings = {
   readonly externalFolders: readonly string[];
   /** Names of skills that are off. */
   readonly disabled: readonly string[];
+  /** Sources that `/skills search` looks through. Default: public skills. */
+  readonly hubSources?: readonly string[];
 };
 
 export type AIAgentOptions = {

@@ -161,6 +161,7 @@ export class AIAgent {
   rewind(keep: number): void {
     if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
     this.#record.rewind(keep);
+    void this.skills?.library.takeBack();
     if (keep === 0) this.hooks.observe("on_session_reset", { extra: { reason: "rewind" } });
   }
 

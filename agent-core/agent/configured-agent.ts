@@ -83,7 +83,11 @@ export async function configuredAgent(environment: Environment, platform: string
       approvals: config.approvals.mode,
       memory: configuredMemory(home, config.memory),
       memoryReviewTurns: config.memory.nudge_interval,
-      skills: { externalFolders: config.skills.external_dirs, disabled: config.skills.disabled },
+      skills: {
+        externalFolders: config.skills.external_dirs,
+        disabled: config.skills.disabled,
+        ...(config.skills.hub_sources !== undefined && { hubSources: config.skills.hub_sources }),
+      },
       browser: {
         executable: config.browser.executable,
         headless: config.browser.headless,

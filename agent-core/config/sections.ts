@@ -241,7 +241,14 @@ export const sections = {
     })
     .prefault({}),
   /** Folders of skills besides the known ones, and names of skills that are off. */
-  skills: z.object({ external_dirs: z.array(text).default([]), disabled: z.array(text).default([]) }).prefault({}),
+  skills: z
+    .object({
+      external_dirs: z.array(text).default([]),
+      disabled: z.array(text).default([]),
+      /** Sources that `skills search` looks through. */
+      hub_sources: z.array(text).optional(),
+    })
+    .prefault({}),
   /** The browser tools. */
   browser: z
     .object({

@@ -11,6 +11,7 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
   hermes plugins list           list the plugins of the Hermes home
   hermes plugins enable NAME    switch a plugin on (disable NAME: off)
   hermes skills list            list the skills of this folder, of the Hermes home and of Hermes itself
+  hermes skills search WORDS    search the skills of the hub's sources (skills.hub_sources in config.yaml)
   hermes skills install SOURCE  install skills from a folder, a git address or owner/repository/path (--yes: unasked);
                                 also update [NAME], uninstall NAME
   hermes mcp list               list the MCP servers of this folder and of the Hermes home
@@ -93,6 +94,9 @@ function managingLine(
   options: Pick<SkillsLine, "cwd" | "allowAll">,
 ): ParsedCommandLine | undefined {
   const [command, verb = "list", name = ""] = positionals;
+  if (command === "skills" && verb === "search") {
+    return { kind: "skills", verb, operand: positionals.slice(2).join(" "), ...options };
+  }
   if (positionals.length > 3) return undefined;
   if (command === "plugins" && isPluginVerb(verb)) {
     if (verb === "list" || name !== "") return { kind: "plugins", verb, name };
@@ -106,7 +110,7 @@ function managingLine(
   return undefined;
 }
 
-const SKILL_VERBS: readonly SkillVerb[] = ["list", "install", "update", "uninstall"];
+const SKILL_VERBS: readonly SkillVerb[] = ["list", "search", "install", "update", "uninstall"];
 
 function isSkillVerb(verb: string): verb is SkillVerb {
   return SKILL_VERBS.some((known) => known === verb);

@@ -5,8 +5,9 @@ import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { findUpdates, offerText, SkillHub, type SkillOffer } from "../skills/skill-hub.ts";
 import { SkillLibrary } from "../skills/skill-library.ts";
+import { DEFAULT_SOURCES, searchSkills } from "../skills/skill-search.ts";
 
-export type SkillVerb = "list" | "install" | "update" | "uninstall";
+export type SkillVerb = "list" | "search" | "install" | "update" | "uninstall";
 
 export type SkillsCommand = {
   readonly verb: SkillVerb;
@@ -29,6 +30,8 @@ export async function runSkillsCommand(command: SkillsCommand): Promise<number> 
     switch (verb) {
       case "list":
         return await list(command);
+      case "search":
+        return await search(command, signal);
       case "install":
         return await install(hub, await hub.fetch(operand, signal), command);
       case "update": {
@@ -57,6 +60,16 @@ async function install(hub: SkillHub, offer: SkillOffer, { say, confirm }: Skill
   }
   say(`Installed: ${(await hub.confirm(offer.id, new AbortController().signal)).join(", ")}.`);
   return 0;
+}
+
+async function search({ operand, cwd, environment, say }: SkillsCommand, signal: AbortSignal): Promise<number> {
+  const { options } = await configuredAgent(environment, "cli");
+  const { hubSources: sources = DEFAULT_SOURCES } = options.skills || {};
+  const words = operand.split(/\s+/).filter((word) => word !== "");
+  const homeSkills = skillsFolder(homeFolder(environment));
+  const { ok, lines } = await searchSkills({ words, sources, homeSkills, cwd, signal });
+  for (const line of lines) say(line);
+  return ok ? 0 : 1;
 }
 
 /** Prints all skills, usable in a session or not, and those that do not load. */

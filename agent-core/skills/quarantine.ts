@@ -36,7 +36,12 @@ export type QuarantinedSkill = {
 
 export type Refusal = { readonly name: string; readonly reason: string };
 
-export type Quarantined = { readonly skills: readonly QuarantinedSkill[]; readonly refusals: readonly Refusal[] };
+export type Quarantined = {
+  readonly skills: readonly QuarantinedSkill[];
+  readonly refusals: readonly Refusal[];
+  /** Source of one folder, by its path in the quarantine. */
+  readonly address: (inner: string) => string;
+};
 
 /** Parsed source of skills. */
 type Source =
@@ -76,6 +81,7 @@ export async function quarantine(
   return {
     skills: checked.filter((each) => "hash" in each),
     refusals: checked.filter((each) => "reason" in each),
+    address: (inner) => (read.kind === "git" ? `${read.url}#${inner}` : join(read.folder, inner)),
   };
 }
 

@@ -8,8 +8,17 @@ const READ_CHARS = 4_000;
 const MIN_SCORE = 2;
 /** A second skill is added only when it fits nearly as well. */
 const SECOND_SHARE = 0.8;
-/** Most other words between two words of a phrase. */
+/** Most other words between two words of a phrase. Small words do not count. */
 const MAX_GAP = 3;
+const SMALL_WORDS: ReadonlySet<string> = new Set(
+  "a an the this that these those my our your its of in on at for from is are was been has have be it so and or".split(
+    " ",
+  ),
+);
+/** Words before the first verb of a clause. */
+const POLITE_WORDS: ReadonlySet<string> = new Set(
+  "please can could would you now then also help me us to i we want need should let's and just".split(" "),
+);
 
 const FILE_SCORE = 1;
 const TASK_SCORE = 1;
@@ -28,8 +37,9 @@ const TASKS: Readonly<Record<string, readonly string[]>> = {
 /** Beginning of a question that asks for an explanation, not for the work that a skill describes. */
 const QUESTION =
   /^(?:what(?:'s| is| are| does| do)|who|when|is|are|does|do|did|should|which|how (?:many|much|long|old))\b/i;
-/** Name of a file with an extension, with its folders. */
-const FILE_NAME = /(?:[\w.@-]+\/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,9}\b/g;
+/** Name of a file with an extension, with its folders. A version such as 1.x is none. */
+const FILE_NAME = /(?:[\w.@-]+\/)*(?!\d+\.x\b)[\w@-][\w.@-]*\.[A-Za-z]\w{0,9}\b/g;
+const CLAUSE_END = /[.,;:!?\n]+(?=\s|$)|\b(?:and|please|then)\b/i;
 
 type Routable = { readonly triggers: SkillTriggers };
 
@@ -49,7 +59,7 @@ export function routeSkills<Skill extends Routable>(message: string, candidates:
 }
 
 type MessageFacts = {
-  readonly words: readonly string[];
+  readonly words: readonly Word[];
   readonly files: readonly string[];
   readonly tasks: ReadonlySet<string>;
   readonly isQuestion: boolean;
@@ -58,7 +68,7 @@ type MessageFacts = {
 function readMessage(message: string): MessageFacts {
   const text = withoutCode(message).slice(0, READ_CHARS).trim();
   const words = wordsOf(text.replace(FILE_NAME, " "));
-  return { words, files: text.match(FILE_NAME) ?? [], tasks: tasksOf(words), isQuestion: QUESTION.test(text) };
+  return { words, files: text.match(FILE_NAME) ?? [], tasks: tasksOf(text), isQuestion: QUESTION.test(text) };
 }
 
 /** The message without code and quoted output, which do not describe the user's task. */
@@ -66,31 +76,22 @@ function withoutCode(message: string): string {
   return message.replaceAll(/```[\s\S]*?(?:```|$)/g, " ").replaceAll(/^>.*$/gm, " ");
 }
 
-function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+(?:'\p{L}+)?/gu) ?? [];
+/** A word in lower case, and the parts of a name such as `LoginTest`. */
+type Word = readonly string[];
+
+function wordsOf(text: string): readonly Word[] {
+  return (text.match(/[\p{L}\p{N}]+(?:'\p{L}+)?/gu) ?? []).map((word) => {
+    const parts = word.split(/(?<=\p{Ll})(?=\p{Lu})/u).map((part) => part.toLowerCase());
+    return parts.length === 1 ? parts : [word.toLowerCase(), ...parts];
+  });
 }
 
-/** Kinds of task that the first word names, after a polite beginning. */
-function tasksOf(words: readonly string[]): ReadonlySet<string> {
-  const polite = new Set([
-    "please",
-    "can",
-    "could",
-    "would",
-    "you",
-    "now",
-    "then",
-    "help",
-    "me",
-    "to",
-    "i",
-    "want",
-    "need",
-    "let's",
-    "and",
-  ]);
-  const first = words.find((word) => !polite.has(word)) ?? "";
-  const kinds = Object.entries(TASKS).filter(([, verbs]) => verbs.includes(first));
+/** Kinds of task that the verb at the start of a clause names. */
+function tasksOf(text: string): ReadonlySet<string> {
+  const verbs = text
+    .split(CLAUSE_END)
+    .map((clause) => wordsOf(clause).find(([word = ""]) => !POLITE_WORDS.has(word))?.[0] ?? "");
+  const kinds = Object.entries(TASKS).filter(([, known]) => verbs.some((verb) => known.includes(verb)));
   return new Set(kinds.map(([kind]) => kind));
 }
 
@@ -107,7 +108,7 @@ function scoreOf({ globs, keywords, tasks }: SkillTriggers, facts: MessageFacts)
 }
 
 /** Number of words of the phrase; 0 when the message does not contain it. */
-function phraseScore(keyword: string, words: readonly string[]): number {
+function phraseScore(keyword: string, words: readonly Word[]): number {
   const wanted = keyword
     .toLowerCase()
     .split(/\s+/)
@@ -117,19 +118,36 @@ function phraseScore(keyword: string, words: readonly string[]): number {
   return isFound ? wanted.length : 0;
 }
 
-function followsFrom(words: readonly string[], start: number, wanted: readonly (readonly string[])[]): boolean {
+function followsFrom(words: readonly Word[], start: number, wanted: readonly (readonly string[])[]): boolean {
   let at = start;
   for (const next of wanted.slice(1)) {
-    const reach = words.slice(at + 1, at + 2 + MAX_GAP);
-    const found = reach.findIndex((word) => isOneOf(word, next));
-    if (found < 0) return false;
-    at += 1 + found;
+    const found = nextOf(words, at + 1, next);
+    if (found === undefined) return false;
+    at = found;
   }
   return true;
 }
 
-function isOneOf(word: string, wanted: readonly string[]): boolean {
-  return wanted.some((each) => (each.endsWith("*") ? word.startsWith(each.slice(0, -1)) : word === each));
+/** Place of the next word of a phrase, not too far from `from`. */
+function nextOf(words: readonly Word[], from: number, wanted: readonly string[]): number | undefined {
+  let gap = 0;
+  for (let at = from; gap <= MAX_GAP; at += 1) {
+    const word = words[at];
+    if (word === undefined) return undefined;
+    if (isOneOf(word, wanted)) return at;
+    if (!SMALL_WORDS.has(word[0] ?? "")) gap += 1;
+  }
+  return undefined;
+}
+
+/** `#` stands for a number or a version, and a final `*` for any end of a word. */
+function isOneOf(word: Word, wanted: readonly string[]): boolean {
+  return word.some((form) =>
+    wanted.some((each) => {
+      if (each === "#") return /^v?\d/.test(form);
+      return each.endsWith("*") ? form.startsWith(each.slice(0, -1)) : form === each;
+    }),
+  );
 }
 
 /** Globs of the kind `*.test.ts` and `src/**`; one without a slash matches a file's name. */

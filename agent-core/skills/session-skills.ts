@@ -147,8 +147,8 @@ export class SessionSkills {
   #listCommand(): SkillCommand {
     return {
       name: "skills",
-      description: "List the skills, switch them on and off, install and update them",
-      hint: "[enable NAME | disable NAME | install SOURCE | update | uninstall NAME]",
+      description: "List the skills, switch them on and off, search, install and update them",
+      hint: "[enable NAME | disable NAME | search WORDS | install SOURCE | update | uninstall NAME]",
       run: (argument, signal) => this.#runCommand(argument, signal),
     };
   }
@@ -167,8 +167,9 @@ export class SessionSkills {
         return this.#setOff(operand, verb === "disable");
       default: {
         const { hubCommand } = await import("./skill-hub.ts");
-        const { homeSkills, roots } = this.#options;
-        const answer = await hubCommand(verb, operand, { homeSkills, cwd: roots[0] ?? homeSkills }, signal);
+        const { homeSkills, roots, hubSources: sources } = this.#options;
+        const place = { homeSkills, cwd: roots[0] ?? homeSkills, ...(sources && { sources }) };
+        const answer = await hubCommand(verb, operand, place, signal);
         await this.refresh();
         return answer;
       }

@@ -11,6 +11,7 @@ import { visibleText } from "../platform/visible-text.ts";
 import { hashOfFolder, type Quarantined, type QuarantinedSkill, quarantine } from "./quarantine.ts";
 import { HUB_CATEGORY } from "./skill-library.ts";
 import { scanPlace } from "./skill-places.ts";
+import { DEFAULT_SOURCES, type SkillSearch, searchSkills } from "./skill-search.ts";
 
 const LOCK_FILE = "hub.lock.json";
 const QUARANTINE = join(".hub", "quarantine");
@@ -190,13 +191,13 @@ export async function findUpdates(
 }
 
 const USAGE =
-  "Usage: `/skills [enable NAME | disable NAME | install SOURCE | confirm ID | update [NAME] | uninstall NAME]`";
+  "Usage: `/skills [enable NAME | disable NAME | search WORDS | install SOURCE | confirm ID | update [NAME] | uninstall NAME]`";
 
 /** The verbs of `/skills` that change installed skills. Returns the answer for the user. */
 export async function hubCommand(
   verb: string,
   operand: string,
-  { homeSkills, cwd }: { readonly homeSkills: string; readonly cwd: string },
+  { homeSkills, cwd, sources = DEFAULT_SOURCES }: Pick<SkillSearch, "homeSkills" | "cwd"> & Partial<SkillSearch>,
   signal: AbortSignal,
 ): Promise<string> {
   const hub = new SkillHub(homeSkills, cwd);
@@ -206,6 +207,11 @@ export async function hubCommand(
       : `${offerText(offer)}\n\nTo install: \`/skills confirm ${offer.id.slice(0, SHORT_HASH)}\``;
   try {
     switch (verb) {
+      case "search": {
+        const words = operand.split(/\s+/).filter((word) => word !== "");
+        const { lines } = await searchSkills({ words, sources, homeSkills, cwd, signal });
+        return lines.map((line) => `- ${line}`).join("\n");
+      }
       case "install":
         return operand === "" ? USAGE : asked(await hub.fetch(operand, signal));
       case "confirm":

@@ -44,6 +44,8 @@ export type SkillLibraryOptions = {
   readonly externalFolders: readonly string[];
   /** `skills.disabled` of config.yaml. */
   readonly disabled: readonly string[];
+  /** `skills.hub_sources` of config.yaml. */
+  readonly hubSources?: readonly string[];
   /** Folders of plugins, absolute. */
   readonly pluginFolders: () => readonly string[];
   /** Enabled tools of the session. */
@@ -87,6 +89,8 @@ export class SkillLibrary {
   readonly #writes = new KeyedQueue();
   /** The last turn with skills, when it succeeded. */
   #reviewed: ReviewedTurn | undefined;
+  /** No turn followed the one in `#reviewed`. */
+  #isLatest = false as boolean;
 
   constructor(options: SkillLibraryOptions) {
     this.#options = options;
@@ -145,6 +149,7 @@ export class SkillLibrary {
   async endTurn(succeeded: boolean, changedPaths: ReadonlySet<string>): Promise<void> {
     const skills = [...this.#usedInTurn];
     this.#usedInTurn.clear();
+    this.#isLatest = skills.length > 0;
     if (skills.length === 0) return;
     this.#reviewed = succeeded ? { skills, changedPaths, balance: 0, isSuccess: true } : undefined;
     const lastUsed = new Date(this.#options.now()).toISOString();
@@ -163,10 +168,19 @@ export class SkillLibrary {
     const isSuccess = turn.balance >= 0;
     if (turn.isSuccess === isSuccess) return;
     turn.isSuccess = isSuccess;
-    await this.#change(turn.skills, (record) => ({
-      ...record,
-      successes: Math.max(0, record.successes + (isSuccess ? 1 : -1)),
-    }));
+    await this.#addSuccesses(turn.skills, isSuccess ? 1 : -1);
+  }
+
+  /** The user took the last turn back, which is no success. */
+  async takeBack(): Promise<void> {
+    const turn = this.#reviewed;
+    if (!this.#isLatest || turn === undefined) return;
+    this.#reviewed = undefined;
+    if (turn.isSuccess) await this.#addSuccesses(turn.skills, -1);
+  }
+
+  #addSuccesses(skills: readonly string[], change: 1 | -1): Promise<void> {
+    return this.#change(skills, (record) => ({ ...record, successes: Math.max(0, record.successes + change) }));
   }
 
   /** Never rejects. */

@@ -184,3 +184,19 @@ test("a turn whose edit the user undoes does not count as a success of its skill
   agent.notify("_hermes/file_reviewed", { path: join(agent.cwd, "notes.md"), outcome: "undone", lines: 1 });
   await expect.poll(record).toMatchObject({ uses: 1, successes: 0 });
 });
+
+test("/undo withdraws the success of the turn that it takes back, and no other", async () => {
+  const agent = await startEditor();
+  put(join(agent.home, "skills", "release-notes", "SKILL.md"), SKILL);
+  const id = await agent.newSession();
+  model.script(say("written"), say("hello"));
+  await agent.prompt(id, "/release-notes for 1.0");
+  await agent.prompt(id, "hi");
+  const record = () => JSON.parse(readFileSync(join(agent.home, "skills", ".usage.json"), "utf8"))["release-notes"];
+  await agent.prompt(id, "/undo");
+  model.script(say("written again"));
+  await agent.prompt(id, "/release-notes for 1.1");
+  expect(record()).toMatchObject({ uses: 2, successes: 2 });
+  await agent.prompt(id, "/undo");
+  await expect.poll(record).toMatchObject({ uses: 2, successes: 1 });
+});

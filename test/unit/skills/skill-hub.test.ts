@@ -56,6 +56,28 @@ function commit(repository: string, message: string): void {
 }
 
 describe("the hub", () => {
+  it("searches the configured sources, gives the command for an installation, and installs nothing", async () => {
+    put("source/deploy/SKILL.md", skill("deploy"));
+    put("source/other/SKILL.md", skill("other").replace("Deploys", "Sends").replace("to deploy", "to send"));
+    commit("source", "skills");
+    put("home/config.yaml", `skills: {hub_sources: ["file://${folder}/source", "./nowhere"]}\n`);
+    expect(await run("search", "DEPLOY use")).toBe(0);
+    const [found = "", failed] = lines;
+    expect(found).toBe(
+      `deploy: Deploys. Use to deploy. Install it with: skills install file://${folder}/source#deploy`,
+    );
+    expect(failed).toContain("./nowhere is neither a folder");
+    expect(existsSync(join(home, "skills/hub"))).toBe(false);
+    expect(await run("install", found.split("skills install ")[1])).toBe(0);
+    expect(existsSync(installed("deploy"))).toBe(true);
+  });
+
+  it("gives one line for a search without network, and fails", async () => {
+    put("home/config.yaml", `skills: {hub_sources: ["http://127.0.0.1:1/skills.git"]}\n`);
+    expect(await run("search", "deploy")).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(/^Could not fetch http:.* Check the address and the network\.$/)]);
+  });
+
   it("installs from a folder after showing what a skill may run, and records its content", async () => {
     put("source/deploy/SKILL.md", skill("deploy"));
     put("source/deploy/scripts/run.sh", "echo hello\n");
