@@ -71,7 +71,10 @@ def _request(name, parameters):
     with _lock:
         if _stream is None:
             connection = _socket.socket(_socket.AF_UNIX)
-            connection.connect(${JSON.stringify(socket)})
+            try:
+                connection.connect(${JSON.stringify(socket)})
+            except OSError as error:
+                raise ToolCallError("hermes_tools works only in the script's own process") from error
             _stream = connection.makefile("rw", encoding="utf-8", newline="\\n")
             _stream.write(_json.dumps({"token": ${JSON.stringify(token)}}) + "\\n")
         _stream.write(line + "\\n")

@@ -128,7 +128,7 @@ function start(
 /** Python finds the modules of the working folder, as it does for code from its standard input. */
 function commandLine(file: string, language: ScriptLanguage): string {
   return language === "python"
-    ? `export PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}"; exec python3 -u ${quote(file)}`
+    ? `export PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONIOENCODING=utf-8:backslashreplace; exec python3 -u ${quote(file)}`
     : `command -v node >/dev/null && exec node ${quote(file)}; ELECTRON_RUN_AS_NODE=1 exec ${quote(process.execPath)} ${quote(file)}`;
 }
 

@@ -87,7 +87,7 @@ class ScriptCalls {
     if (!tools.has(name)) return { error: `${name} cannot be called from a script` };
     if (this.count >= maxCalls) return { error: `the limit of ${maxCalls} tool calls in a script is reached` };
     this.count += 1;
-    return { text: await call(name, input) };
+    return { text: (await call(name, input)).toWellFormed() };
   }
 }
 

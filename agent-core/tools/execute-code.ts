@@ -37,7 +37,7 @@ export const tool = defineTool({
   largeOutput: true,
   description: () => DESCRIPTIONS[language()],
   input,
-  title: ({ code }) => shortTitle(`Run ${NAMES[language()]}: ${code.split("\n").find(isTelling) ?? ""}`),
+  title: ({ code }) => titleOf(code),
   // The approval judges the code as a shell judges the standard input of an interpreter.
   effect: ({ code }, _, shell) => ({
     kind: "command",
@@ -51,6 +51,10 @@ export const tool = defineTool({
 /** Python 3 where there is one, else Node. */
 function language(): ScriptLanguage {
   return findProgram("python3") === undefined ? "node" : "python";
+}
+
+function titleOf(code: string): string {
+  return shortTitle(`Run ${NAMES[language()]}: ${code.split("\n").find(isTelling) ?? ""}`);
 }
 
 function isTelling(line: string): boolean {
@@ -84,10 +88,11 @@ async function run({ code }: z.infer<typeof input>, context: ToolContext): Promi
     },
     signal,
   );
-  return resultOf(end, limits, {
+  const result = resultOf(end, limits, {
     seconds: (performance.now() - begin) / 1_000,
     isSandboxed: context.sandbox !== undefined,
   });
+  return { ...result, command: { text: titleOf(code), exit: end.exit.exitCode } };
 }
 
 type Facts = { readonly seconds: number; readonly isSandboxed: boolean };

@@ -64,6 +64,8 @@ test.runIf(isSandboxed)(
       "from the tool\n",
       "from the script\n",
     ]);
+    const journal = readFileSync(join(it.agent.home, "vscode", "sessions", `${it.id}.jsonl`), "utf8");
+    for (const name of ["a.txt", "b.txt"]) expect(journal).toMatch(new RegExp(`"file-change","path":"[^"]*/${name}"`));
     expect(it.asked).toHaveLength(1);
     expect(JSON.stringify(it.asked)).toContain("git push --force");
     const [script, ...nested] = it.agent.of("tool_call");

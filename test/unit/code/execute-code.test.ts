@@ -110,6 +110,25 @@ describe("a Python script", () => {
     );
   });
 
+  test("prints every character in any locale, and its other processes get no tools", async () => {
+    const before = process.env["LC_ALL"];
+    process.env["LC_ALL"] = "en_US.ISO-8859-1";
+    const { text } = await scriptBench().run(
+      [
+        "import hermes_tools, os",
+        "print('→ \\ud800 ä', flush=True)",
+        "if os.fork() == 0:",
+        "    try: hermes_tools.todo()",
+        "    except hermes_tools.ToolCallError as error: print(error, flush=True)",
+        "    os._exit(0)",
+        "os.wait()",
+      ].join("\n"),
+    );
+    if (before === undefined) delete process.env["LC_ALL"];
+    else process.env["LC_ALL"] = before;
+    expect(text).toMatch(/→ \\ud800 ä\nhermes_tools works only in the script's own process\n\[exit code 0/);
+  });
+
   test("without output is its exit code alone", async () => {
     expect((await scriptBench().run("import sys; sys.exit(3)")).text).toMatch(/^\[exit code 3, [\d.]+ s\]$/);
   });
