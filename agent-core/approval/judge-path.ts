@@ -98,14 +98,14 @@ function judgeRead(effect: Extract<PathEffect, { kind: "read" }>, target: string
   if (place === undefined) {
     if (effect.followsLinks !== true || !hasLinkOutside(target, scope)) return;
     const reason = `Follows the links in ${shown(effect.path)}, which may lead outside the workspace`;
-    record.add({ level: "ask", reason, always: false, grant: "exact", contained: true });
+    record.add({ level: "ask", reason, always: false, grant: "exact", contained: true, reads: true });
     return;
   }
   const reason = `Reads ${shown(effect.path)}: ${place.reason}`;
   if (place.isHidden) {
     record.reach("outside");
     record.askAlways(reason);
-  } else record.add({ level: "ask", reason, always: false, grant: "exact", contained: true });
+  } else record.add({ level: "ask", reason, always: false, grant: "exact", contained: true, reads: true });
 }
 
 function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJudge): void {

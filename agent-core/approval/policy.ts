@@ -312,8 +312,8 @@ function withSecrets(decision: Decision, verdict: CommandVerdict, context: Polic
   const { reachedSecrets, printsHistory } = verdict;
   if (reachedSecrets.length === 0 || decision.kind === "deny") return decision;
   if (decision.kind === "allow" && decision.sandbox === "isolated") {
-    if (verdict.level !== "safe" || verdict.runsProject) return decision;
     if (verdict.readOnly && !printsHistory) return { ...decision, sandbox: "reading" };
+    if (verdict.level !== "safe" || verdict.runsProject) return decision;
   }
   const asking = reachedSecrets.slice(0, MAX_SECRETS).map((path) => ({ path, reason: "" }));
   const isWhole = asking.length === reachedSecrets.length;

@@ -49,6 +49,8 @@ export type Finding = {
   readonly grant: GrantForm;
   /** Asks only because unread code runs: a sandbox confines what that code does. */
   readonly contained?: boolean;
+  /** Concerns a read; no code runs that is not read. */
+  readonly reads?: true;
 };
 
 type OpenPart = {
@@ -97,7 +99,7 @@ export class Recorder {
   /** Adds a finding to the current command. Inside `escalateOnly` only blocks count. */
   add(finding: Finding): void {
     if (this.escalating > 0 && finding.level !== "block") return;
-    this.markChanged();
+    if (finding.reads !== true) this.markChanged();
     // The effects of a script are granted with the script.
     const isInner = this.scripted > 0 && finding.level === "ask";
     if (isInner && finding.contained && !finding.always) {

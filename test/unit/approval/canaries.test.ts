@@ -52,10 +52,15 @@ class Place {
   };
   readonly #terminals = this.#open();
   readonly #script: string;
+  readonly #hasHardLink: boolean;
 
-  /** `script`: code of the project's scripts. */
-  constructor(script: string) {
+  /**
+   * `script`: code of the project's scripts. A hard link is the file itself, so that no sandbox holds unread code back from
+   * it. No command in a sandbox can make one.
+   */
+  constructor(script: string, hasHardLink: boolean) {
     this.#script = script;
+    this.#hasHardLink = hasHardLink;
     this.restore();
   }
 
@@ -92,7 +97,7 @@ class Place {
     for (const [path, text] of Object.entries(files)) writeFileSync(path, text);
     chmodSync(join(workspace, "evil.sh"), 0o755);
     symlinkSync(home, join(workspace, "link-to-home"));
-    linkSync(join(home, "keep.txt"), join(workspace, "hard.txt"));
+    if (this.#hasHardLink) linkSync(join(home, "keep.txt"), join(workspace, "hard.txt"));
     execFileSync("git", ["init", "-q", workspace]);
     execFileSync("git", ["-C", workspace, "add", "--force", ".env", "f.txt"]);
     execFileSync("git", ["-C", workspace, ...IDENTITY, "commit", "-qm", "first"]);
@@ -197,7 +202,7 @@ async function tryAll(
   const losses: string[] = [];
   let ran = 0;
   const worker = async (start: number): Promise<void> => {
-    const place = new Place(script);
+    const place = new Place(script, context.sandbox !== true);
     const { workspace, scope } = place;
     for (let at = start; at < commands.length; at += AT_ONCE) {
       const command = commands[at] ?? "";
