@@ -46,7 +46,8 @@ function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   }
   if (name.text === "json.tool") {
     const [input, output] = rest.filter(({ text }) => !text.startsWith("-"));
-    return [...reads(input ? [input] : []), ...(output ? [{ kind: "write", path: output } as const] : [])];
+    const imports: CommandEffect = { kind: "imports", modules: ["json", "argparse", "pathlib", "re", "sys"] };
+    return [imports, ...reads(input ? [input] : []), ...(output ? [{ kind: "write", path: output } as const] : [])];
   }
   if (PYTHON_MODULES.test(name.text)) return [PROJECT, ...readsSecrets(rest)];
   const asks = askForCode(`Runs the Python module ${name.text}`, "prefix");

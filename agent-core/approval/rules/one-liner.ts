@@ -1,4 +1,5 @@
 /** Code on the command line: recognises harmless code, and scans other code for commands and paths. */
+import { builtinModules } from "node:module";
 import { type CommandEffect, reads } from "../command-effect.ts";
 import { knownArg, TOKEN, UNKNOWN } from "../shell/arg.ts";
 
@@ -31,7 +32,7 @@ const JAVASCRIPT_NAMES =
  Buffer byteLength encodeURIComponent decodeURIComponent btoa atob Intl x y a b c i j k n s v e arr obj data pkg`);
 
 /** `require` of a JSON file of the project. */
-const PROJECT_FILE = /\brequire\((["'])\.{0,2}\/?[\w./-]+\.json\1\)/g;
+const PROJECT_FILE = /\brequire\((["'])(\.{0,2}\/?[\w./-]+\.json)\1\)/g;
 
 /** `open` of one file for reading. */
 const OPENED = /\bopen\((["'])([\w./-]+)\1(?:,\s*(["'])rb?\3)?(?:,\s*encoding=(["'])[\w-]+\4)?\)/g;
@@ -40,42 +41,152 @@ const READ_FILE =
 
 /** Effects of code that only calculates, prints and reads files by name; undefined for any other code. */
 export function harmlessOneLiner(code: string, language: Language): readonly CommandEffect[] | undefined {
-  const files = [...code.matchAll(language === "python" ? OPENED : READ_FILE)].map((match) => match[2] ?? "");
-  const rest = code.replace(language === "python" ? OPENED : READ_FILE, "0");
-  return isHarmless(rest, language) ? reads(files.map(knownArg)) : undefined;
+  const patterns = language === "python" ? [OPENED] : [READ_FILE, PROJECT_FILE];
+  const files = patterns.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[2] ?? ""));
+  const rest = patterns.reduce((left, pattern) => left.replace(pattern, "0"), code);
+  if (!isHarmless(rest, language)) return undefined;
+  const modules = language === "python" ? importedModules(rest) : [];
+  return [...reads(files.map(knownArg)), ...(modules.length > 0 ? [{ kind: "imports", modules } as const] : [])];
 }
 
 /** `s/a/b/g` of perl: a replacement that neither evaluates code nor reads another variable. */
 const PERL_SUBSTITUTION =
   /^(?:\s*s([/|#,!])(?:(?!\1)[^\\$@{}()\n]|\\[\w./|#,!$@*+?()[\]{}^-]|\((?!\?)|\)|\$(?=[|)/])|\{\d+(?:,\d*)?\}|\$[1-9])*\1(?:(?!\1)[^\\$@{}\n]|\\[\w./|#,!$@]|\$[1-9&])*\1[gimsx]*\s*;?)+\s*$/;
 
-/** True when every name in the code is on the list. */
+/** True when every name in the code is on the list, or a variable of its own that hides nothing. */
 function isHarmless(code: string, language: Language): boolean {
   if (language === "none") return false;
   if (language === "other") return code.length < 500 && PERL_SUBSTITUTION.test(code);
   if (code.length > 2000) return false;
-  const names = language === "python" ? PYTHON_NAMES : JAVASCRIPT_NAMES;
   if (language === "python" && versionOf(code)) return true;
-  const plain = code.replace(PROJECT_FILE, "0");
-  // Templates and formatted strings hold code, so their text is read, too.
-  const bare = plain.replace(/(?<![fF\w])(["'])(?:(?!\1)[^\\\n]|\\.)*\1/g, "0").replace(/["'`]/g, " ");
-  if (/\brequire\b|\bimport\s*\(|\[[^\]]*["'][^\]]*\]\s*\(|\\/.test(bare) || hasMembersByText(plain)) return false;
+  const bare = withoutStrings(language === "python" ? code.replace(SHOWN_PATH, "$1 0") : code, language);
+  if (bare === undefined || bare.includes("\\")) return false;
+  const isSound =
+    language === "python" ? importsOnlyListed(bare) : !REACHES_MEMBERS.test(bare) && !NAMES_MEMBERS.test(code);
+  const names = language === "python" ? PYTHON_NAMES : JAVASCRIPT_NAMES;
   const own = new Set(
     [...bare.matchAll(/\b(?:for|const|let|var|as)\s+(\w+)|\b(\w+)\s*=(?!=)|\b(\w+)\s*=>/g)].flatMap((match) =>
       match.slice(1),
     ),
   );
-  return [...bare.matchAll(/[A-Za-z_$][\w$]*/g)].every(
-    ([name]) => names.has(name) || (own.has(name) && name.length < 12),
+  const isOwn = (name: string): boolean =>
+    own.has(name) && name.length < 12 && !RESERVED.has(name) && !name.startsWith("_");
+  // A member is never a variable: `os = platform.os`.
+  return (
+    isSound &&
+    [...bare.matchAll(/(\.\s*)?(?<![\w$])[A-Za-z_$][\w$]*/g)].every(([word, dot = ""]) => {
+      const name = word.slice(dot.length);
+      return names.has(name) || (dot === "" && isOwn(name));
+    })
   );
 }
 
-/** `obj["constructor"]`: a member that is named by a text. */
-function hasMembersByText(code: string): boolean {
-  return (
-    /[\w)\]]\s*\[\s*["'`]/.test(code) &&
-    /["'`](?:constructor|__\w+|prototype|\w*exec\w*|\w*spawn\w*|mainModule|binding)["'`]/.test(code)
+/** Reads of `sys.path`, whose changes would change what an import loads. */
+const SHOWN_PATH = /(\bprint\(|\bin|\bjoin\()\s*sys\.path\b(?!\s*[.[=+])/g;
+const MODULES = words(
+  "sys json math re platform datetime time random string itertools functools collections statistics decimal fractions textwrap",
+);
+
+/** Modules that Python code imports. */
+function importedModules(code: string): readonly string[] {
+  return [...code.matchAll(/\b(?:import|from)\s+([\w.]+(?:\s*(?:as\s+\w+)?\s*,\s*[\w.]+)*)/g)].flatMap(
+    ([, list = ""]) => list.split(",").map((one) => one.trim().split(/\s+as\s+/)[0] ?? ""),
   );
+}
+
+function importsOnlyListed(bare: string): boolean {
+  if (/\bpath\b/.test(bare)) return false;
+  const lines = bare.split(/[\n;]/).filter((line) => /\b(?:import|from)\b/.test(line));
+  return lines.every((line) => {
+    const [, from] = /^\s*from\s+(\w+)\s+import\s+[\w, ]+$/.exec(line) ?? [];
+    if (from !== undefined) return MODULES.has(from);
+    const [, list] = /^\s*import\s+([\w, ]+)$/.exec(line) ?? [];
+    return list !== undefined && importedModules(line).every((name) => MODULES.has(name));
+  });
+}
+
+/**
+ * Ways to members without their names: an index that is no number, `process` as a value, the modules of Node. From any of
+ * them code reaches the function constructor.
+ */
+const REACHES_MEMBERS =
+  /(?:[)\]?.]|(?<!\b(?:of|in|return))(?<=\w))\s*\[(?!\s*\d*\s*\])|\bprocess\b(?!\s*\.)|\brequire\b|\bimport\b/;
+const NAMES_MEMBERS = /["'`](?:constructor|__\w+|prototype|\w*exec\w*|\w*spawn\w*|mainModule|binding)["'`]|\\[ux0-7]/;
+
+/** Names that a variable would hide only in a part of the code. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...Object.getOwnPropertyNames(globalThis),
+  ...Object.getOwnPropertyNames(process),
+  ...builtinModules,
+  ..."constructor prototype caller callee arguments module exports eval exec open compile input breakpoint globals".split(
+    " ",
+  ),
+  ..."locals vars getattr setattr delattr help exit quit dir object super memoryview copyright credits license".split(
+    " ",
+  ),
+]);
+
+/** Words before a slash that begins a regular expression. */
+const BEFORE_PATTERN = /(?:^|[^\w\]\s]|\b(?:return|typeof|in|of|case|do|else|void))\s*$/;
+
+type Syntax = "python" | "javascript";
+/** Part of the code without texts: `text` follows, after the last `drops` characters are taken away. */
+type Piece = { readonly text: string; readonly length: number; readonly drops: number };
+
+/** The code with `0` in place of its texts. Code within a text stays. Undefined where the end of a text is not certain. */
+function withoutStrings(code: string, syntax: Syntax): string | undefined {
+  let out = "";
+  for (let at = 0; at < code.length; ) {
+    const piece = pieceAt(code, at, out, syntax);
+    if (piece === undefined) return undefined;
+    out = out.slice(0, out.length - piece.drops) + piece.text;
+    at += piece.length;
+  }
+  return out;
+}
+
+function pieceAt(code: string, at: number, before: string, syntax: Syntax): Piece | undefined {
+  const char = code[at] ?? "";
+  if (/["'`]/.test(char)) return textPiece(code, at, before, syntax);
+  if (syntax === "python" && char === "#") {
+    const end = code.indexOf("\n", at);
+    return { text: "", length: (end < 0 ? code.length : end) - at, drops: 0 };
+  }
+  if (syntax === "javascript" && char === "/" && BEFORE_PATTERN.test(before)) return undefined;
+  return { text: char, length: 1, drops: 0 };
+}
+
+function textPiece(code: string, at: number, before: string, syntax: Syntax): Piece | undefined {
+  const char = code[at] ?? "";
+  const isPython = syntax === "python";
+  const quote = isPython && code.startsWith(char.repeat(3), at) ? char.repeat(3) : char;
+  let end = at + quote.length;
+  while (end < code.length && !code.startsWith(quote, end)) end += code[end] === "\\" ? 2 : 1;
+  if (end >= code.length || (isPython && char === "`")) return undefined;
+  const prefix = isPython ? (/[A-Za-z]*$/.exec(before)?.[0] ?? "") : "";
+  const content = code.slice(at + quote.length, end);
+  const inner = char === "`" || /f/i.test(prefix) ? codeInText(content, syntax) : "0";
+  return inner === undefined
+    ? undefined
+    : { text: ` ${inner} `, length: end + quote.length - at, drops: prefix.length };
+}
+
+/** Expressions in a text: `{x:.2f}` in Python, `${x}` in JavaScript. */
+function codeInText(content: string, syntax: Syntax): string | undefined {
+  const isPython = syntax === "python";
+  const pattern = isPython ? /\{([^{}]*)\}/g : /\$\{([^{}]*)\}/g;
+  const text = isPython ? content.replace(/\{\{|\}\}/g, "") : content;
+  // A brace that is left belongs to an expression with braces of its own.
+  if (isPython ? /[{}]/.test(text.replace(pattern, "")) : text.replace(pattern, "").includes("${")) return undefined;
+  const codes = [...text.matchAll(pattern)].map(([, part = ""]) =>
+    withoutStrings(withoutFormat(part, isPython), syntax),
+  );
+  return codes.every((each) => each !== undefined) ? `(${codes.join(", ")})` : undefined;
+}
+
+/** `{x!r:>10.2f}` */
+function withoutFormat(part: string, isPython: boolean): string {
+  return isPython ? part.replace(/(?:![rsa])?(?::[<>=^+\- #0-9.,_]*[bcdeEfFgGnosxX%]?)?$/, "") : part;
 }
 
 /** `import x; print(x.__version__)`. */

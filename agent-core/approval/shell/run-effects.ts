@@ -26,6 +26,9 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     case "permissions":
       judgeTarget(effect, setting, walk);
       return undefined;
+    case "imports":
+      judgeImports(effect.modules, setting, walk);
+      return undefined;
     case "history":
       noteHistory(effect.paths, setting, walk);
       return undefined;
@@ -57,6 +60,16 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     case "shell":
       return runShell(effect, setting, walk);
   }
+}
+
+/** A file of the working folder comes before the module of the same name in Python's library. */
+function judgeImports(modules: readonly string[], { state }: Setting, { record, scope }: Walk): void {
+  const replaced = modules.find((name) =>
+    (state.cwds ?? []).some((cwd) => existsSync(`${cwd}/${name}.py`) || existsSync(`${cwd}/${name}`)),
+  );
+  if (replaced !== undefined) record.askForCode(`Runs the module ${replaced} of the working folder`);
+  else if (state.cwds === undefined || state.variables.has("PYTHONPATH") || scope.variables?.has("PYTHONPATH") === true)
+    record.askForCode(`Runs Python modules of other folders (${modules.join(", ")})`);
 }
 
 /** Before `--` git takes a word for a path when a file has this name. */

@@ -5,6 +5,7 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -102,9 +103,18 @@ class Place {
     execFileSync("git", ["-C", workspace, "add", "--force", ".env", "f.txt"]);
     execFileSync("git", ["-C", workspace, ...IDENTITY, "commit", "-qm", "first"]);
     execFileSync("git", ["-C", workspace, ...IDENTITY, "commit", "-qm", "second", "--allow-empty"]);
+    this.#names = new Set([...readdirSync(workspace), "h.txt"]);
     this.#config = readFileSync(join(workspace, ".git/config"), "utf8");
   }
 
+  /** Removes what a command made: code in the sandbox may copy the workspace's own secrets into new files. */
+  tidy(): void {
+    for (const folder of [this.workspace, join(this.workspace, "sub")])
+      for (const name of existsSync(folder) ? readdirSync(folder) : [])
+        if (!this.#names.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+
+  #names: ReadonlySet<string> = new Set();
   #config = "";
 
   /** Loss that a command caused; undefined when every canary is as it was. */
@@ -211,6 +221,7 @@ async function tryAll(
       if (decision.kind !== "allow") continue;
       ran += 1;
       const loss = await attempt({ place, command, decision });
+      place.tidy();
       if (loss === undefined) continue;
       losses.push(`${loss}: ${command}`);
       place.restore();
