@@ -4,6 +4,7 @@ import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
+import { visibleText } from "../platform/visible-text.ts";
 import {
   type HermesAnchor,
   type HermesCompressionMeta,
@@ -12,6 +13,7 @@ import {
   type HermesMessageMeta,
   HermesRetryMeta,
 } from "../protocol/conversation.ts";
+import type { HermesTask } from "../protocol/delegation.ts";
 import { HermesMemoryMeta } from "../protocol/memory.ts";
 import { readMeta } from "../protocol/method.ts";
 import type { HermesProblemsMeta } from "../protocol/problems.ts";
@@ -21,6 +23,8 @@ import type { FileDiff, ToolResult } from "../tools/tool.ts";
 
 /** Limit of the text shown of one result; the model gets more. Characters. */
 const SHOWN_TEXT_LIMIT = 20_000;
+/** Length of a task's line. Characters. */
+const TASK_LINE_CHARS = 300;
 
 export type ChunkUpdate = Extract<
   SessionUpdate,
@@ -143,11 +147,27 @@ export function rawOutput({ text, ok, diffs = [], terminalId }: ToolResult): { r
 
 /** An edit shows its diffs, a command its terminal, anything else its text. */
 export function resultContent(result: ToolResult): ToolCallContent[] {
+  if (result.tasks !== undefined) return tasksContent(result.tasks);
   if (result.ok && result.diffs !== undefined && result.diffs.length > 0) {
     return [...diffContent(result.diffs), ...problemContent(result.problems ?? [])];
   }
   if (result.terminalId !== undefined) return terminalContent(result.terminalId);
   return [...textContent(withoutDataTags(result.text)), ...mediaContent(result.media ?? [])];
+}
+
+/** The tasks of a delegation in one line each, for clients that do not show `tasks`. */
+export function tasksContent(tasks: readonly HermesTask[]): ToolCallContent[] {
+  const lines = tasks.map(({ id, goal, status, step, reason, iterations, files }) => {
+    const facts = [
+      ...(iterations > 0 ? [`${iterations} ${iterations === 1 ? "step" : "steps"}`] : []),
+      ...(files.length > 0 ? [`changed ${files.map(({ path }) => path).join(", ")}`] : []),
+      ...(step === undefined ? [] : [step]),
+      ...(reason === undefined ? [] : [reason]),
+    ];
+    const line = [`${id}: ${goal}`, [status, ...facts].join(", ")].join(" — ");
+    return visibleText(line.replaceAll(/\s+/g, " ")).slice(0, TASK_LINE_CHARS).toWellFormed();
+  });
+  return textContent(lines.join("\n"));
 }
 
 /** The tags around the data of a server or a page are for the model. */

@@ -128,6 +128,7 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, input }: C
     text,
     diffs,
     problems: entry?.problems ?? [],
+    ...(entry?.tasks && { tasks: entry.tasks }),
   };
   return {
     sessionUpdate: "tool_call",

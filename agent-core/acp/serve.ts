@@ -12,6 +12,7 @@ import { AgentServer, type AgentServerOptions } from "./agent-server.ts";
 import { registerConnectionMethods, registerEditorNotifications } from "./methods/connection-methods.ts";
 import {
   registerConversationMethods,
+  registerDelegationMethods,
   registerProcessMethods,
   registerTurnMethods,
 } from "./methods/conversation-methods.ts";
@@ -29,6 +30,7 @@ const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] =
   registerConversationMethods,
   registerHistoryMethods,
   registerProcessMethods,
+  registerDelegationMethods,
   registerSettingsMethods,
   registerExtensionMethods,
   registerMemoryMethods,

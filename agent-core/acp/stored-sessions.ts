@@ -14,7 +14,7 @@ import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readFirstLine } from "../sessions/journal-lines.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-files.ts";
-import { deleteSession, renameSession } from "../sessions/stored-session.ts";
+import { deleteSession, renameSession, subAgentsOf } from "../sessions/stored-session.ts";
 import { forkTitle } from "../sessions/titles.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { notWritten, sessionUnusable } from "./request-errors.ts";
@@ -95,9 +95,13 @@ export class StoredSessions {
     return fork;
   }
 
-  /** Deletes a session that is not open here, with the files of its tools. An unknown session counts as deleted. */
+  /**
+   * Deletes a session that is not open here, with the files of its tools and its sub-agents. An unknown session counts as
+   * deleted.
+   */
   async delete(id: string): Promise<void> {
     const path = this.#pathOf(id);
+    for (const child of await subAgentsOf(path)) await this.#deleteSubAgent(child, id);
     const hashes = await hashesIn(path);
     const writer = await deleteSession(path, spillFolder(this.#options.home, id)).catch((error: unknown) => {
       throw notWritten(`Session ${id} cannot be deleted`, error);
@@ -147,6 +151,12 @@ export class StoredSessions {
     this.#disposal.abort();
     await this.#cleanup;
     await this.index.close();
+  }
+
+  /** A fork names the sub-agents of its original, which keeps them. */
+  async #deleteSubAgent(id: string, parent: string): Promise<void> {
+    const head = parseEntry(await readFirstLine(this.#pathOf(id)).catch(() => ""));
+    if (head?.type === "session" && head.origin === "delegation" && head.parent === parent) await this.delete(id);
   }
 
   #pathOf(id: string): string {

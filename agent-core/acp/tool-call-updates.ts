@@ -13,6 +13,7 @@ import {
   hookContent,
   rawOutput,
   resultContent,
+  tasksContent,
   terminalContent,
   textContent,
 } from "./conversation-updates.ts";
@@ -126,7 +127,14 @@ export class ToolCallUpdates {
     }
     if (activity.type === "delegation") {
       const hermes: HermesToolMeta = { tasks: activity.tasks };
-      this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, status: call.status, _meta: { hermes } });
+      const content = tasksContent(activity.tasks);
+      this.#send({
+        sessionUpdate: "tool_call_update",
+        toolCallId: callId,
+        status: call.status,
+        content,
+        _meta: { hermes },
+      });
       return;
     }
     call.output = (call.output + activity.text).slice(-OUTPUT_TAIL_CHARS);

@@ -155,7 +155,13 @@ export class SubAgents {
   #modelOf(name: string | undefined): ModelSettings {
     const { setup, options } = this.#parent;
     const inherited = settingsOf(setup.models.current);
-    if (name === undefined) return options.delegation?.model ?? inherited;
+    const configured = options.delegation?.model;
+    if (name === undefined) {
+      const isNameAlone = configured?.provider === undefined && configured?.baseUrl === undefined;
+      return isNameAlone && configured?.model !== undefined
+        ? this.#modelOf(configured.model)
+        : (configured ?? inherited);
+    }
     const { apiMode: _, dialect: __, ...endpoint } = inherited;
     const choice = parseChoice(name);
     if (choice === undefined || choice.provider === inherited.provider) {

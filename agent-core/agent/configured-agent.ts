@@ -15,7 +15,7 @@ import type { ModelSettings } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { unsupportedToolsets } from "../tools/toolsets.ts";
-import type { AIAgentOptions } from "./agent-options.ts";
+import type { AIAgentOptions, DelegationSettings } from "./agent-options.ts";
 import type { AuxiliaryModels } from "./auxiliary.ts";
 
 export type ConfiguredAgent = {
@@ -41,6 +41,7 @@ export type ConfiguredAgent = {
     | "commandSeconds"
     | "scriptLimits"
     | "evaluation"
+    | "delegation"
     | "prefillMessages"
     | "surroundings"
   >;
@@ -97,6 +98,7 @@ export async function configuredAgent(environment: Environment, platform: string
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       ...(config.evaluation.enabled !== undefined && { evaluation: config.evaluation.enabled }),
+      delegation: configuredDelegation(config, merged),
       scriptLimits: {
         timeoutSeconds: config.code_execution.timeout,
         maxToolCalls: config.code_execution.max_tool_calls,
@@ -117,6 +119,26 @@ export async function configuredAgent(environment: Environment, platform: string
     hooks: { section: config.hooks, autoAccept: config.hooks_auto_accept },
     warnings: [...warnings, ...prefill.warnings, ...toolsetWarnings(toolsets), ...targetWarnings(config.compression)],
     errors,
+  };
+}
+
+function configuredDelegation(config: Config, environment: Environment): DelegationSettings {
+  const { delegation } = config;
+  const { model, provider, base_url, api_key } = delegation;
+  const entry: ModelEntry = {
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(base_url !== undefined && { base_url }),
+    ...(api_key !== undefined && { api_key }),
+  };
+  const { child_timeout_seconds: timeoutSeconds } = delegation;
+  return {
+    maxIterations: delegation.max_iterations,
+    maxConcurrent: delegation.max_concurrent_children,
+    maxDepth: delegation.max_depth,
+    sharesBudget: delegation.share_budget,
+    ...(model !== undefined && { model: modelSettings(entry, config, environment) }),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
   };
 }
 

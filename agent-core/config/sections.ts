@@ -284,6 +284,26 @@ export const sections = {
   mcp_servers: z.record(z.string(), mcpServerSection).default({}),
   /** Evaluation of delegated tasks. Default: on for graphs, off for single tasks. */
   evaluation: z.object({ enabled: z.boolean().optional() }).prefault({}),
+  /** Sub-agents of `delegate_task`. */
+  delegation: z
+    .object({
+      /** Model of sub-agents; default: the conversation's. */
+      model: text.optional(),
+      provider: text.optional(),
+      base_url: text.optional(),
+      api_key: text.optional(),
+      /** Iterations of a sub-agent. */
+      max_iterations: z.number().int().positive().default(50),
+      /** Most sub-agents of a session that work at the same time. */
+      max_concurrent_children: z.number().int().positive().max(16).default(3),
+      /** 2: sub-agents may delegate, too. */
+      max_depth: z.number().int().min(1).max(2).default(1),
+      /** True counts iterations of sub-agents against the turn that started them. */
+      share_budget: z.boolean().default(false),
+      /** Timeout of a task whose call has none; default: none. */
+      child_timeout_seconds: seconds.optional(),
+    })
+    .prefault({}),
   /** Scripts of `execute_code`: seconds of a script, and calls of tools in it. */
   code_execution: z
     .object({ timeout: seconds.default(300), max_tool_calls: z.number().int().positive().default(50) })

@@ -52,4 +52,6 @@ export type HermesAgentCapabilities = {
   readonly extensions: boolean;
   /** `session/load` honours `_meta.hermes.tail`, and the agent handles `_hermes/session/earlier`. */
   readonly tail: boolean;
+  /** The agent handles `_hermes/delegation/*`, and tool calls have `tasks`. */
+  readonly delegation: boolean;
 };

@@ -26,6 +26,8 @@ export type StoredSession = {
   readonly cwd: string;
   /** Milliseconds since 1970; undefined when the first line is damaged. */
   readonly begunAt: number | undefined;
+  /** Session that delegated its task; undefined for other sessions. */
+  readonly delegatedBy: string | undefined;
   readonly mode: string | undefined;
   readonly title: string | undefined;
   readonly systemPrompt: string | undefined;
@@ -168,6 +170,7 @@ class Reading {
       size: this.#size,
       cwd: head?.cwd ?? "",
       begunAt: head?.at,
+      delegatedBy: head?.origin === "delegation" ? head.parent : undefined,
       mode: last.mode?.mode,
       systemPrompt: last["system-prompt"]?.text,
       title: last.title?.title,

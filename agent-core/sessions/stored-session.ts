@@ -29,6 +29,23 @@ export async function deleteSession(journal: string, spillFolder: string): Promi
   return undefined;
 }
 
+/** Sessions of sub-agents that a journal names; none for an unreadable one. */
+export async function subAgentsOf(journal: string): Promise<readonly string[]> {
+  const children: string[] = [];
+  try {
+    for await (const lines of readLines(journal)) {
+      for (const { bytes } of lines) {
+        if (!bytes.includes('"type":"delegation"')) continue;
+        const entry = parseEntry(bytes.toString("utf8"));
+        if (entry?.type === "delegation") children.push(entry.child);
+      }
+    }
+  } catch {
+    // The journal is gone or unreadable.
+  }
+  return children;
+}
+
 /** Appends entries with their own times. Rejects with an Error in one line. */
 export async function appendEntries(
   { path, id, cwd }: Pick<StoredSession, "path" | "id" | "cwd">,

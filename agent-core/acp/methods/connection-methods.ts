@@ -24,7 +24,9 @@ const SETUP_ARGUMENT = "--setup";
 /** Older editors declare the terminal with this field of `_meta`, and need the whole command line in it. */
 const TERMINAL_AUTH = "terminal-auth";
 
-const OURS: HermesAgentCapabilities = { steer: true, restore: true, processes: true, tail: true, extensions: true };
+const OURS: HermesAgentCapabilities = {
+  ...{ steer: true, restore: true, processes: true, tail: true, extensions: true, delegation: true },
+};
 
 export function registerConnectionMethods(app: AgentApp, server: AgentServer): void {
   app.onRequest(methods.agent.initialize, ({ params, client }) => {

@@ -1,10 +1,12 @@
 /** An open session: its turns and options, its earlier messages and restores, its background processes. */
 import { type AgentApp, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import { steerMethod } from "../../protocol/conversation.ts";
+import { delegationMethods } from "../../protocol/delegation.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { type HermesProcessId, processMethods } from "../../protocol/processes.ts";
 import { restoreMethods } from "../../protocol/restores.ts";
 import { sessionMethods } from "../../protocol/sessions.ts";
+import type { StoredSession } from "../../sessions/read-journal.ts";
 import { processViews } from "../../tools/terminal/process-watch.ts";
 import type { BackgroundProcess } from "../../tools/terminal/processes.ts";
 import type { AcpSession } from "../acp-session.ts";
@@ -12,6 +14,7 @@ import type { AgentServer } from "../agent-server.ts";
 import { EFFORT_OPTION, MODEL_OPTION, modeIds, modeOf } from "../config-options.ts";
 import { userText } from "../conversation-updates.ts";
 import { userMessage } from "../prompt-content.ts";
+import { ReplayPages } from "../replay.ts";
 
 /** Prompt, cancel, steer, mode, model, effort. */
 export function registerTurnMethods(app: AgentApp, server: AgentServer): void {
@@ -96,6 +99,37 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
 function withPoint(session: AcpSession, position: number): AcpSession {
   if (session.restores.points().some((point) => point.position === position)) return session;
   throw invalidParams("position", `the session has no user message at position ${position}`);
+}
+
+/** Size of a page of a sub-agent's conversation. Messages. */
+const TRANSCRIPT_MESSAGES = 200;
+
+/** Sub-agents: stop, steer, conversation. */
+export function registerDelegationMethods(app: AgentApp, server: AgentServer): void {
+  onClientRequest(app, delegationMethods.stop, ({ params: { sessionId, callId, taskId } }) => {
+    server.session(sessionId).agent.delegation?.stop(callId, taskId);
+    return {};
+  });
+  onClientRequest(app, delegationMethods.steer, ({ params: { sessionId, callId, taskId, text } }) => {
+    const isSteered = server.session(sessionId).agent.delegation?.steer(callId, taskId, text) ?? false;
+    if (!isSteered) throw new RequestError(-32600, `The task ${JSON.stringify(taskId)} does not run.`);
+    return {};
+  });
+  onClientRequest(app, delegationMethods.transcript, async ({ params: { sessionId, child, before }, signal }) => {
+    const stored = await subAgent(server, server.session(sessionId).id, child);
+    const pages = new ReplayPages(() => stored.conversation.transcript, stored);
+    return pages.page({ before: before ?? Number.POSITIVE_INFINITY, messages: TRANSCRIPT_MESSAGES, signal });
+  });
+}
+
+/** The stored session of a sub-agent. Throws the protocol's error for any other session. */
+async function subAgent(server: AgentServer, root: string, id: string): Promise<StoredSession> {
+  const stored = await server.readStored(id);
+  for (let { delegatedBy } = stored; delegatedBy !== undefined; ) {
+    if (delegatedBy === root) return stored;
+    ({ delegatedBy } = await server.readStored(delegatedBy));
+  }
+  throw invalidParams("child", `${JSON.stringify(id)} is not a sub-agent of this session`);
 }
 
 /** Size of one piece of a process's output. Bytes. */

@@ -10,7 +10,10 @@ const shown = z.enum(["prompt", "answer"]).nullable() satisfies z.ZodType<ShownA
 
 const stored = z.object({ id: z.number(), text: z.string() });
 
-const place = z.object({ number: z.number(), next: z.number(), count: z.number(), last: shown });
+const place = z.object({
+  ...{ number: z.number(), next: z.number(), count: z.number(), last: shown },
+  isListed: z.union([z.literal(0), z.literal(1)]),
+});
 
 /** Progress of session `number`: its next position, the count of its shown messages, and the kind of the last one. */
 type Place = z.infer<typeof place>;
@@ -33,8 +36,10 @@ export class EntryWriter {
   /** `end`: offset in the journal after these entries. Throws on a damaged index. */
   add(id: string, entries: readonly JournalEntry[], end: number): void {
     this.#run("INSERT OR IGNORE INTO sessions(id, root, indexed_bytes) VALUES(?, ?, 0)", [id, id]);
+    for (const entry of entries) if (entry.type === "session") this.#begin(id, entry);
     let at = this.#placeOf(id);
-    for (const entry of entries) {
+    // No list and no search finds it: only its size is kept.
+    for (const entry of at.isListed === 1 ? entries : []) {
       if (entry.type === "message") at = this.#addMessage(entry, at);
       else if (entry.type === "rewind") at = this.#takeBack(entry, at);
       else this.#addFact(id, entry);
@@ -84,7 +89,7 @@ export class EntryWriter {
     return counted({ ...before, next: place + 1 }, kind);
   }
 
-  #takeBack({ keep, returned }: EntryOf<"rewind">, { number, next }: Place): Place {
+  #takeBack({ keep, returned }: EntryOf<"rewind">, { number, next, isListed }: Place): Place {
     for (const range of returned ?? []) {
       this.#run("UPDATE messages SET stands = 1 WHERE session = ? AND position BETWEEN ? AND ?", [number, ...range]);
     }
@@ -97,15 +102,12 @@ export class EntryWriter {
       "SELECT shown FROM messages WHERE session = ? AND stands AND shown IS NOT NULL ORDER BY position",
       [number],
     );
-    const none: Place = { number, next, count: 0, last: null };
+    const none: Place = { number, next, isListed, count: 0, last: null };
     return left.reduce((place, row) => counted(place, row.shown), none);
   }
 
   #addFact(id: string, entry: Exclude<JournalEntry, { type: "message" | "rewind" }>): void {
     switch (entry.type) {
-      case "session":
-        this.#begin(id, entry);
-        return;
       case "title":
         this.#run("UPDATE sessions SET title = ?, folded_title = ? WHERE id = ?", [
           entry.title,
@@ -124,9 +126,9 @@ export class EntryWriter {
     }
   }
 
-  #begin(id: string, { version, cwd, at, parent, source }: EntryOf<"session">): void {
-    const isReadable = version <= JOURNAL_VERSION ? 1 : 0;
-    const facts = [isReadable, cwd, at, source ?? null, id];
+  #begin(id: string, { version, cwd, at, parent, source, origin }: EntryOf<"session">): void {
+    const isListed = version <= JOURNAL_VERSION && origin !== "delegation" ? 1 : 0;
+    const facts = [isListed, cwd, at, source ?? null, id];
     this.#run("UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ?, source = ? WHERE id = ?", facts);
     if (parent === undefined) return;
     // Journals arrive in any order: forks of this session get its root now.
@@ -149,7 +151,7 @@ export class EntryWriter {
 
   #placeOf(id: string): Place {
     const statement =
-      "SELECT number, next_position AS next, shown_count AS count, last_shown AS last FROM sessions WHERE id = ?";
+      "SELECT number, next_position AS next, shown_count AS count, last_shown AS last, is_readable AS isListed FROM sessions WHERE id = ?";
     const [found] = rows(this.#database, place, statement, [id]);
     if (found === undefined) throw new Error(`The index has no session ${id}, which it was just given.`);
     return found;

@@ -114,7 +114,7 @@ export const INDEX_VERSION = 8;
 
 /**
  * `position` is the message's position in its session, from 0. Unlike a row id it survives a rebuild. `is_readable` is
- * 0 for a journal of a later format. `cwd` is empty when the journal's first line is damaged. Times are milliseconds
+ * 0 for a journal of a later format and for a sub-agent's. `cwd` is empty when the journal's first line is damaged. Times are milliseconds
  * since 1970. `indexed_bytes` is the length of the indexed part. `root` is the first session of a chain of forks, or
  * the session itself. `cost_usd` is NULL once a turn's cost is unknown. `shown_count` counts prompts and answers.
  * `folded_title` is the title in its compared form. `source` is NULL for a session that began here. `shown` of a

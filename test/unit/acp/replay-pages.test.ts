@@ -10,7 +10,14 @@ function session(turns: number): { readonly conversation: Conversation; readonly
   for (let turn = 0; turn < turns; turn += 1) say(conversation, turn);
   const stored: StoredSession = {
     ...{ id: "s", path: "/s.jsonl", size: 0, cwd: "/", begunAt: 0, damagedLines: 0, unsaved: undefined },
-    ...{ mode: undefined, title: undefined, systemPrompt: undefined, model: undefined, reasoningEffort: undefined },
+    ...{
+      mode: undefined,
+      delegatedBy: undefined,
+      title: undefined,
+      systemPrompt: undefined,
+      model: undefined,
+      reasoningEffort: undefined,
+    },
     ...{
       conversation,
       todos: [],
