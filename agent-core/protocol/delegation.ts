@@ -54,7 +54,6 @@ export type HermesTask = z.infer<typeof HermesTask>;
 
 /** `callId`: the call of `delegate_task`. */
 const taskParams = inSession.extend({ callId: z.string(), taskId: z.string() });
-export type HermesTaskId = z.infer<typeof taskParams>;
 
 export const delegationMethods = {
   /** Ends one sub-agent. Its task becomes `cancelled`. Does nothing for a task that has ended. */
