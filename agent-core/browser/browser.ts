@@ -12,9 +12,10 @@ import { type DialogAnswers, Page } from "./page.ts";
 import { siteOf } from "./page-address.ts";
 import { largePicture, listImages, type Picture, readPage, type SnapshotKind, smallPicture } from "./page-reader.ts";
 
-/** Limit of loading after a navigation and after another action. Milliseconds. */
-const NAVIGATION_MS = 30_000;
-const ACTION_MS = 15_000;
+/** Time for the first answer of a server. Milliseconds. */
+const ANSWER_MS = 30_000;
+/** Limit of loading after that, and after an action. The page is then shown as it is. Milliseconds. */
+const LOADING_MS = 15_000;
 /** Pages at the same time; further pop-ups are closed. */
 const MAX_PAGES = 6;
 /** Events that one report names. */
@@ -96,15 +97,13 @@ export class Browser {
   async navigate(url: URL, signal: AbortSignal): Promise<Report> {
     this.#proxy.allow(url);
     const page = this.#begin({ isLeaving: true });
-    const opening = page.send("Page.navigate", { url: url.href }, NAVIGATION_MS);
-    try {
-      const { errorText } = await abortable(opening, signal);
-      return await this.#report(NAVIGATION_MS, signal, errorText);
-    } catch (error) {
+    const opening = page.send("Page.navigate", { url: url.href }, ANSWER_MS);
+    const { errorText } = await abortable(opening, signal).catch((error: unknown) => {
       const isSlow = error instanceof Unresponsive;
       if (isSlow || signal.aborted) page.send("Page.stopLoading").catch(() => undefined); // the page has ended
-      throw isSlow ? new ActionError(`${url.href} did not answer within ${NAVIGATION_MS / 1_000} s.`) : error;
-    }
+      throw isSlow ? new ActionError(`${url.href} did not answer within ${ANSWER_MS / 1_000} s.`) : error;
+    });
+    return this.#report(signal, errorText);
   }
 
   /** Acts on the current page as a person does. Rejects with `ActionError` when it cannot. */
@@ -117,7 +116,7 @@ export class Browser {
     const page = this.#begin({ answer, isLeaving: action.kind === "back" });
     const note = await this.#perform(page, action);
     if (note !== undefined) this.#note(note);
-    return this.#report(ACTION_MS, signal);
+    return this.#report(signal);
   }
 
   async snapshot(isCompact: boolean): Promise<Report> {
@@ -234,14 +233,14 @@ export class Browser {
   }
 
   /** Waits until the current page has settled, and describes it. A pop-up or a closed tab changes the current page. */
-  async #report(limitMs: number, signal: AbortSignal, failure?: string): Promise<Report> {
+  async #report(signal: AbortSignal, failure?: string): Promise<Report> {
     let page: Page;
     let hasSettled: boolean;
     do {
       page = this.#current;
-      hasSettled = await settled(page, limitMs, signal);
+      hasSettled = await settled(page, signal);
     } while (page !== this.#current);
-    if (!hasSettled) this.#note(`The page still loads after ${limitMs / 1_000} s.`);
+    if (!hasSettled) this.#note(`The page still loads after ${LOADING_MS / 1_000} s.`);
     await this.#downloads.settle(signal);
     const refusals = this.#proxy.takeRefusals();
     for (const { text } of refusals) this.#note(text);
@@ -276,9 +275,9 @@ export class Browser {
 }
 
 /** False after the limit. A page that is closed meanwhile has settled. */
-async function settled(page: Page, limitMs: number, signal: AbortSignal): Promise<boolean> {
+async function settled(page: Page, signal: AbortSignal): Promise<boolean> {
   try {
-    return await page.settle(limitMs, signal);
+    return await page.settle(LOADING_MS, signal);
   } catch (error) {
     if (error instanceof Closed) return true;
     throw error;

@@ -75,7 +75,7 @@ export class DevTools {
     return new Promise<CommandResult<Name>>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(id);
-        reject(new Unresponsive(`no answer to ${method} within ${timeoutMs / 1_000} s`));
+        reject(new Unresponsive(`the page does not respond: no answer to ${method} within ${timeoutMs / 1_000} s`));
       }, timeoutMs);
       this.#pending.set(id, {
         resolve: (result) => {

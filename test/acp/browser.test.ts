@@ -49,7 +49,7 @@ test.runIf(hasBrowser())("a form on a dev server is sent from any editor, after 
 
   expect(JSON.stringify(asked)).toContain(`Opens ${site}, a server of this machine`);
   expect(asked).toHaveLength(1);
-  const { messages } = model.requests.at(-1)?.body as { readonly messages: { role: string; content: string }[] };
+  const { messages } = Object(model.requests.at(-1)?.body) as { messages: { role: string; content: string }[] };
   const results = messages.filter(({ role }) => role === "tool").map(({ content }) => content);
   expect(results[0]).toContain('- textbox "Product" @e1');
   expect(results[1]).toContain('value="Tea"');

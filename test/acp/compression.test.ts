@@ -22,7 +22,7 @@ function answered(body: Json): Answer {
 
 async function start(capabilities: Json = {}): Promise<{ agent: AcpAgent; model: ModelServer }> {
   const model = await startModelServer();
-  model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 12_000 }] });
+  model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 14_000 }] });
   model.respondWith((body) => answered(body as unknown as Json));
   const agent = new AcpAgent({
     HERMES_BASE_URL: model.baseUrl,

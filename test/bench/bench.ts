@@ -3,6 +3,7 @@
 // the measurements to run; default: all.
 import { existsSync, statSync } from "node:fs";
 import { measureAnswers } from "./answers.ts";
+import { measureBrowser } from "./browser.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureCode } from "./code.ts";
 import { measureEdits } from "./edits.ts";
@@ -38,6 +39,7 @@ const measurements = {
   code: measureCode,
   mcp: measureMcp,
   hooks: measureHooks,
+  browser: measureBrowser,
   panel: measurePanel,
   size: measureSize,
 };
