@@ -25,7 +25,8 @@ const INSTRUMENTS = `
 // Resolves when this answer has been drawn.
 globalThis.endShown = (answer) => new Promise((resolve) => {
   const look = () => {
-    const shown = document.querySelector(".transcript")?.textContent.includes(answer + ":");
+    // Not the text of the whole transcript: reading that of 100,000 paragraphs takes longer than the work to measure.
+    const shown = [...document.querySelectorAll(".transcript .markdown-block")].at(-1)?.textContent.includes(answer + ":");
     requestAnimationFrame(shown ? () => resolve() : look);
   };
   look();

@@ -4,10 +4,10 @@ import { fenceLanguage } from "./parser.ts";
 export type TextLimit = { readonly chars: number; readonly lines: number };
 
 /** A part of this size takes the browser about 20 ms; a longer block is rendered part by part. */
-export const TEXT_LIMIT: TextLimit = { chars: 20_000, lines: 300 };
+export const TEXT_LIMIT: TextLimit = { chars: 20_000, lines: 200 };
 
 /** Code is one node of text, so a part of it may be longer. */
-export const CODE_LIMIT: TextLimit = { chars: 50_000, lines: 2_000 };
+export const CODE_LIMIT: TextLimit = { chars: 50_000, lines: 1_000 };
 
 /** Length of the beginning of `text` that a limit allows. It ends at a line end, else at a space, else anywhere. */
 export function fittingLength(text: string, { chars, lines }: TextLimit): number {

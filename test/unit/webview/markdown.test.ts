@@ -67,7 +67,7 @@ describe("a long text", () => {
   test("has long code in parts that together are the code", () => {
     const { blocks } = rendered(`${code}\nAfter.`);
     expect(blocks.map((block) => block.code?.text ?? "").join("")).toBe("const a = 1;\n".repeat(10_000));
-    expect(blocks.map(({ part }) => part)).toEqual([0, 1, 2, 3, 4, 0]);
+    expect(blocks.map(({ part }) => part)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0]);
   });
 
   test("has long code in a list item as code in every part, and the list after it", () => {
