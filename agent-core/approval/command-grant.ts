@@ -58,9 +58,11 @@ function partGrant(part: CommandPart, scope: CommandScope): Grant | undefined {
   );
 }
 
-function exactly({ words, folders }: Granted): Grant {
-  const id = JSON.stringify(["exactly", ...folders, ...words]);
-  return { id, description: `exactly \`${words.join(" ")}\` in ${folders.join(" or ")}` };
+function exactly({ words, folders, part: { input } }: Granted): Grant {
+  const read = input === undefined ? [] : [`<<${hashOf(input)}`];
+  const id = JSON.stringify(["exactly", ...folders, ...words, ...read]);
+  const what = `exactly \`${words.join(" ")}\`${input === undefined ? "" : " with this input"}`;
+  return { id, description: `${what} in ${folders.join(" or ")}` };
 }
 
 /** Place of a prefix: the workspace folder that all its folders lie in, else these folders alone. */

@@ -17,6 +17,8 @@ export type Reach = "inside" | "network" | "outside";
 export type CommandPart = {
   /** The command's words; undefined when one of them is not known. */
   readonly words: readonly string[] | undefined;
+  /** Known text of its standard input: code for an interpreter, statements for a database. */
+  readonly input: string | undefined;
   /** Name of the program, without folder. */
   readonly program: string;
   /** Folders that the command may run in; undefined when they are not known. */
@@ -55,6 +57,7 @@ export type Finding = {
 
 type OpenPart = {
   words: readonly string[] | undefined;
+  input: string | undefined;
   program: string;
   folders: readonly string[] | undefined;
   findings: Finding[];
@@ -208,7 +211,7 @@ export class Recorder {
     const part: OpenPart = {
       ...{ findings: [], changes: false, reach: "inside", scripts: [] },
       words: known ? words.map((word) => word.text) : undefined,
-      ...{ program, folders },
+      ...{ program, folders, input: undefined },
     };
     this.open.push(part);
     if (this.escalating === 0) this.closed.push(part);
@@ -217,6 +220,12 @@ export class Recorder {
     } finally {
       this.open.pop();
     }
+  }
+
+  /** Notes the standard input of the command that is examined. */
+  noteInput(text: string): void {
+    const part = this.open.at(-1);
+    if (part !== undefined) part.input = text;
   }
 
   /** Runs `examine` one level deeper in nested code. */
@@ -279,8 +288,8 @@ export class Recorder {
   }
 
   parts(): readonly CommandPart[] {
-    return this.closed.map(({ words, program, findings, folders, changes, reach, scripts }) => ({
-      ...{ words, program, folders, scripts },
+    return this.closed.map(({ words, input, program, findings, folders, changes, reach, scripts }) => ({
+      ...{ words, input, program, folders, scripts },
       level: worst(findings),
       readOnly: !changes,
       grant: narrowest(findings),

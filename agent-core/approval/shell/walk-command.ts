@@ -127,6 +127,7 @@ function dispatch(words: readonly Arg[], setting: Setting, walk: Walk): Output {
 function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Walk): Output {
   const { state } = setting;
   const call: Call = { name, args, input: setting.input };
+  if (call.input.kind === "text") walk.record.noteInput(call.input.text);
   const bodies = state.functions.get(name);
   if (bodies) return callBodies(bodies, call, setting, walk);
   if (!setting.calls.includes(name)) {

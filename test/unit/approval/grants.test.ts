@@ -130,6 +130,22 @@ test("a shell script is granted with its text, for any arguments", () => {
   expect(kind("./run.sh a")).toBe("ask");
 });
 
+test("code from the standard input is granted with its text", () => {
+  const root = workspace();
+  const grants = open(newFile());
+  const script = (code: string): string => `python3 - <<'END'\n${code}\nEND`;
+  expect(grant(script("import mine"), root, grants)).toBe(true);
+  expect(ask(script("import mine"), root, grants).kind).toBe("allow");
+  for (const other of [
+    script("import other"),
+    "python3 - <<< 'import other'",
+    "echo 'import other' | python3 -",
+    "python3 -",
+  ]) {
+    expect([other, ask(other, root, grants).kind]).toEqual([other, "ask"]);
+  }
+});
+
 test("a push is granted for one address and one kind of branch", () => {
   const config = (url: string) => `[remote "origin"]\n\turl = ${url}\n`;
   const files = { ".git/config": config("git@example.com:a/b"), ".git/HEAD": "ref: refs/heads/topic\n" };
