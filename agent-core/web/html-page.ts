@@ -1,0 +1,109 @@
+/** Main part of an HTML page as Markdown, with absolute links, tables and code. */
+import { gfm } from "@joplin/turndown-plugin-gfm";
+import { Readability } from "@mozilla/readability";
+import { parseHTML } from "linkedom";
+import TurndownService from "turndown";
+
+export type HtmlPage = { readonly title: string; readonly markdown: string };
+
+/** Parts of the DOM in use; the core has no types of browsers. */
+type PageElement = {
+  readonly localName: string;
+  readonly textContent: string;
+  getElementsByTagName(name: string): ArrayLike<PageElement>;
+  querySelectorAll(selector: string): ArrayLike<PageElement>;
+  getAttribute(name: string): string | null;
+  setAttribute(name: string, value: string): void;
+  removeAttribute(name: string): void;
+  remove(): void;
+};
+type PageDocument = PageElement & { readonly body: PageElement | null };
+
+/** Elements without text for a reader. */
+const SILENT = new Set(
+  "script style noscript template svg iframe canvas object embed dialog button input select".split(" "),
+);
+/** Elements around the main part, and the roles that other elements have instead. */
+const AROUND = new Set("nav header footer aside navigation banner contentinfo".split(" "));
+/** Readability needs a second for pages of 20,000 elements. Large pages mostly name their main part themselves. */
+const MAX_SCORED_ELEMENTS = 3_000;
+/** Part of a page's text, or of its elements, that the main part must have. */
+const MAIN_SHARE = 0.3;
+
+/** Throws a RangeError for elements that are nested too deeply. */
+export function htmlPage(html: string, url: string): HtmlPage {
+  const { document }: { readonly document: PageDocument } = parseHTML(html);
+  const { body } = document;
+  if (body === null) return { title: "", markdown: "" };
+  const { count, main, around } = prepare(document, url);
+  const title = firstText(document, "title") || firstText(document, "h1");
+  if (count <= MAX_SCORED_ELEMENTS) {
+    const all = toMarkdown(body); // before Readability changes the document
+    const article = readable(document);
+    return { title, markdown: article !== undefined && article.length > all.length * MAIN_SHARE ? article : all };
+  }
+  if (main !== undefined && main.querySelectorAll("*").length > count * MAIN_SHARE) {
+    return { title, markdown: toMarkdown(main) };
+  }
+  for (const element of around) element.remove();
+  return { title, markdown: toMarkdown(body) };
+}
+
+type Prepared = {
+  /** Elements with text. */
+  readonly count: number;
+  /** Only element that the page marks as its main part. */
+  readonly main: PageElement | undefined;
+  readonly around: readonly PageElement[];
+};
+
+/** Removes what no reader sees, and makes addresses absolute, in one pass: a selector costs a pass of its own. */
+function prepare(document: PageDocument, url: string): Prepared {
+  const marked: { main: PageElement[]; article: PageElement[] } = { main: [], article: [] };
+  const around: PageElement[] = [];
+  const elements = Array.from(document.querySelectorAll("*"));
+  for (const element of elements) {
+    const name = element.localName;
+    const role = name === "div" || name === "section" ? element.getAttribute("role") : null;
+    if (SILENT.has(name)) element.remove();
+    else if (name === "a") makeAbsolute(element, "href", url);
+    else if (name === "img" && !makeAbsolute(element, "src", url)) element.remove();
+    else if (name === "main" || role === "main") marked.main.push(element);
+    else if (name === "article") marked.article.push(element);
+    else if (AROUND.has(role ?? name)) around.push(element);
+  }
+  const main = marked.main.length > 0 ? marked.main : marked.article;
+  return { count: elements.length, main: main.length === 1 ? main[0] : undefined, around };
+}
+
+/** A link without a target elsewhere, such as a jump within the page, keeps its text alone. */
+function makeAbsolute(element: PageElement, name: "href" | "src", base: string): boolean {
+  const address = element.getAttribute(name) ?? "";
+  const absolute = !address.startsWith("#") && URL.canParse(address, base) ? new URL(address, base) : undefined;
+  const isUseful = absolute !== undefined && /^(?:https?|mailto):$/.test(absolute.protocol);
+  if (isUseful) element.setAttribute(name, absolute.href);
+  else element.removeAttribute(name);
+  return isUseful;
+}
+
+function firstText(document: PageDocument, name: string): string {
+  return (document.getElementsByTagName(name)[0]?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
+}
+
+/** Changes the document. Undefined for a page without an article. */
+function readable(document: PageDocument): string | undefined {
+  const options = { serializer: (node: unknown) => node as PageElement, keepClasses: true }; // it gets an element
+  const article = new Readability<PageElement>(document, options).parse();
+  return article?.content ? toMarkdown(article.content) : undefined;
+}
+
+let converter: TurndownService | undefined;
+
+function toMarkdown(element: PageElement): string {
+  converter ??= new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" }).use(gfm);
+  const node = element as unknown as TurndownService.Node; // an element of linkedom
+  return converter
+    .turndown(node)
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trim();
+}

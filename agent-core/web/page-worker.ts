@@ -1,0 +1,35 @@
+/**
+ * Thread that reads documents. A hostile page can take minutes, and then the thread is ended. linkedom keeps an entry of
+ * a WeakMap for each node. These entries cost the garbage collector half of the time, so the thread has another WeakMap.
+ */
+import { parentPort } from "node:worker_threads";
+import type { WebDocument } from "./page.ts";
+
+/** Keeps each value in its key. */
+class OwnWeakMap {
+  readonly #name = Symbol("value");
+
+  get(key: Record<symbol, unknown>): unknown {
+    return key[this.#name];
+  }
+
+  set(key: Record<symbol, unknown>, value: unknown): this {
+    key[this.#name] = value;
+    return this;
+  }
+
+  has(key: Record<symbol, unknown>): boolean {
+    return this.#name in key;
+  }
+
+  delete(key: Record<symbol, unknown>): boolean {
+    return this.has(key) && delete key[this.#name];
+  }
+}
+
+Object.assign(globalThis, { WeakMap: OwnWeakMap });
+const { readDocument } = await import("./page.ts");
+
+parentPort?.on("message", async ({ id, document }: { readonly id: number; readonly document: WebDocument }) => {
+  parentPort?.postMessage({ id, page: await readDocument(document) });
+});
