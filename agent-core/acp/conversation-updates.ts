@@ -152,7 +152,11 @@ export function resultContent(result: ToolResult): ToolCallContent[] {
     return [...diffContent(result.diffs), ...problemContent(result.problems ?? [])];
   }
   if (result.terminalId !== undefined) return terminalContent(result.terminalId);
-  return [...textContent(withoutDataTags(result.text)), ...mediaContent(result.media ?? [])];
+  return [
+    ...linkContent(result.links ?? []),
+    ...textContent(withoutDataTags(result.text)),
+    ...mediaContent(result.media ?? []),
+  ];
 }
 
 /** The tasks of a delegation in one line each, for clients that do not show `tasks`. */
@@ -170,9 +174,16 @@ export function tasksContent(tasks: readonly HermesTask[]): ToolCallContent[] {
   return textContent(lines.join("\n"));
 }
 
-/** The tags around the data of a server or a page are for the model. */
+/** The tags around foreign data are for the model. */
 function withoutDataTags(text: string): string {
-  return text.replace(/^((?:Error: )?)<(mcp-result|web-page) name="[^\n]*">\n([\s\S]*?)\n<\/\2>/, "$1$3");
+  return text.replaceAll(/<(mcp-result|web-page|web-results) name="[^\n]*">\n([\s\S]*?)\n<\/\1>/g, "$2");
+}
+
+function linkContent(links: NonNullable<ToolResult["links"]>): ToolCallContent[] {
+  return links.map(({ title, url }) => ({
+    type: "content",
+    content: { type: "resource_link", name: title, title, uri: url },
+  }));
 }
 
 function mediaContent(media: NonNullable<ToolResult["media"]>): ToolCallContent[] {

@@ -129,6 +129,7 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, input }: C
     diffs,
     problems: entry?.problems ?? [],
     ...(entry?.tasks && { tasks: entry.tasks }),
+    links: entry?.links ?? [],
   };
   return {
     sessionUpdate: "tool_call",

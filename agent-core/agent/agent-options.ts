@@ -21,6 +21,7 @@ import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { StoredPlan } from "../sessions/read-journal.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
+import type { WebAccess } from "../web/web-access.ts";
 import type { Policy } from "./approvals.ts";
 import type { AuxiliaryOptions } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
@@ -84,6 +85,8 @@ export type AIAgentOptions = {
   readonly commandSeconds?: number;
   /** Limits of the scripts of `execute_code`. Default: 300 seconds, 50 tool calls. */
   readonly scriptLimits?: ScriptLimits;
+  /** Default: public pages, and no search. */
+  readonly web?: Pick<WebAccess, "allowsPrivate" | "search">;
   /** Budget of the turn that started this agent, if iterations count there too. Default: none. */
   readonly parentBudget?: IterationBudget;
   readonly delegation?: DelegationSettings;

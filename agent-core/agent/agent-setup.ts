@@ -22,7 +22,7 @@ import { useNetwork } from "../platform/http/connections.ts";
 import { SubfolderContext } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
-import type { ModelFacts } from "../providers/model-info.ts";
+import { type ModelFacts, modelInfo } from "../providers/model-info.ts";
 import { secretsOf } from "../providers/redact.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -30,6 +30,7 @@ import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal, NewEntry } from "../sessions/journal.ts";
 import type { UsageLedger } from "../sessions/usage-ledger.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
+import type { WebAccess } from "../web/web-access.ts";
 import { type ModelCaller, modelCaller, resolved, setUpModels } from "./agent-models.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
@@ -40,6 +41,7 @@ import { Extensions } from "./extensions.ts";
 import { buildPrompt, contextFiles, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
+import { webAccess } from "./web-models.ts";
 
 /** Iterations of a turn, as in the original Hermes Agent. */
 const DEFAULT_MAX_ITERATIONS = 90;
@@ -64,6 +66,7 @@ export type AgentSetup = {
   readonly parentBudget: IterationBudget | undefined;
   readonly commandSeconds: number;
   readonly scriptLimits: AIAgentOptions["scriptLimits"];
+  readonly web: WebAccess;
   readonly journal: Journal | undefined;
   readonly sessionIndex: SessionIndex | undefined;
   readonly memory: Memory | undefined;
@@ -120,6 +123,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     parentBudget: options.parentBudget,
     commandSeconds: options.commandSeconds ?? DEFAULT_COMMAND_SECONDS,
     scriptLimits: options.scriptLimits,
+    web: webAccess(options.web, auxiliary, () => modelInfo(models.current.model, modelFacts(models.current)).images),
     journal: options.journal,
     sessionIndex: options.sessionIndex,
     ...{ memory, skills, models },

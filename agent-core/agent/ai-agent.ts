@@ -357,6 +357,7 @@ export class AIAgent {
       browser: this.#browser,
       commandSeconds,
       scriptLimits: this.#setup.scriptLimits,
+      web: this.#setup.web,
       callId,
       signal,
       spillFolder: spillFolder(this.sessionId),

@@ -29,6 +29,8 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   flush_memories: 60_000,
   background_review: 60_000,
   mcp: 60_000,
+  web_extract: 60_000,
+  vision: 60_000,
   evaluation: 60_000,
 };
 

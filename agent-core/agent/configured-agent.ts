@@ -15,6 +15,7 @@ import type { ModelSettings } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { unsupportedToolsets } from "../tools/toolsets.ts";
+import { chooseSearch, SEARCH_VARIABLES } from "../web/web-access.ts";
 import type { AIAgentOptions, DelegationSettings } from "./agent-options.ts";
 import type { AuxiliaryModels } from "./auxiliary.ts";
 
@@ -42,6 +43,7 @@ export type ConfiguredAgent = {
     | "scriptLimits"
     | "evaluation"
     | "delegation"
+    | "web"
     | "prefillMessages"
     | "surroundings"
   >;
@@ -69,6 +71,8 @@ export async function configuredAgent(environment: Environment, platform: string
   const home = homeFolder(environment);
   const { config, environment: merged, warnings, errors } = await loadConfig(home, environment);
   const toolsets = config.platform_toolsets[platform] ?? config.toolsets;
+  const { backend, search_backend: searchBackend = backend, base_url: baseUrl } = config.web;
+  const search = chooseSearch({ backend: searchBackend, baseUrl }, merged);
   const prefill = await prefillMessages(home, config);
   return {
     options: {
@@ -99,6 +103,7 @@ export async function configuredAgent(environment: Environment, platform: string
       commandSeconds: config.terminal.timeout,
       ...(config.evaluation.enabled !== undefined && { evaluation: config.evaluation.enabled }),
       delegation: configuredDelegation(config, merged),
+      web: { allowsPrivate: config.web.allow_private_urls, search: search.choice },
       scriptLimits: {
         timeoutSeconds: config.code_execution.timeout,
         maxToolCalls: config.code_execution.max_tool_calls,
@@ -117,7 +122,13 @@ export async function configuredAgent(environment: Environment, platform: string
       .filter(({ baseUrl }) => baseUrl !== undefined),
     mcpServers: config.mcp_servers,
     hooks: { section: config.hooks, autoAccept: config.hooks_auto_accept },
-    warnings: [...warnings, ...prefill.warnings, ...toolsetWarnings(toolsets), ...targetWarnings(config.compression)],
+    warnings: [
+      ...warnings,
+      ...prefill.warnings,
+      ...toolsetWarnings(toolsets),
+      ...targetWarnings(config.compression),
+      ...(search.warning === undefined ? [] : [search.warning]),
+    ],
     errors,
   };
 }
@@ -319,7 +330,7 @@ function keyNames(config: Config): ReadonlySet<string> {
   const tasks = Object.values(config.auxiliary).filter((task) => task !== undefined);
   const entries = [...config.fallback_providers, ...tasks.flatMap((task) => [task, ...task.fallback_chain])];
   const configured = [...Object.values(config.providers), ...entries].map((entry) => entry.key_env);
-  const known = deployments.map(({ keyVariable }) => keyVariable);
+  const known = [...deployments.map(({ keyVariable }) => keyVariable), ...Object.values(SEARCH_VARIABLES)];
   return new Set(
     ["HERMES_API_KEY", "HERMES_PROXY", "HERMES_PROXY_AUTHORIZATION", ...known, ...configured].filter(
       (name) => name !== undefined,

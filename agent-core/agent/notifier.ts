@@ -81,6 +81,7 @@ function entryOf(
     kind,
     ...(parentCallId !== undefined && { parent: parentCallId }),
     locations: locations.map((location) => ({ ...location })),
+    ...(result.links && { links: [...result.links] }),
     ...(result.problems && { problems: [...result.problems] }),
     ...(result.tasks && { tasks: result.tasks }),
     ...(result.command && { command: result.command }),

@@ -11,7 +11,15 @@ import { directoryTools, exceedsRequest } from "./deferred-tools.ts";
 
 type CatalogueOptions = Pick<
   AIAgentOptions,
-  "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory" | "skills" | "browser" | "host" | "inherited"
+  | "enabledToolsets"
+  | "disabledToolsets"
+  | "sessionIndex"
+  | "memory"
+  | "skills"
+  | "browser"
+  | "host"
+  | "web"
+  | "inherited"
 >;
 
 export class ToolCatalogue {
@@ -89,7 +97,7 @@ function isInherited({ name }: Tool, { inherited }: CatalogueOptions): boolean {
 }
 
 function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
-  const { sessionIndex, memory, skills, host, browser } = options;
+  const { sessionIndex, memory, skills, host, browser, web } = options;
   const chosen = selectTools(toolTable, choice);
   if (!chosen.ok) throw new Error(chosen.message);
   return chosen.tools
@@ -98,6 +106,7 @@ function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly T
     .filter((tool) => tool.toolset !== "memory" || memory !== false)
     .filter((tool) => tool.toolset !== "skills" || skills !== false)
     .filter((tool) => tool.toolset !== "browser" || findBrowser(browser?.executable) !== undefined)
+    .filter((tool) => tool.name !== "web_search" || web?.search !== undefined)
     .filter((tool) => tool.toolset !== "code_execution" || runsScripts(host));
 }
 

@@ -74,6 +74,8 @@ const auxiliaryTasks = {
   background_review: auxiliarySection,
   mcp: auxiliarySection,
   evaluation: auxiliarySection,
+  web_extract: auxiliarySection,
+  vision: auxiliarySection,
 };
 
 export type AuxiliaryTask = keyof typeof auxiliaryTasks;
@@ -307,6 +309,19 @@ export const sections = {
   /** Scripts of `execute_code`: seconds of a script, and calls of tools in it. */
   code_execution: z
     .object({ timeout: seconds.default(300), max_tool_calls: z.number().int().positive().default(50) })
+    .prefault({}),
+  /** Tools that read the web. */
+  web: z
+    .object({
+      /** Search service; default: the first one whose environment variable is set. */
+      backend: text.optional(),
+      /** The same for searches alone, as the original names it. */
+      search_backend: text.optional(),
+      /** Address of the service in place of its public one. */
+      base_url: text.optional(),
+      /** True reads pages of this machine and of private networks too. */
+      allow_private_urls: z.boolean().default(false),
+    })
     .prefault({}),
   toolsets: names.optional(),
   platform_toolsets: z.record(z.string(), names).default({}),

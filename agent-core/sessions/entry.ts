@@ -148,6 +148,8 @@ const entrySchema = z.discriminatedUnion("type", [
     hooks: z.array(HermesHookRun).exactOptional(),
     /** Tasks of a delegation at its end. */
     tasks: z.array(HermesTask).readonly().exactOptional(),
+    /** Pages that the call read or found. */
+    links: z.array(z.object({ title: z.string(), url: z.string() })).exactOptional(),
     /** Shell command that ended; `exit`: null when a signal ended it. */
     command: z.object({ text: z.string(), exit: z.number().nullable() }).exactOptional(),
     ok: z.boolean(),

@@ -16,6 +16,7 @@ import type { HermesTask } from "../protocol/delegation.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { SkillLibrary } from "../skills/skill-library.ts";
+import type { WebAccess } from "../web/web-access.ts";
 import type { FileMemory } from "./file-memory.ts";
 import type { Processes } from "./terminal/processes.ts";
 import type { SessionShell } from "./terminal/session-shell.ts";
@@ -37,6 +38,9 @@ export type FileDiff = {
 /** Place in the workspace that a call works on, for editors that follow it; `line` is 1-based. */
 export type ToolLocation = { readonly path: string; readonly line?: number };
 
+/** Page of the web. */
+export type ToolLink = { readonly title: string; readonly url: string };
+
 /** Result of a call. `text` goes to the model; the rest is for people. */
 export type ToolResult = {
   readonly ok: boolean;
@@ -52,6 +56,8 @@ export type ToolResult = {
   readonly tasks?: readonly HermesTask[];
   /** The user said no: the call did not run, and nothing failed. */
   readonly rejected?: boolean;
+  /** Pages that a card links to. */
+  readonly links?: readonly ToolLink[];
   /** Pictures for the model, base64; a model that cannot see gets a line of text instead. */
   readonly images?: readonly { readonly mimeType: string; readonly data: string }[];
   /** Pictures and sounds for people; base64. */
@@ -88,6 +94,8 @@ export type ToolContext = {
   readonly processes: Processes;
   /** Timeout of commands without one of their own. Seconds. */
   readonly commandSeconds: number;
+  /** Access to the web. Default: public pages, and no search. */
+  readonly web?: WebAccess | undefined;
   /** Limits of scripts. Default: those of the tool. */
   readonly scriptLimits?: ScriptLimits | undefined;
   /** True for a file (absolute) that may hold keys: a search over its folder leaves it out. */

@@ -15,6 +15,7 @@ const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
     "skills",
     "code_execution",
     "delegation",
+    "web",
   ],
   safe: ["file-read", "search", "todo", "clarify"],
 };
@@ -64,7 +65,6 @@ const EXTENSION_TOOLSETS = ["skills"];
 
 /** Toolsets of the original Hermes without tools here: a configuration that names them is valid. */
 const FOREIGN_TOOLSETS = [
-  "web",
   "vision",
   "image_gen",
   "cronjob",

@@ -1,5 +1,6 @@
+/// <reference path="./turndown-plugin-gfm.d.ts" />
 /** Main part of an HTML page as Markdown, with absolute links, tables and code. */
-import { gfm } from "@joplin/turndown-plugin-gfm";
+import { highlightedCodeBlock, strikethrough, taskListItems } from "@joplin/turndown-plugin-gfm";
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import TurndownService from "turndown";
@@ -17,7 +18,7 @@ type PageElement = {
   removeAttribute(name: string): void;
   remove(): void;
 };
-type PageDocument = PageElement & { readonly body: PageElement | null };
+type PageDocument = PageElement & { readonly body: PageElement | null; readonly documentElement: PageElement };
 
 /** Elements without text for a reader. */
 const SILENT = new Set(
@@ -32,9 +33,11 @@ const MAIN_SHARE = 0.3;
 
 /** Throws a RangeError for elements that are nested too deeply. */
 export function htmlPage(html: string, url: string): HtmlPage {
-  const { document }: { readonly document: PageDocument } = parseHTML(html);
-  const { body } = document;
-  if (body === null) return { title: "", markdown: "" };
+  const whole = /<html[\s>]/i.test(html) ? html : `<html><head></head><body>${html}</body></html>`;
+  // linkedom's own type needs those of browsers.
+  const { document } = parseHTML(whole) as unknown as { readonly document: PageDocument };
+  const { documentElement } = document;
+  const body = document.body?.textContent.trim() ? document.body : documentElement;
   const { count, main, around } = prepare(document, url);
   const title = firstText(document, "title") || firstText(document, "h1");
   if (count <= MAX_SCORED_ELEMENTS) {
@@ -59,21 +62,26 @@ type Prepared = {
 
 /** Removes what no reader sees, and makes addresses absolute, in one pass: a selector costs a pass of its own. */
 function prepare(document: PageDocument, url: string): Prepared {
-  const marked: { main: PageElement[]; article: PageElement[] } = { main: [], article: [] };
-  const around: PageElement[] = [];
+  const found: Record<"main" | "article" | "around", PageElement[]> = { main: [], article: [], around: [] };
   const elements = Array.from(document.querySelectorAll("*"));
   for (const element of elements) {
     const name = element.localName;
-    const role = name === "div" || name === "section" ? element.getAttribute("role") : null;
+    const isBox = name === "div" || name === "section";
+    const part = partOf((isBox && element.getAttribute("role")) || name);
     if (SILENT.has(name)) element.remove();
     else if (name === "a") makeAbsolute(element, "href", url);
     else if (name === "img" && !makeAbsolute(element, "src", url)) element.remove();
-    else if (name === "main" || role === "main") marked.main.push(element);
-    else if (name === "article") marked.article.push(element);
-    else if (AROUND.has(role ?? name)) around.push(element);
+    else if (part !== undefined) found[part].push(element);
   }
-  const main = marked.main.length > 0 ? marked.main : marked.article;
-  return { count: elements.length, main: main.length === 1 ? main[0] : undefined, around };
+  const { main, article, around } = found;
+  const [only, second] = main.length > 0 ? main : article;
+  return { count: elements.length, main: second === undefined ? only : undefined, around };
+}
+
+/** `name`: of an element, or its role. */
+function partOf(name: string): "main" | "article" | "around" | undefined {
+  if (name === "main" || name === "article") return name;
+  return AROUND.has(name) ? "around" : undefined;
 }
 
 /** A link without a target elsewhere, such as a jump within the page, keeps its text alone. */
@@ -100,10 +108,46 @@ function readable(document: PageDocument): string | undefined {
 let converter: TurndownService | undefined;
 
 function toMarkdown(element: PageElement): string {
-  converter ??= new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" }).use(gfm);
+  converter ??= newConverter();
   const node = element as unknown as TurndownService.Node; // an element of linkedom
   return converter
     .turndown(node)
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim();
+}
+
+function newConverter(): TurndownService {
+  const service = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
+  service.use([highlightedCodeBlock, strikethrough, taskListItems]);
+  // The plugin's own tables need `rows`, which linkedom lacks, and keep styled tables as HTML.
+  service.addRule("cell", { filter: ["td", "th"], replacement: (content) => ` ${cellText(content)} |` });
+  service.addRule("row", {
+    filter: "tr",
+    replacement: (content, node) => rowText(content, node as unknown as TableRow),
+  });
+  service.addRule("section", { filter: ["thead", "tbody", "tfoot"], replacement: (content) => content });
+  service.addRule("table", { filter: "table", replacement: (content) => `\n\n${content}\n\n` });
+  return service;
+}
+
+type TableRow = {
+  readonly children: { readonly length: number };
+  readonly previousElementSibling: unknown;
+  readonly parentElement: { readonly localName: string; readonly previousElementSibling: PageElement | null } | null;
+};
+
+function cellText(content: string): string {
+  return content
+    .trim()
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replaceAll("|", "\\|");
+}
+
+/** A row of one cell is layout, so its text stands alone. The first row is the heading. */
+function rowText(content: string, { children, previousElementSibling, parentElement }: TableRow): string {
+  if (children.length < 2) return `${content.replace(/ \|$/, "").replaceAll("\\|", "|").trim()}\n\n`;
+  const isFirstPart =
+    parentElement?.localName === "table" || parentElement?.previousElementSibling?.localName !== "thead";
+  const isHeading = isFirstPart && previousElementSibling === null;
+  return `|${content}\n${isHeading ? `|${" --- |".repeat(children.length)}\n` : ""}`;
 }

@@ -28,7 +28,8 @@ export async function readDocument({ url, contentType, bytes }: WebDocument): Pr
     if (bytes.byteLength === 0) return { ok: false, text: "the document is empty" };
     if (startsWith(bytes, "%PDF-")) return await readPdf(bytes);
     const binary = binaryKind(bytes);
-    if (binary !== undefined) return { ok: false, text: `it is ${binary}, no text (content type ${type || "unknown"})` };
+    if (binary !== undefined)
+      return { ok: false, text: `it is ${binary}, no text (content type ${type || "unknown"})` };
     const text = decodeText(bytes, contentType);
     if (isHtml(text, type)) return await readHtml(text, url);
     if (/[/+]json$/.test(type)) return { ok: true, title: "", text: prettyJson(text) };
@@ -100,7 +101,11 @@ function isHtml(text: string, type: string): boolean {
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const start = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString("latin1");
-  const mark = [["\xef\xbb\xbf", "utf-8"] as const, ["\xff\xfe", "utf-16le"] as const, ["\xfe\xff", "utf-16be"] as const];
+  const mark = [
+    ["\xef\xbb\xbf", "utf-8"] as const,
+    ["\xff\xfe", "utf-16le"] as const,
+    ["\xfe\xff", "utf-16be"] as const,
+  ];
   const labels = [
     mark.find(([signature]) => start.startsWith(signature))?.[1],
     /charset\s*=\s*["']?([\w-]+)/i.exec(contentType)?.[1],

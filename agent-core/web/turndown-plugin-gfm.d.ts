@@ -1,5 +1,6 @@
 declare module "@joplin/turndown-plugin-gfm" {
   import type TurndownService from "turndown";
-  /** Tables, strikethrough and task lists. */
-  export const gfm: TurndownService.Plugin;
+  export const highlightedCodeBlock: TurndownService.Plugin;
+  export const strikethrough: TurndownService.Plugin;
+  export const taskListItems: TurndownService.Plugin;
 }

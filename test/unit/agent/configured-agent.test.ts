@@ -97,11 +97,11 @@ test("sampling options of the model, and messages that precede every conversatio
 });
 
 test("each platform has its own toolsets; a supported name without tools here is reported", async () => {
-  const yaml = "toolsets: [hermes-cli]\nplatform_toolsets:\n  cli: [file, web, skills]\n  acp: safe\n";
+  const yaml = "toolsets: [hermes-cli]\nplatform_toolsets:\n  cli: [file, image_gen, skills]\n  acp: safe\n";
   writeFileSync(join(home, "config.yaml"), yaml);
   const cli = await configuredAgent({ HERMES_HOME: home }, "cli");
-  expect(cli.options.enabledToolsets).toEqual(["file", "web", "skills"]);
-  expect(cli.warnings).toEqual(["config.yaml: toolsets without tools in this version: web."]);
+  expect(cli.options.enabledToolsets).toEqual(["file", "image_gen", "skills"]);
+  expect(cli.warnings).toEqual(["config.yaml: toolsets without tools in this version: image_gen."]);
   const acp = await configuredAgent({ HERMES_HOME: home }, "acp");
   expect(acp.options.enabledToolsets).toEqual(["safe"]);
   expect(acp.warnings).toEqual([]);

@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): unknown }[] = [];
+
+afterEach(async () => {
+  for (const it of running.splice(0)) await it.stop();
+});
+
+/** Server with a page, and with a search service at `/search`. */
+async function startSite(): Promise<string> {
+  const server: Server = createServer(({ url = "" }, response) => {
+    if (!url.startsWith("/search")) {
+      response.writeHead(200, { "content-type": "text/html" });
+      response.end("<html><head><title>The docs</title></head><body><h2>Use</h2><p>Call it twice.</p></body></html>");
+      return;
+    }
+    const results = [{ title: "The docs", url: `${base}/docs`, content: "Call it twice." }];
+    response.end(JSON.stringify({ results }));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  running.push({ stop: () => (server.closeAllConnections(), server.close()) });
+  return base;
+}
+
+type Started = { readonly agent: AcpAgent; readonly model: ModelServer; readonly id: string; readonly asked: Json[] };
+
+/** A session of an editor without capabilities of its own. */
+async function start(config: string, variables: Record<string, string> = {}): Promise<Started> {
+  const model = await startModelServer();
+  const agent = new AcpAgent({
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "m",
+    HERMES_API_KEY: "sk-1",
+    ...variables,
+  });
+  running.push(agent, model);
+  writeFileSync(join(agent.home, "config.yaml"), config);
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId: "once" } };
+  });
+  await agent.initialize({ terminal: false });
+  return { agent, model, id: await agent.newSession(), asked };
+}
+
+const toolNames = ({ model }: Started): readonly string[] =>
+  ((model.requests.at(-1)?.body["tools"] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
+
+test("web_search and web_extract show links in their cards, live and in a replay, and give the model wrapped text", async () => {
+  const site = await startSite();
+  const it = await start("web:\n  allow_private_urls: true\n", { SEARXNG_URL: site });
+  const { agent, model, id, asked } = it;
+  await agent.request("session/set_mode", { sessionId: id, modeId: "code" });
+  model.script(
+    { parts: [call("web_search", { query: "docs" })] },
+    { parts: [call("web_extract", { urls: [`${site}/docs`] })] },
+    say("done"),
+  );
+  expect((await agent.prompt(id, "go")).result).toEqual({ stopReason: "end_turn" });
+  expect(asked).toEqual([]);
+  const results = (model.requests.at(-1)?.body.messages ?? []).filter(({ role }) => role === "tool");
+  expect(results.map(({ content }) => content)).toEqual([
+    `<web-results name="docs">\n1. The docs\n   ${site}/docs\n   Call it twice.\n</web-results>`,
+    `<web-page name="${site}/docs">\n# The docs\n\n## Use\n\nCall it twice.\n</web-page>`,
+  ]);
+  const link = {
+    type: "content",
+    content: { type: "resource_link", name: "The docs", title: "The docs", uri: `${site}/docs` },
+  };
+  const cards = agent.updates.filter(({ status }) => status === "completed").map(({ content }) => content);
+  expect(cards).toEqual([
+    [link, expect.objectContaining({ type: "content" })],
+    [link, { type: "content", content: { type: "text", text: "```\n# The docs\n\n## Use\n\nCall it twice.\n```" } }],
+  ]);
+});
+
+test("without a search service web_search is not offered; private pages and untold hosts are refused or asked for", async () => {
+  const site = await startSite();
+  const it = await start("");
+  const { agent, model, id, asked } = it;
+  await agent.request("session/set_mode", { sessionId: id, modeId: "ask" });
+  model.script({ parts: [call("web_extract", { urls: [`${site}/docs`] })] }, say("done"));
+  await agent.prompt(id, "go");
+  expect(toolNames(it)).toContain("web_extract");
+  expect(toolNames(it)).not.toContain("web_search");
+  expect(asked).toHaveLength(1);
+  const result = (model.requests.at(-1)?.body.messages ?? []).findLast(({ role }) => role === "tool");
+  expect(result?.["content"]).toContain("127.0.0.1 was refused: it is this machine");
+});
