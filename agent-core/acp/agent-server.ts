@@ -97,7 +97,7 @@ export class AgentServer {
       await this.#close(id);
       this.stored.checkId(id);
       await this.stored.waitUntilFree(id);
-      const stored = await this.readStored(id);
+      const stored = await this.#recovered(await this.readStored(id));
       const notes = storedNotes(stored, params.cwd, await this.#folderProblem(params.cwd));
       const problems = await Promise.all(params.otherFolders.map((folder) => this.#folderProblem(folder)));
       const otherFolders = params.otherFolders.filter((_, index) => problems[index] === undefined);
@@ -221,6 +221,17 @@ export class AgentServer {
     session.warmUp();
     this.stored.startCleanup();
     return session;
+  }
+
+  /** The session with the results of delegations that ended with their process. */
+  async #recovered(stored: StoredSession): Promise<StoredSession> {
+    if (stored.unsaved !== undefined || !stored.records.some(({ type }) => type === "delegation")) return stored;
+    const { recoverDelegations } = await import("../orchestration/recover-delegations.ts");
+    const isChanged = await recoverDelegations(stored).catch((error: unknown) => {
+      this.options.log(`could not recover the delegations of session ${stored.id}: ${messageOf(error)}`);
+      return false;
+    });
+    return isChanged ? this.readStored(stored.id) : stored;
   }
 
   /** A client that shows the sandbox waits for its test. For others it runs while the user types. */

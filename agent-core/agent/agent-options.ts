@@ -47,6 +47,8 @@ export type DelegationSettings = {
 /** Parts of an agent that its sub-agents share. */
 export type InheritedParts = {
   readonly policy: Policy;
+  /** Host and policy that know nothing of the files of its task, for its own sub-agents. */
+  readonly unowned: { readonly host: Host; readonly policy: Policy };
   readonly grants: Grants;
   readonly surroundings: Surroundings | undefined;
   readonly skills: SessionSkills | undefined;

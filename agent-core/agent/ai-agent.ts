@@ -128,7 +128,11 @@ export class AIAgent {
       journal: (entry) => record.journal(entry),
       create: (childOptions) => new AIAgent(childOptions),
     };
-    this.#loadSubAgents = async () => new (await import("./child-agent.ts")).SubAgents(delegating);
+    let subAgents: Promise<SubAgents> | undefined;
+    this.#loadSubAgents = () => {
+      subAgents ??= import("./child-agent.ts").then((loaded) => new loaded.SubAgents(delegating));
+      return subAgents;
+    };
     setup.extensions.begin({
       ...{ sessionId: this.sessionId, cwd: setup.cwd, auxiliary: setup.auxiliary },
       status: (event) => notify.status(event),
@@ -365,7 +369,7 @@ export class AIAgent {
       todos: this.#record.todos,
       ask: recordedQuestions(callbacks, callId, (answer) => this.#record.journal({ type: "answer", ...answer })),
       delegate: async (tasks) => {
-        this.#subAgents ??= await this.#loadSubAgents();
+        this.#subAgents = await this.#loadSubAgents();
         return this.#subAgents.run(callId, tasks, signal);
       },
     };

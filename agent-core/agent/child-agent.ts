@@ -38,6 +38,8 @@ import type { RunOptions } from "./turn-runner.ts";
 const WITHHELD: ReadonlySet<string> = new Set(["clarify", "memory", "cronjob"]);
 const DELEGATE = "delegate_task";
 
+/** Limit of a check against a result's schema, which decides about the result. */
+const SCHEMA_MS = 1_000;
 const DEFAULT_ITERATIONS = 50;
 const DEFAULT_CONCURRENT = 3;
 
@@ -79,7 +81,7 @@ export class SubAgents {
       inherited?.delegation ??
       new Delegation({
         maxConcurrent: settings.maxConcurrent ?? DEFAULT_CONCURRENT,
-        compileSchema: async (schema) => (await import("../tools/argument-check.ts")).argumentCheck(schema),
+        compileSchema: async (schema) => (await import("../tools/argument-check.ts")).argumentCheck(schema, SCHEMA_MS),
         now: () => clock.now(),
       });
   }
@@ -209,17 +211,20 @@ export class SubAgents {
     const key: TaskKey = { callId: fullId, taskId: task.id };
     const { owners } = this.delegation;
     const source = `${callId}/${task.id}`;
-    const host = checkpoints?.hostFor(source, ({ position: _, ...change }) =>
+    const outer = options.inherited?.unowned ?? setup;
+    const logged = checkpoints?.hostFor(source, ({ position: _, ...change }) =>
       journal.append({ type: "file-change", ...change, position: 0 }),
     );
+    const unowned = { host: logged ?? outer.host, policy: outer.policy };
     const asked = task.toolsets;
     const tools = this.#available().filter((tool) => asked === undefined || asked.some((name) => isIn(tool, name)));
     return {
-      host: ownedHost(host ?? setup.host, owners, key),
+      host: ownedHost(unowned.host, owners, key),
       hooks: setup.hooks,
       callbacks: this.#callbacks(task, { callId, fullId, ports }),
       inherited: {
-        policy: this.#ownedPolicy(owners, key),
+        policy: this.#ownedPolicy(unowned.policy, owners, key),
+        unowned,
         grants: setup.grants,
         surroundings: setup.surroundings,
         skills: setup.skills,
@@ -261,8 +266,8 @@ export class SubAgents {
   }
 
   /** The parent's policy, which also refuses files of other tasks. */
-  #ownedPolicy(owners: FileOwners, key: TaskKey): Policy {
-    const { policy, home: hermesHome, cwd } = this.#parent.setup;
+  #ownedPolicy(policy: Policy, owners: FileOwners, key: TaskKey): Policy {
+    const { home: hermesHome, cwd } = this.#parent.setup;
     const roots = [cwd, ...(this.#parent.options.otherFolders ?? [])];
     const writtenBy = async (effect: Effect): Promise<readonly string[]> => {
       if (effect.kind === "edit") return effect.paths.map(resolvePath);

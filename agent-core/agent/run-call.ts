@@ -159,7 +159,8 @@ export async function runCall(
     const result = resolved.ok
       ? await awaitWithAbortGrace(runWithHooks(resolved, timed.services, signal), signal)
       : failed(resolved.text);
-    signal.throwIfAborted();
+    // The result of a cancelled delegation names the effects of its sub-agents.
+    if (result.tasks === undefined) signal.throwIfAborted();
     const text = await limited(result.text, call.id, services, signal);
     if (result.ok) for (const { path } of result.diffs ?? []) services.changedPaths.add(path);
     const paths = resolved.ok && result.ok ? resolved.prepared.locations.map(({ path }) => path) : [];

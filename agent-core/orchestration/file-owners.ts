@@ -12,14 +12,14 @@ export class FileOwners {
    */
   claim(path: string, task: TaskKey): string | undefined {
     const refusal = this.refusal(path, task);
-    if (refusal === undefined) this.#owners.set(path, task);
+    if (refusal === undefined && !this.#owners.has(path)) this.#owners.set(path, task);
     return refusal;
   }
 
-  /** Reason why the task must not write the file, in a sentence; undefined when it may. */
+  /** Reason why the task must not write the file, in a sentence. A task may write the files of the task that delegated it. */
   refusal(path: string, task: TaskKey): string | undefined {
     const owner = this.#owners.get(path);
-    if (owner === undefined || isSame(owner, task)) return undefined;
+    if (owner === undefined || isSame(owner, task) || isWithin(task, owner)) return undefined;
     const name = JSON.stringify(owner.taskId);
     return `${path} belongs to the task ${name}, which has written it and still runs. Leave the file to it, and say in your answer what should change in it.`;
   }
@@ -28,6 +28,11 @@ export class FileOwners {
   release(task: TaskKey): void {
     for (const [path, owner] of this.#owners) if (isSame(owner, task)) this.#owners.delete(path);
   }
+}
+
+/** The ids of nested calls begin with the ids of the call and the task around them. */
+function isWithin({ callId }: TaskKey, outer: TaskKey): boolean {
+  return callId.startsWith(`${outer.callId}/${outer.taskId}/`);
 }
 
 function isSame(one: TaskKey, other: TaskKey): boolean {

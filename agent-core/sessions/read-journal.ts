@@ -59,7 +59,7 @@ export type StoredTodo = EntryOf<"todos">["items"][number];
 export type StoredPlan = { readonly position: number; readonly items: readonly StoredTodo[] };
 
 /** Entries about the past that a resumed session needs besides its messages. */
-export type RecordEntry = EntryOf<"usage" | "file-change" | "restore" | "compression">;
+export type RecordEntry = EntryOf<"usage" | "file-change" | "restore" | "compression" | "delegation">;
 
 export type ReadSession =
   | { readonly ok: true; readonly session: StoredSession }
@@ -240,6 +240,7 @@ class Reading {
       case "usage":
       case "file-change":
       case "restore":
+      case "delegation":
         this.#records.push(entry);
         return;
       case "todos":

@@ -17,22 +17,22 @@ const validator = new AjvJsonSchemaValidator();
 export type ArgumentCheck = (args: unknown) => string | undefined;
 
 /**
- * Throws when the schema does not compile. Arguments that take too long to check are passed on unchecked: the owner of the
- * tool checks them too.
+ * `limitMs`: limit of the compilation and of each check. Throws when the schema does not compile. Arguments that take too
+ * long to check are passed on unchecked: the owner of the tool checks them too.
  */
-export function argumentCheck(schema: Readonly<Record<string, unknown>>): ArgumentCheck {
+export function argumentCheck(schema: Readonly<Record<string, unknown>>, limitMs = LIMIT_MS): ArgumentCheck {
   const size = JSON.stringify(schema).length;
   if (size > MAX_CHARS) throw new Error(`it has ${size} characters; the limit is ${MAX_CHARS}`);
   // The library takes two schemas with one `$id` for the same.
   const { $id: _, ...own } = schema;
-  const validate = limited(() => validator.getValidator(own as JsonSchemaType));
-  return (args) => validate && limited(() => validate(args).errorMessage?.slice(0, ERROR_CHARS));
+  const validate = limited(limitMs, () => validator.getValidator(own as JsonSchemaType));
+  return (args) => validate && limited(limitMs, () => validate(args).errorMessage?.slice(0, ERROR_CHARS));
 }
 
 /** Undefined when `work` takes too long, or ends in the stack overflow of a schema that refers to itself without end. */
-function limited<Value>(work: () => Value): Value | undefined {
+function limited<Value>(limitMs: number, work: () => Value): Value | undefined {
   try {
-    return withinTime(LIMIT_MS, work)?.value;
+    return withinTime(limitMs, work)?.value;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

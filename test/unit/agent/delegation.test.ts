@@ -107,7 +107,7 @@ test("one task runs in a sub-agent with a context of its own, and its result has
     usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
   });
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("alpha\n");
-  const request = model.requests.map(({ body }) => body).filter((body) => firstMessage(body).startsWith("Alpha"))[0];
+  const request = model.requests.map(({ body }) => body).find((body) => firstMessage(body).startsWith("Alpha"));
   if (request === undefined) return expect.fail("no request of the sub-agent");
   const [system] = request.messages;
   expect(system?.["content"]).toContain("Use tabs.");
