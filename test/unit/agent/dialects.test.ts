@@ -14,6 +14,8 @@ const folder = new URL("../../recordings/dialects/", import.meta.url);
 const recordingSchema = z.strictObject({
   /** Public page of the format. */
   source: z.url(),
+  /** Public page that was read for this recording, and that shows or describes these fields or tokens. */
+  confirmed: z.url().exactOptional(),
   mode: z.enum(["chat_completions", "codex_responses", "anthropic_messages"]),
   model: z.string(),
   dialect: z.string().exactOptional(),
@@ -79,8 +81,9 @@ function sent(index: number): readonly Record<string, unknown>[] {
 
 const isAssistant = (message: Message): message is AssistantMessage => message.role === "assistant";
 
-test("at least twenty dialects are recorded, each with its public source", () => {
+test("at least twenty dialects are recorded, each with its public source, and confirmed by a page that was read", () => {
   expect(recordings.length).toBeGreaterThanOrEqual(20);
+  expect(recordings.filter(({ recording }) => recording.confirmed !== undefined).length).toBeGreaterThanOrEqual(20);
 });
 
 test.each(recordings)(

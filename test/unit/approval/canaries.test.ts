@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -109,8 +110,11 @@ class Place {
 
   /** Removes what a command made: code in the sandbox may copy the workspace's own secrets into new files. */
   tidy(): void {
-    for (const folder of [this.workspace, join(this.workspace, "sub")])
-      for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    const inner = join(this.workspace, "sub");
+    const isFolder = statSync(inner, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (!isFolder) this.restore();
+    for (const folder of [this.workspace, inner])
+      for (const name of readdirSync(folder))
         if (!this.#names.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
   }
 
