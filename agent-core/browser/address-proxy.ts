@@ -2,6 +2,7 @@
  * Proxy between the browser and the network, which checks the address of each connection: of pages, their parts, redirects,
  * workers and WebSockets. The connection goes to exactly the address of the check, so that a changed name changes nothing.
  */
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestOptions, Server, ServerResponse } from "node:http";
 import { type AddressInfo, connect, type LookupFunction, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -14,6 +15,11 @@ import { isLoopback, portOf } from "./page-address.ts";
 /** As in connections.ts. */
 const http = process.getBuiltinModule("node:http");
 
+/** Name for the browser's first request, by which it learns the password of the proxy. */
+export const SIGN_IN_ADDRESS = "http://hermes.invalid/";
+/** User of the proxy; the password keeps other programs of this machine out. */
+export const PROXY_USER = "hermes";
+const AUTHENTICATE = 'Basic realm="hermes"';
 /** Refusals that one result of a tool names. */
 const MAX_REFUSALS = 5;
 const THIS_MACHINE = "was refused: it is this machine. Open it with browser_navigate, which asks the user.";
@@ -26,6 +32,7 @@ export type Refusal = { readonly host: string; readonly text: string };
 type Target = { readonly ok: true; readonly url: URL; readonly lookup: LookupFunction | undefined };
 
 export class AddressProxy {
+  readonly password = randomUUID();
   readonly #guard: AddressGuard;
   readonly #server: Server;
   readonly #sockets = new Set<Duplex>();
@@ -38,7 +45,8 @@ export class AddressProxy {
     this.#server = http.createServer((request, response) => void this.#forward(request, response));
     this.#server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       this.#keep(socket);
-      void this.#tunnel(request.url ?? "", socket, head);
+      if (this.#isOurs(request)) void this.#tunnel(request.url ?? "", socket, head);
+      else socket.end(`HTTP/1.1 407 Sign in\r\nProxy-Authenticate: ${AUTHENTICATE}\r\nConnection: close\r\n\r\n`);
     });
     this.#server.on("connection", (socket) => this.#keep(socket));
     this.#server.on("clientError", (_error, socket) => socket.destroy());
@@ -67,6 +75,11 @@ export class AddressProxy {
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #isOurs({ headers }: IncomingMessage): boolean {
+    const expected = Buffer.from(`${PROXY_USER}:${this.password}`).toString("base64");
+    return headers["proxy-authorization"] === `Basic ${expected}`;
   }
 
   #keep(socket: Duplex): void {
@@ -107,6 +120,8 @@ export class AddressProxy {
 
   /** Forwards a request without TLS. The browser sends its whole URL. */
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!this.#isOurs(request)) return void response.writeHead(407, { "proxy-authenticate": AUTHENTICATE }).end();
+    if (request.url === SIGN_IN_ADDRESS) return void response.writeHead(200, { "content-type": "text/plain" }).end();
     const fail = (): void => void response.destroy();
     try {
       const target = await this.#target(request.url ?? "");

@@ -2,7 +2,7 @@
 import { abortable } from "../platform/deadline.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { addressGuard } from "../web/address-guard.ts";
-import { AddressProxy } from "./address-proxy.ts";
+import { AddressProxy, PROXY_USER, SIGN_IN_ADDRESS } from "./address-proxy.ts";
 import { type BrowserProcess, startBrowser } from "./browser-process.ts";
 import { Lost, Unresponsive } from "./devtools.ts";
 import { Downloads } from "./downloads.ts";
@@ -154,6 +154,7 @@ export class Browser {
       filter: [{ type: "page" }],
     });
     await first.promise;
+    await this.#current.signIn(SIGN_IN_ADDRESS, { username: PROXY_USER, password: this.#proxy.password });
   }
 
   async #attach(session: string, targetId: string): Promise<void> {

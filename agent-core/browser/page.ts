@@ -90,6 +90,23 @@ export class Page {
     ]);
   }
 
+  /** Asks an address that wants a user. The browser keeps the answer, also for its other pages. */
+  async signIn(url: string, user: { readonly username: string; readonly password: string }): Promise<void> {
+    const ignore = (): void => undefined; // the page has ended, and the request with it
+    this.#on("Fetch.requestPaused", ({ requestId }) => {
+      this.send("Fetch.continueRequest", { requestId }).catch(ignore);
+    });
+    this.#on("Fetch.authRequired", ({ requestId }) => {
+      const authChallengeResponse = { response: "ProvideCredentials", ...user } as const;
+      this.send("Fetch.continueWithAuth", { requestId, authChallengeResponse }).catch(ignore);
+    });
+    await this.send("Fetch.enable", { handleAuthRequests: true });
+    const expression = `fetch(${JSON.stringify(url)}, { mode: "no-cors" })`;
+    const { exceptionDetails } = await this.send("Runtime.evaluate", { expression, awaitPromise: true });
+    if (exceptionDetails !== undefined) throw new Error("the sign-in to the proxy failed");
+    await this.send("Fetch.disable");
+  }
+
   /** Rejects all running and later commands with `reason`. */
   end(reason: Error): void {
     this.#gone.reject(reason);
