@@ -1,5 +1,5 @@
 /** The panel in a real Chromium, fed by the real event log: first paint, a long session read back, a long answer. */
-import { setInterval } from "node:timers/promises";
+import { setImmediate as nextTurn, setInterval } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { Browser } from "playwright-core";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
@@ -7,6 +7,7 @@ import { PAGE_MESSAGES } from "../../extension/chat/earlier-messages.ts";
 import { EventLog } from "../../extension/chat/event-log.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { answerOf, writeLongSession } from "../support/long-session.ts";
+import { delegation, nestedCall, task, tasksUpdate } from "../support/panel/delegated-tasks.ts";
 import { launchBrowser, PanelPage } from "../support/panel/panel-page.ts";
 import { median, quantile, type Row } from "./measuring.ts";
 
@@ -55,6 +56,16 @@ globalThis.startGaps = () => {
   port2.postMessage(0);
 };
 globalThis.readGap = () => globalThis.longestGap;
+// Opens the first task of a delegation, which then shows its calls.
+globalThis.openTask = () => new Promise((resolve) => {
+  const look = () => {
+    const row = document.querySelector("[data-task] button");
+    row?.click();
+    if (row === null) requestAnimationFrame(look);
+    else resolve();
+  };
+  look();
+});
 let frames, nodes, meter;
 globalThis.startMeter = () => {
   frames = [];
@@ -73,7 +84,12 @@ globalThis.readMeter = () => {
 `;
 
 export async function measurePanel(): Promise<readonly Row[]> {
-  return [...(await measureReplay()), ...(await measureStream()), ...(await measureHostileTexts())];
+  return [
+    ...(await measureReplay()),
+    ...(await measureStream()),
+    ...(await measureDelegation()),
+    ...(await measureHostileTexts()),
+  ];
 }
 
 const HOSTILE_CHARS = 300_000;
@@ -186,6 +202,46 @@ async function measureStream(): Promise<readonly Row[]> {
   } finally {
     await panel.close();
     await agent.stop();
+  }
+}
+
+const TASKS = 50;
+const CALLS = 50;
+
+/** A delegation whose sub-agents call tools as fast as the panel takes the updates. */
+async function measureDelegation(): Promise<readonly Row[]> {
+  const panel = await FedPanel.open();
+  try {
+    await panel.load();
+    panel.log.push({ kind: "prompt", id: "bench", text: "Delegate much." });
+    const tasksAt = (step: number) =>
+      Array.from({ length: TASKS }, (_, index) =>
+        task(`t${index}`, {
+          ...{ status: "running", attempt: 1, tokens: step * 100, iterations: step, step: `Step ${step}` },
+          dependsOn: index < 3 ? [] : [`t${index - 3}`],
+        }),
+      );
+    panel.log.push({ kind: "update", update: delegation("d", tasksAt(0)) });
+    await panel.call("openTask");
+    await panel.call("startGaps");
+    for (let number = 0; number < CALLS; number += 1) {
+      for (const { id } of tasksAt(number)) {
+        const call = { title: `Read file ${number}`, kind: "read", status: "in_progress" } as const;
+        panel.log.push({ kind: "update", update: nestedCall("d", id, number, call) });
+        panel.log.push({ kind: "update", update: nestedCall("d", id, number, { ...call, status: "completed" }) });
+        panel.log.push({ kind: "update", update: tasksUpdate("d", tasksAt(number)) });
+        if (id.endsWith("9")) await nextTurn();
+      }
+    }
+    const text = "Answer 1: end";
+    const content = { type: "text", text } as const;
+    panel.log.push({ kind: "update", update: { sessionUpdate: "agent_message_chunk", messageId: "b", content } });
+    await panel.call("endShown", "Answer 1");
+    const gap = await panel.call<number>("readGap");
+    const what = `panel: ${TASKS} tasks with ${CALLS} calls each, longest time without an answer`;
+    return [{ what, ours: gap, target: 50, unit: "ms" }];
+  } finally {
+    await panel.close();
   }
 }
 

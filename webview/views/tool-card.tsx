@@ -15,7 +15,7 @@ import { TaskList } from "./delegation/task-list.tsx";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { HookList, ToolPart } from "./tool-parts.tsx";
+import { HookList, LinkList, linksIn, ToolPart } from "./tool-parts.tsx";
 import { formatDuration, SHOWN_DURATION_MS } from "./words.ts";
 
 const icons: Readonly<Record<ToolKind, string>> = {
@@ -51,6 +51,7 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
   const isRejected = status === "failed" && entry.isRejected;
   const label = isRejected ? "rejected" : statusLabels[status];
   const body = useBody(entry);
+  const isOpen = useOpenByDefault(entry);
   const summary = (
     <>
       <Icon name={iconOf(entry)} />
@@ -70,7 +71,7 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
       {body === undefined ? (
         <div class="fold-summary">{summary}</div>
       ) : (
-        <Fold id={`tool:${entry.id}`} openByDefault={!isNested && isOpenByDefault(entry)} summary={summary}>
+        <Fold id={`tool:${entry.id}`} openByDefault={!isNested && isOpen} summary={summary}>
           {body}
         </Fold>
       )}
@@ -88,12 +89,29 @@ function iconOf({ kind, isMemory, tasks }: ToolEntry): string {
   return tasks === undefined ? icons[kind] : "type-hierarchy-sub";
 }
 
-/** A delegation is open while it runs. */
-function isOpenByDefault(entry: ToolEntry): boolean {
-  const { content, status, tasks } = entry;
+/** A delegation is open while it runs, and a picture of the browser until the next one. */
+function useOpenByDefault(entry: ToolEntry): boolean {
+  const { store } = usePanel();
+  const { content, status, tasks, id } = entry;
+  const isPicture = isOfBrowser(entry) && hasPicture(entry);
+  const isOutdated = useComputed(() => {
+    if (!isPicture) return false;
+    const last = store.shown.value.entries.findLast(
+      (other) => other.type === "tool" && isOfBrowser(other) && hasPicture(other),
+    );
+    return last?.type === "tool" && last.id !== id;
+  }).value;
   if (tasks !== undefined) return isUnfinished(entry);
-  const isResult = content.some((part) => part.type !== "content" || part.content.type === "image");
-  return isResult || status === "failed";
+  if (isOutdated && status !== "failed") return false;
+  return hasPicture(entry) || content.some((part) => part.type !== "content") || status === "failed";
+}
+
+function isOfBrowser({ name }: ToolEntry): boolean {
+  return name?.startsWith("browser_") === true;
+}
+
+function hasPicture({ content }: ToolEntry): boolean {
+  return content.some((part) => part.type === "content" && part.content.type === "image");
 }
 
 /** Undefined for a card that is only a line. */
@@ -112,7 +130,7 @@ function useBody(entry: ToolEntry): ComponentChildren {
       {script !== undefined && <Script code={script} />}
       {hasParts.value && <NestedCalls callId={id} taskId={undefined} />}
       {tasks === undefined ? (
-        content.map((part, index) => <ToolPart key={index} id={`${id}:${index}`} part={part} />)
+        <Content id={id} content={content} />
       ) : (
         <TaskList
           callId={id}
@@ -122,6 +140,24 @@ function useBody(entry: ToolEntry): ComponentChildren {
         />
       )}
       {hooks.length > 0 && <HookList hooks={hooks} />}
+    </>
+  );
+}
+
+/** Pages have their text in a fold of its own. */
+function Content({ id, content }: Pick<ToolEntry, "id" | "content">) {
+  const links = linksIn(content);
+  const others = content.filter((part) => part.type !== "content" || part.content.type !== "resource_link");
+  const parts = others.map((part, index) => <ToolPart key={index} id={`${id}:${index}`} part={part} />);
+  if (links.length === 0) return <>{parts}</>;
+  return (
+    <>
+      <LinkList links={links} />
+      {others.length > 0 && (
+        <Fold id={`text:${id}`} openByDefault={false} summary={<span class="tool-title">Text</span>} class="tool-text">
+          {parts}
+        </Fold>
+      )}
     </>
   );
 }
@@ -141,7 +177,7 @@ function scriptOf({ name, rawInput, title }: ToolEntry): string | undefined {
   if (name !== "execute_code" || typeof code !== "string") return undefined;
   const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}${title.startsWith("Run Python") ? "python" : "javascript"}\n${code}\n${fence}`;
+  return `${fence}${title.startsWith("Run Python") ? "python" : "javascript"}\n${code.trimEnd()}\n${fence}`;
 }
 
 function Script({ code }: { readonly code: string }) {

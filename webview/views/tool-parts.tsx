@@ -1,9 +1,10 @@
 /** Content of a tool card: diffs, terminals, pictures, text, problems, and runs of hooks. */
-import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
+import type { ContentBlock, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import { useRef } from "preact/hooks";
 import { containedText, visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
+import { linkKind } from "../markdown/parser.ts";
 import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
 import { contentText } from "../state/content-text.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
@@ -56,6 +57,47 @@ function Picture({ source }: { readonly source: string }) {
       </dialog>
     </>
   );
+}
+
+type Link = Extract<ContentBlock, { type: "resource_link" }>;
+
+/** Links among the parts of a call: pages that it read or found. */
+export function linksIn(content: readonly ToolCallContent[]): readonly Link[] {
+  return content.flatMap((part) =>
+    part.type === "content" && part.content.type === "resource_link" ? [part.content] : [],
+  );
+}
+
+/** Pages by their titles. Only an address that may leave the editor is a link. */
+export function LinkList({ links }: { readonly links: readonly Link[] }) {
+  const { post } = usePanel();
+  return (
+    <ul class="tool-links" aria-label="Pages">
+      {links.map(({ uri, title, name }, index) => {
+        const label = visibleText(title ?? name);
+        const follow = (event: MouseEvent): void => {
+          event.preventDefault();
+          post({ type: "open-link", href: uri });
+        };
+        return (
+          <li key={index}>
+            {linkKind(uri) === "web" ? (
+              <a href={uri} title={visibleText(uri)} onClick={follow}>
+                {label}
+              </a>
+            ) : (
+              <span>{label}</span>
+            )}
+            <span class="tool-host">{visibleText(hostOf(uri))}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function hostOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).host : address;
 }
 
 const hookLabels: Readonly<Record<HermesHookRun["outcome"], string>> = {

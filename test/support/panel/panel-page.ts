@@ -103,7 +103,7 @@ function originOf(server: Server): string {
 
 /** The panel under the policy that extension/chat/panel-html.ts sets. */
 function plainHtml(origin: string): string {
-  const policy = `default-src 'none'; script-src ${origin}; style-src ${origin}; font-src ${origin}; connect-src 'none'`;
+  const policy = `default-src 'none'; script-src ${origin}; style-src ${origin}; font-src ${origin}; img-src data:; connect-src 'none'`;
   return `<!DOCTYPE html>
 <html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
 <link rel="stylesheet" href="/main.css"></head><body><div id="root"></div>

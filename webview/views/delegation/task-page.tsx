@@ -6,6 +6,7 @@ import type { HermesTask } from "../../../agent-core/protocol/delegation.ts";
 import type { OpenTask } from "../../panel.ts";
 import { isOver, taskLine } from "../../state/delegation.ts";
 import { indexOfCall } from "../../state/entry-list.ts";
+import { findNested } from "../../state/nested-calls.ts";
 import type { PanelState } from "../../state/state.ts";
 import { Icon, IconButton } from "../icon.tsx";
 import { PanelContext, usePanel } from "../panel-context.ts";
@@ -87,8 +88,8 @@ function Conversation() {
   );
 }
 
-function findTask({ entries }: PanelState, { callId, taskId }: OpenTask["ref"]): HermesTask | undefined {
+function findTask({ entries, nestedCalls }: PanelState, { callId, taskId }: OpenTask["ref"]): HermesTask | undefined {
   const index = indexOfCall(entries, callId);
-  const call = index === undefined ? undefined : entries[index];
+  const call = index === undefined ? findNested(nestedCalls, callId) : entries[index];
   return call?.type === "tool" ? call.tasks?.find(({ id }) => id === taskId) : undefined;
 }
