@@ -8,6 +8,9 @@ import { HermesExtensionAction } from "./extensions.ts";
 /** Limit for a prompt. Characters. */
 const MAX_TEXT_CHARS = 10_000_000;
 
+/** Limit for a picture, in base64. A message of the agent has at most 64 MiB. Characters. */
+const MAX_PICTURE_CHARS = 64 * 1_024 * 1_024;
+
 const text = z.string().max(MAX_TEXT_CHARS);
 const id = z.string().max(200);
 /** Id of a choice; it contains the name of a model. */
@@ -93,6 +96,10 @@ const tasks = [
   z.object({ type: z.literal("task-earlier"), child: id, before: position }),
 ] as const;
 
+/** Formats of pictures that the panel shows. */
+const PictureType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+export type PictureType = z.infer<typeof PictureType>;
+
 const workspace = [
   z.object({ type: z.literal("open-review"), path }),
   z.object({ type: z.literal("keep-file"), path }),
@@ -104,6 +111,15 @@ const workspace = [
   /** `line`: from 1. */
   z.object({ type: z.literal("open-location"), path, line: z.int().min(1).exactOptional() }),
   z.object({ type: z.literal("open-link"), href: z.string().max(4_096) }),
+  /** Opens a picture of a card in a tab of the editor. `data`: base64. */
+  z.object({
+    type: z.literal("open-picture"),
+    mimeType: PictureType,
+    data: z
+      .string()
+      .max(MAX_PICTURE_CHARS)
+      .regex(/^[A-Za-z0-9+/]+=*$/),
+  }),
   z.object({ type: z.literal("insert-text"), text }),
   z.object({ type: z.literal("show-terminal"), terminalId: id }),
   /** `text` includes its line break. */

@@ -45,6 +45,8 @@ describe("MCP servers in VS Code", () => {
     await expect
       .poll(() => picture.evaluate((image) => Number("naturalWidth" in image && image.naturalWidth)))
       .toBeGreaterThan(0);
+    await picture.click();
+    await window.page.locator(".tab.active", { hasText: "Picture" }).waitFor();
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("one\\\\ntwo\\\\nthree");
   });
 });

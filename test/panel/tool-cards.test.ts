@@ -103,23 +103,16 @@ describe("cards of tool calls", () => {
     await panel().pictures("card-script");
   });
 
-  test("a picture is a thumbnail that opens large, and Escape leads back to it", async () => {
+  test("a picture is a thumbnail that opens large in the editor", async () => {
     await show("shot", {
-      title: "Look at the page",
-      kind: "fetch",
-      status: "completed",
-      name: "vision",
+      ...{ title: "Look at the page", kind: "fetch", status: "completed", name: "vision" },
       content: [picture],
     });
-    const thumbnail = card("shot").getByRole("button", { name: "Show the picture large" });
     await panel().pictures("card-picture");
-    await thumbnail.click();
-    const large = panel().page.getByRole("dialog", { name: "Picture" });
-    await large.waitFor();
-    await panel().pictures("card-picture-large");
-    await panel().page.keyboard.press("Escape");
-    await large.waitFor({ state: "hidden" });
-    expect(await thumbnail.evaluate((button) => button.matches(":focus"))).toBe(true);
+    await card("shot").getByTitle("Open large in the editor").press("Enter");
+    await expect
+      .poll(() => panel().posted.at(-1))
+      .toMatchObject({ type: "open-picture", mimeType: "image/png", data: expect.stringMatching(/^iVBOR/) });
   });
 
   test("only the last picture of the browser is open", async () => {

@@ -1,21 +1,21 @@
 /** Content of a tool card: diffs, terminals, pictures, text, problems, and runs of hooks. */
 import type { ContentBlock, ToolCallContent } from "@zed-industries/agent-client-protocol";
-import { useRef } from "preact/hooks";
 import { containedText, visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
+import type { PictureType } from "../../agent-core/protocol/panel-messages.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
 import { linkKind } from "../markdown/parser.ts";
 import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
 import { contentText } from "../state/content-text.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
 import { DiffView } from "./diff-view.tsx";
-import { Icon, IconButton } from "./icon.tsx";
+import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { TerminalView } from "./terminal-view.tsx";
 import { formatDuration, SHOWN_DURATION_MS } from "./words.ts";
 
 /** Formats that every browser shows; they load nothing and run nothing. */
-const SHOWN_IMAGES = /^image\/(?:png|jpeg|gif|webp)$/;
+const SHOWN_PICTURES: readonly PictureType[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 export function ToolPart({ id, part }: { readonly id: string; readonly part: ToolCallContent }) {
   switch (part.type) {
@@ -26,36 +26,28 @@ export function ToolPart({ id, part }: { readonly id: string; readonly part: Too
     case "content": {
       const problems = problemsIn(part._meta);
       if (problems !== undefined) return <ProblemList problems={problems} />;
-      if (part.content.type === "image" && SHOWN_IMAGES.test(part.content.mimeType)) {
-        const { mimeType, data } = part.content;
-        return <Picture source={`data:${mimeType};base64,${data}`} />;
+      const { content } = part;
+      if (content.type === "image") {
+        const mimeType = SHOWN_PICTURES.find((shown) => shown === content.mimeType);
+        if (mimeType !== undefined) return <Picture mimeType={mimeType} data={content.data} />;
       }
-      return <MarkdownView text={appendText(emptyText, contentText(part.content))} growing={false} />;
+      return <MarkdownView text={appendText(emptyText, contentText(content))} growing={false} />;
     }
   }
 }
 
-/** A thumbnail that opens large over the panel. `source`: address with the data of the picture. */
-function Picture({ source }: { readonly source: string }) {
-  const large = useRef<HTMLDialogElement>(null);
-  const close = (): void => large.current?.close();
+/** A thumbnail that opens large in a tab of the editor. */
+function Picture({ mimeType, data }: { readonly mimeType: PictureType; readonly data: string }) {
+  const { post } = usePanel();
   return (
-    <>
-      <button
-        type="button"
-        class="picture-button"
-        title="Show large"
-        aria-label="Show the picture large"
-        onClick={() => large.current?.showModal()}
-      >
-        <img class="tool-picture" alt="Result of the call" src={source} />
-      </button>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: Escape and the button close it by keyboard */}
-      <dialog class="picture-large" aria-label="Picture" ref={large} onClick={close}>
-        <IconButton icon="close" name="Close the picture" title="Close (Escape)" act={close} />
-        <img alt="Result of the call" src={source} />
-      </dialog>
-    </>
+    <button
+      type="button"
+      class="picture-button"
+      title="Open large in the editor"
+      onClick={() => post({ type: "open-picture", mimeType, data })}
+    >
+      <img class="tool-picture" alt="Result of the call" src={`data:${mimeType};base64,${data}`} />
+    </button>
   );
 }
 

@@ -22,6 +22,7 @@ export type WorkspaceActions = PanelActions<
   | "open-location"
   | "show-terminal"
   | "open-link"
+  | "open-picture"
   | "insert-text"
   | "manage-trust"
   | "process-input"
@@ -73,11 +74,15 @@ function reviewActions({
 
 function editorActions({
   terminals,
-}: Services): Pick<WorkspaceActions, "open-location" | "show-terminal" | "open-link" | "insert-text" | "manage-trust"> {
+}: Services): Pick<
+  WorkspaceActions,
+  "open-location" | "show-terminal" | "open-link" | "open-picture" | "insert-text" | "manage-trust"
+> {
   return {
     "open-location": ({ path, line }) => openLocation(path, line),
     "show-terminal": ({ terminalId }) => terminals.show(terminalId),
     "open-link": ({ href }) => openLink(href),
+    "open-picture": ({ mimeType, data }) => openPicture(`data:${mimeType};base64,${data}`),
     "insert-text": ({ text }) => insertText(text),
     "manage-trust": () => vscode.commands.executeCommand("workbench.trust.manage"),
   };
@@ -154,6 +159,16 @@ async function openLink(href: string): Promise<void> {
   const target = path.startsWith("/") ? vscode.Uri.file(path) : vscode.Uri.joinPath(folder.uri, path);
   if (vscode.workspace.getWorkspaceFolder(target) === undefined) return;
   await openLocation(target.fsPath, line === undefined ? undefined : Number(line));
+}
+
+/** Shows a picture in a tab of its own. The page can load nothing, and runs no script. */
+function openPicture(source: string): void {
+  const column = vscode.ViewColumn.Active;
+  const { webview } = vscode.window.createWebviewPanel("hermes.picture", "Picture", column, { localResourceRoots: [] });
+  webview.html = `<!DOCTYPE html>
+<html><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:"></head>
+<body><img alt="Result of the call" width="100%" src="${source}"></body></html>`;
 }
 
 async function insertText(text: string): Promise<void> {
