@@ -11,6 +11,7 @@ import { call, InvalidResponseError } from "../protocol/method.ts";
 import { faultOf } from "../providers/classify.ts";
 import type { Fault, FaultKind } from "../providers/fault.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
+import { withImageMessages } from "../providers/wire/tool-images.ts";
 import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";
 
 type Part = HermesChatDelta["parts"][number];
@@ -32,7 +33,8 @@ export class ClientModels implements EditorModels {
     const chatId = newId();
     const parts = new EventQueue<Part>();
     this.#answers.set(chatId, parts);
-    const { model, messages, tools } = request;
+    const { model, tools } = request;
+    const messages = withImageMessages(request.messages);
     const chat: HermesChat = { chatId, model, messages, tools };
     const ended = call(this.#client, editorModelMethods.chat, chat, {
       cancellationSignal: signal,

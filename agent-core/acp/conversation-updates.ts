@@ -155,6 +155,7 @@ export function resultContent(result: ToolResult): ToolCallContent[] {
   return [
     ...linkContent(result.links ?? []),
     ...textContent(withoutDataTags(result.text)),
+    ...mediaContent((result.images ?? []).map((image) => ({ kind: "image", ...image }))),
     ...mediaContent(result.media ?? []),
   ];
 }

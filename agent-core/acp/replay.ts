@@ -85,14 +85,14 @@ function* cutOff(open: Map<string, string>, { toolEntry, diffsOf }: StoredCalls)
 }
 
 function resultUpdate(
-  { tool_call_id: id, content }: ToolMessage,
+  { tool_call_id: id, content, images = [] }: ToolMessage,
   open: Map<string, string>,
   { toolEntry, diffsOf }: StoredCalls,
 ): SessionUpdate {
   const input = open.get(id);
   open.delete(id);
   const entry = toolEntry(id);
-  return toolUpdate(id, content, { entry, diffs: diffsIn(entry, diffsOf), input });
+  return toolUpdate(id, content, { entry, diffs: diffsIn(entry, diffsOf), input, images });
 }
 
 function diffsIn(entry: EntryOf<"tool"> | undefined, diffsOf: StoredCalls["diffsOf"]): readonly TextDiff[] {
@@ -120,9 +120,10 @@ type Call = {
   readonly diffs: readonly TextDiff[];
   /** JSON. */
   readonly input: string | undefined;
+  readonly images?: ToolMessage["images"];
 };
 
-function toolUpdate(toolCallId: string, text: string, { entry, diffs, input }: Call): SessionUpdate {
+function toolUpdate(toolCallId: string, text: string, { entry, diffs, input, images = [] }: Call): SessionUpdate {
   const result = {
     ok: entry?.ok ?? !text.startsWith("Error: "),
     text,
@@ -130,6 +131,7 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, input }: C
     problems: entry?.problems ?? [],
     ...(entry?.tasks && { tasks: entry.tasks }),
     links: entry?.links ?? [],
+    images,
   };
   return {
     sessionUpdate: "tool_call",

@@ -99,6 +99,7 @@ function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
     clock,
     editorModels,
     retryMs,
+    sees: (model) => modelInfo(model.model, options.modelFacts?.(model)).images,
     silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? IDLE_MS,
     refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
   };

@@ -113,7 +113,7 @@ export class ToolBatch {
     try {
       const result = await started;
       if (result === undefined) return resultMessage(id, "Error: not run: the user cancelled the turn.");
-      return resultMessage(id, result.ok ? result.text : `Error: ${result.text}`);
+      return resultMessage(id, result.ok ? result.text : `Error: ${result.text}`, result.images);
     } catch {
       return resultMessage(id, "Error: cancelled by the user."); // runCall throws only when the turn was cancelled
     }
@@ -124,8 +124,8 @@ function isSame({ function: first }: ToolCall, { function: second }: ToolCall): 
   return first.name === second.name && first.arguments === second.arguments;
 }
 
-function resultMessage(callId: string, content: string): ToolMessage {
-  return { role: "tool", tool_call_id: callId, content };
+function resultMessage(callId: string, content: string, images: ToolResult["images"] = []): ToolMessage {
+  return { role: "tool", tool_call_id: callId, content, ...(images.length > 0 && { images }) };
 }
 
 /** Divides the calls into groups that run one after the other. No two calls of a group conflict. */

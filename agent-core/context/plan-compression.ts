@@ -205,7 +205,13 @@ function withShorter(items: readonly TranscriptEntry[], shortened: readonly Shor
     const { position, role, shownAs, isUnfinished, message } = said;
     const content = contents.get(position);
     return content !== undefined && message.role === "tool"
-      ? { position, role, shownAs, isUnfinished, message: { ...message, content } }
+      ? {
+          position,
+          role,
+          shownAs,
+          isUnfinished,
+          message: { role: "tool", tool_call_id: message.tool_call_id, content },
+        }
       : said;
   });
 }
@@ -241,13 +247,18 @@ function sum(units: readonly Unit[]): number {
   return units.reduce((total, { tokens }) => total + tokens, 0);
 }
 
-/** Short versions of long results; of equal results only the newest keeps its beginning. */
+const WITHOUT_IMAGES = "[its images were left out to make room; get them again if they are needed]";
+
+/** Short versions of long results, without their images; of equal results only the newest keeps its beginning. */
 function shortenOutputs(items: readonly TranscriptEntry[]): readonly Shortened[] {
   const seen = new Set<string>();
   return items
     .toReversed()
     .flatMap(({ position, message }): Shortened[] => {
-      if (message.role !== "tool" || message.content.length <= LONG_OUTPUT_CHARS) return [];
+      if (message.role !== "tool") return [];
+      if (message.content.length <= LONG_OUTPUT_CHARS) {
+        return message.images === undefined ? [] : [{ position, content: `${message.content}\n${WITHOUT_IMAGES}` }];
+      }
       const isRepeated = seen.has(message.content);
       seen.add(message.content);
       return [{ position, content: isRepeated ? REPEATED : shortenOutput(message.content) }];

@@ -94,6 +94,7 @@ function chars(message: Message): number {
 }
 
 function images(message: Message): number {
+  if (message.role === "tool") return message.images?.length ?? 0;
   if (message.role !== "user" || typeof message.content === "string") return 0;
   return message.content.filter((part) => part.type === "image_url").length;
 }

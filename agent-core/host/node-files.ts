@@ -1,5 +1,5 @@
 /** Text files of this machine. */
-import { lstat, mkdir, readdir, readlink, rename, stat } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, readlink, rename, stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { readDecoded } from "./decode-file.ts";
@@ -61,4 +61,21 @@ async function renameFile(
 async function isBoundToFolder(from: string, to: string): Promise<boolean> {
   if (dirname(from) === dirname(to) || !(await lstat(from)).isSymbolicLink()) return false;
   return !isAbsolute(await readlink(from));
+}
+
+/** Bytes of a file on this machine, such as a picture. Fails for more than `maxBytes`, and for a folder or a device. */
+export async function readBytes(
+  path: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<{ readonly ok: true; readonly bytes: Buffer } | FileFailure> {
+  try {
+    const found = await stat(path);
+    if (!found.isFile()) return failure("failed", `${path} is no file.`);
+    if (found.size > maxBytes) return failure("failed", `${path} is larger than ${maxBytes} bytes.`);
+    return { ok: true, bytes: await readFile(path, { signal }) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return systemFailure(path, error, "read");
+  }
 }

@@ -1,4 +1,4 @@
-/** Results of a server: text for the model, wrapped as data, and pictures and sounds for people. */
+/** Results of a server: text and pictures for the model, wrapped as data, and pictures and sounds for people. */
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../platform/errors.ts";
@@ -20,6 +20,8 @@ const RESULT_CHARS = 50_000;
 /** Larger pictures and sounds are stored in a file, because they would fill the client's memory. Characters of base64. */
 const MAX_MEDIA_CHARS = 8_000_000;
 
+const MAX_SENT_CHARS = 5_000_000;
+
 type Place = Pick<ToolContext, "callId" | "spillFolder">;
 type Media = NonNullable<ToolResult["media"]>[number];
 type ShownPart = { readonly text: string; readonly media?: Media };
@@ -33,8 +35,7 @@ export async function callResult(answer: ToolAnswer, origin: string, place: Plac
   const isRepeated = texts.some((text) => isDeepStrictEqual(parseJson(text), structuredContent));
   if (structuredContent !== undefined && !isRepeated) texts.push(JSON.stringify(structuredContent));
   const text = texts.length === 0 ? "(The tool returned nothing.)" : texts.join("\n\n");
-  const media = parts.flatMap((part) => (part.media === undefined ? [] : [part.media]));
-  return { ...(await dataResult(text, origin, place)), ok: !isError, ...(media.length > 0 && { media }) };
+  return { ...(await dataResult(text, origin, place)), ok: !isError, ...mediaOf(parts) };
 }
 
 /** The contents of a resource. */
@@ -42,9 +43,21 @@ export async function resourceResult({ contents }: ResourceAnswer, origin: strin
   const parts = await Promise.all(
     contents.map((resource, index) => shownPart({ type: "resource", resource }, place, index)),
   );
-  const media = parts.flatMap((part) => (part.media === undefined ? [] : [part.media]));
   const text = parts.map((part) => part.text).join("\n\n");
-  return { ...(await dataResult(text, origin, place)), ...(media.length > 0 && { media }) };
+  return { ...(await dataResult(text, origin, place)), ...mediaOf(parts) };
+}
+
+/** Pictures that models accept are for the model too. */
+function mediaOf(parts: readonly ShownPart[]): Pick<ToolResult, "images" | "media"> {
+  const all = parts.flatMap((part) => (part.media === undefined ? [] : [part.media]));
+  const images = all.filter(isForModels).map(({ mimeType, data }) => ({ mimeType, data }));
+  const media = all.filter((part) => !isForModels(part));
+  return { ...(images.length > 0 && { images }), ...(media.length > 0 && { media }) };
+}
+
+/** Providers refuse other types, and pictures of more than 5 MB of base64. */
+function isForModels({ mimeType, data }: Media): boolean {
+  return /^image\/(?:png|jpe?g|gif|webp)$/.test(mimeType) && data.length <= MAX_SENT_CHARS;
 }
 
 /** Text of a server for the model: cut to the limit, then wrapped as data. */
@@ -90,7 +103,8 @@ async function shownPart(raw: unknown, place: Place, index: number): Promise<Sho
 async function mediaPart({ kind, mimeType, data }: Media, place: Place, index: number): Promise<ShownPart> {
   const size = `${kind}, ${mimeType}, ${Math.ceil((data.length * 3) / 4 / 1_024)} kB`;
   if (data.length > MAX_MEDIA_CHARS) return { text: `[${size}: ${await stored(data, place, index)}]` };
-  return { text: `[${size}: the user sees it; you do not]`, media: { kind, mimeType, data } };
+  const media = { kind, mimeType, data };
+  return { text: isForModels(media) ? `[${size}]` : `[${size}: the user sees it; you do not]`, media };
 }
 
 function partSummary(part: Exclude<AnswerPart, { type: "text" }>): string {

@@ -43,6 +43,15 @@ export type AssistantMessage = {
   readonly unfinished?: string;
 };
 
-export type ToolMessage = { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
+/** Image in a tool's result; `data` is base64. */
+export type ToolImage = { readonly mimeType: string; readonly data: string };
+
+export type ToolMessage = {
+  readonly role: "tool";
+  readonly tool_call_id: string;
+  readonly content: string;
+  /** For a model that sees. A line of text takes their place for any other one. */
+  readonly images?: readonly ToolImage[];
+};
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;

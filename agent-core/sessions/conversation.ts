@@ -200,7 +200,8 @@ function shortenedTo(said: ReleasableMessage, content: string): Message {
   const { message } = said;
   if (message.role !== "tool") return said.hold();
   said.release();
-  return { ...message, content };
+  const { images: _, ...rest } = message;
+  return { ...rest, content };
 }
 
 function framed(summary: string, count: number): string {

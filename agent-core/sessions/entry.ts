@@ -36,7 +36,15 @@ const message = z.discriminatedUnion("role", [
     origin: z.string().exactOptional(),
     unfinished: z.string().exactOptional(),
   }),
-  z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: z.string() }),
+  z.object({
+    role: z.literal("tool"),
+    tool_call_id: z.string(),
+    content: z.string(),
+    images: z
+      .array(z.object({ mimeType: z.string(), data: z.string() }))
+      .readonly()
+      .exactOptional(),
+  }),
 ]) satisfies z.ZodType<Message>;
 
 /** Largest distance of a date from 1970, in milliseconds (ECMA-262, time values). */

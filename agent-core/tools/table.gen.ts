@@ -14,9 +14,10 @@ import { tool as skillView } from "./skill-view.ts";
 import { tool as skillsList } from "./skills-list.ts";
 import { tool as terminal } from "./terminal.ts";
 import { tool as todo } from "./todo.ts";
+import { tool as visionAnalyze } from "./vision-analyze.ts";
 import { tool as webExtract } from "./web-extract.ts";
 import { tool as webSearch } from "./web-search.ts";
 import { tool as writeFile } from "./write-file.ts";
 import { tools as browser } from "./browser.ts";
 
-export const table: readonly Tool[] = [clarify, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, webExtract, webSearch, writeFile, ...browser];
+export const table: readonly Tool[] = [clarify, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, visionAnalyze, webExtract, webSearch, writeFile, ...browser];

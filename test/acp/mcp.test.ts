@@ -86,7 +86,7 @@ test("an editor's stdio server is used: its tools are offered, a call asks, the 
   model.script(callTools(call("mcp__everything__get-tiny-image", {})), say("nice"));
   await agent.prompt(sessionId, "draw");
   expect(JSON.stringify(agent.of("tool_call_update").at(-1))).toContain('"type":"image"');
-  expect(sent(model)).toContain("the user sees it; you do not");
+  expect(sent(model)).toContain("An image of this result: the user sees it, and you cannot.");
 });
 
 test("a server of config.yaml reads files inside the session's folder unasked, by its own hints", async () => {

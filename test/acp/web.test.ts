@@ -97,3 +97,26 @@ test("without a search service web_search is not offered; private pages and unto
   const result = (model.requests.at(-1)?.body.messages ?? []).findLast(({ role }) => role === "tool");
   expect(result?.["content"]).toContain("127.0.0.1 was refused: it is this machine");
 });
+
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
+test("vision_analyze shows the picture to a model that sees and to the user, in a loaded session too", async () => {
+  const it = await start("", { HERMES_MODEL: "gpt-4.1" });
+  const { agent, model, id } = it;
+  writeFileSync(join(agent.cwd, "a.png"), Buffer.from(PNG, "base64"));
+  model.script({ parts: [call("vision_analyze", { image: "a.png", question: "Which colour?" })] }, say("Blue."));
+  expect((await agent.prompt(id, "go")).result).toEqual({ stopReason: "end_turn" });
+  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } };
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain(JSON.stringify(image));
+  const shown = { type: "content", content: { type: "image", mimeType: "image/png", data: PNG } };
+  expect(agent.of("tool_call_update").at(-1)?.["content"]).toContainEqual(shown);
+
+  await agent.request("session/close", { sessionId: id });
+  const before = agent.updates.length;
+  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  const replayed = agent.updates.slice(before).find(({ sessionUpdate }) => sessionUpdate === "tool_call");
+  expect(replayed?.["content"]).toContainEqual(shown);
+  model.script(say("Still blue."));
+  await agent.prompt(id, "and now?");
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain(JSON.stringify(image));
+});

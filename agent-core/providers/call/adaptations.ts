@@ -41,6 +41,10 @@ export class Adaptations {
     return this.#of(model).needsReasoning;
   }
 
+  refusesImages(model: ResolvedModel): boolean {
+    return this.#of(model).noImages;
+  }
+
   dropImages(model: ResolvedModel): void {
     this.#of(model).noImages = true;
   }

@@ -10,8 +10,10 @@ import { newId } from "../../platform/new-id.ts";
 import { faultOf } from "../classify.ts";
 import type { Fault } from "../fault.ts";
 import { durationText } from "../fault-message.ts";
+import { modelInfo } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve.ts";
 import { type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
+import { withSentImages } from "../wire/tool-images.ts";
 import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
 import type { Adaptations } from "./adaptations.ts";
 import type { ModelChain } from "./model-chain.ts";
@@ -32,6 +34,8 @@ export type ModelRoute = {
   readonly editorModels: EditorModels | undefined;
   /** Longest time without progress, in milliseconds. It includes waits and failed requests. */
   readonly retryMs: number;
+  /** True for a model that gets the images of tool results. Default: by its name. */
+  sees?(model: ResolvedModel): boolean;
   /** Idle timeout of a stream, in milliseconds. */
   silenceMs(model: ResolvedModel): number;
   /** The same model with a new key; undefined when there is none. */
@@ -139,7 +143,7 @@ class PersistentCall {
     const request: ModelRequest = {
       endpoint: current.endpoint,
       model: current.model,
-      messages: adaptations.apply(current, this.#messages),
+      messages: withSentImages(adaptations.apply(current, this.#messages), this.#sees(current)),
       tools,
       sampling,
       omittedParameters: adaptations.parametersOf(current),
@@ -147,6 +151,11 @@ class PersistentCall {
       ...(editorModels && { editorModels }),
     };
     return streamModel(request, current.mode, this.#signal, limits);
+  }
+
+  #sees(model: ResolvedModel): boolean {
+    const { adaptations, sees = ({ model: name }: ResolvedModel) => modelInfo(name).images } = this.#route;
+    return sees(model) && !adaptations.refusesImages(model);
   }
 
   /** An empty answer is a fault too, except a refusal. */

@@ -12,6 +12,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import { imageUrl } from "./tool-images.ts";
 
 /** Content is always a list of blocks: a cache mark on a string would change its bytes. */
 export type BlockMessage = Omit<MessageParam, "role" | "content"> & {
@@ -57,10 +58,13 @@ function lowerContent(message: Exclude<Message, { role: "system" }>): readonly C
     case "assistant":
       return lowerAssistant(message);
     case "tool": {
-      const { content } = message;
-      return [
-        { type: "tool_result", tool_use_id: callId(message.tool_call_id), ...(content.trim() !== "" && { content }) },
-      ];
+      const { images = [] } = message;
+      const content =
+        images.length === 0
+          ? message.content
+          : [...textBlocks(message.content), ...images.map((image) => imageBlock(imageUrl(image)))];
+      const isEmpty = typeof content === "string" && content.trim() === "";
+      return [{ type: "tool_result", tool_use_id: callId(message.tool_call_id), ...(!isEmpty && { content }) }];
     }
   }
 }

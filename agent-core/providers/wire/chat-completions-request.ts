@@ -10,6 +10,7 @@ import type { ChatQuirks } from "../deployments.ts";
 import { isReasoningDetail } from "./reasoning-details.ts";
 import { placeReasoning } from "./reasoning-places.ts";
 import { type CallIds, chatCallIds, mistralCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
+import { followsResult, withImageMessages } from "./tool-images.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
 /** Mistral's models, also behind other servers: the template checks the ids. */
@@ -27,11 +28,12 @@ type MessageRules = {
 
 /** `quirks`: the endpoint's peculiarities. */
 export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): ChatCompletionCreateParamsStreaming {
-  const { model, messages, tools, sampling } = request;
+  const { model, tools, sampling } = request;
+  const messages = withImageMessages(request.messages);
   const rules = rulesOf(request, quirks);
   return {
     model,
-    messages: messages.map((message, index) => lowerMessage(message, rules, messages[index - 1]?.role === "tool")),
+    messages: messages.map((message, index) => lowerMessage(message, rules, followsResult(messages, index))),
     stream: true,
     ...(quirks.refusesStreamOptions !== true && { stream_options: { include_usage: true } }),
     ...(tools.length > 0 && {

@@ -8,10 +8,11 @@ import type {
   ResponseOutputMessage,
 } from "openai/resources/responses/responses";
 import * as z from "zod";
-import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from "../../messages/message.ts";
 import { isOpenAiReasoningModel, knowsMinimalEffort } from "../model-info.ts";
 import { hashOf, responsesCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import { SECTION_BREAK } from "./text-sections.ts";
+import { imageUrl } from "./tool-images.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
 /** The API refuses a lower limit. Tokens. */
@@ -82,10 +83,18 @@ function lower(message: Message, index: number, isReasoning: boolean): readonly 
         {
           type: "function_call_output",
           call_id: sentCallId(message.tool_call_id, responsesCallIds),
-          output: message.content,
+          output: lowerOutput(message),
         },
       ];
   }
+}
+
+function lowerOutput({ content, images = [] }: ToolMessage): ResponseInputItem.FunctionCallOutput["output"] {
+  if (images.length === 0) return content;
+  return [
+    { type: "input_text", text: content },
+    ...images.map((image) => ({ type: "input_image" as const, image_url: imageUrl(image), detail: "auto" as const })),
+  ];
 }
 
 function lowerContent(content: string | readonly ContentPart[]): ResponseInputContent[] {

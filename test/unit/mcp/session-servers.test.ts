@@ -86,14 +86,12 @@ test("a server gets a clean environment", async () => {
   expect(Object.keys(environment).filter((name) => !["PATH", "HOME", "LANG"].includes(name))).toEqual(["OWN"]);
 });
 
-test("pictures and sounds are for people; links, resources and unknown parts are text", async () => {
+test("pictures are for the model, sounds for people; links, resources and unknown parts are text", async () => {
   const { call } = await open([fixture()]);
-  const { ok, text, media } = await call("parts");
+  const { ok, text, images, media } = await call("parts");
   expect(ok).toBe(true);
-  expect(media).toEqual([
-    { kind: "image", mimeType: "image/png", data: expect.stringMatching(/^iVBOR/) },
-    { kind: "audio", mimeType: "audio/wav", data: "aGk=" },
-  ]);
+  expect(images).toEqual([{ mimeType: "image/png", data: expect.stringMatching(/^iVBOR/) }]);
+  expect(media).toEqual([{ kind: "audio", mimeType: "audio/wav", data: "aGk=" }]);
   for (const part of [
     "hello",
     "[image, image/png",

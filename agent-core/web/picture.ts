@@ -1,0 +1,84 @@
+/** Type and size of a picture, from its first bytes, and the limits that all providers accept. */
+import type { Picture } from "./web-access.ts";
+
+export type CheckedPicture =
+  | { readonly ok: true; readonly picture: Picture; readonly width: number; readonly height: number }
+  /** One sentence. */
+  | { readonly ok: false; readonly text: string };
+
+/** Anthropic refuses longer sides. Providers scale a picture down themselves, to 1,568 pixels or less. */
+const MAX_SIDE = 8_000;
+/** The smallest limit of a provider for base64 is 5 MB, which are 3.75 MB of bytes. */
+const MAX_BYTES = 3_750_000;
+/** Size that loses nothing for a model. Pixels. */
+const GOOD_SIDE = 1_568;
+
+type Format = {
+  readonly mimeType: string;
+  matches(bytes: Buffer): boolean;
+  size(bytes: Buffer): readonly [width: number, height: number] | undefined;
+};
+
+const formats: readonly Format[] = [
+  {
+    mimeType: "image/png",
+    matches: (bytes) => bytes.toString("latin1", 0, 8) === "\x89PNG\r\n\x1a\n",
+    size: (bytes) => (bytes.length < 24 ? undefined : [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]),
+  },
+  {
+    mimeType: "image/gif",
+    matches: (bytes) => /^GIF8[79]a/.test(bytes.toString("latin1", 0, 6)),
+    size: (bytes) => (bytes.length < 10 ? undefined : [bytes.readUInt16LE(6), bytes.readUInt16LE(8)]),
+  },
+  {
+    mimeType: "image/webp",
+    matches: (bytes) => bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WEBP",
+    size: sizeOfWebp,
+  },
+  { mimeType: "image/jpeg", matches: (bytes) => bytes.toString("latin1", 0, 3) === "\xff\xd8\xff", size: sizeOfJpeg },
+];
+
+/** `name`: path or address of the picture, for the sentence. */
+export function checkPicture(bytes: Buffer, name: string): CheckedPicture {
+  if (bytes.length === 0) return { ok: false, text: `${name} is empty` };
+  const format = formats.find(({ matches }) => matches(bytes));
+  if (format === undefined) return { ok: false, text: `${name} is no PNG, JPEG, WebP or GIF picture` };
+  const [width = 0, height = 0] = format.size(bytes) ?? [];
+  if (width === 0 || height === 0) return { ok: false, text: `${name} is a damaged picture: it declares no size` };
+  if (width > MAX_SIDE || height > MAX_SIDE) return tooLarge(name, `${width} × ${height} pixels`);
+  if (bytes.length > MAX_BYTES) return tooLarge(name, `${(bytes.length / 1_000_000).toFixed(1)} MB`);
+  return { ok: true, picture: { mimeType: format.mimeType, data: bytes.toString("base64") }, width, height };
+}
+
+function tooLarge(name: string, size: string): CheckedPicture {
+  return { ok: false, text: `${name} is too large (${size}): scale its longer side to ${GOOD_SIDE} pixels first` };
+}
+
+/** The three kinds of WebP: lossy, lossless and extended. */
+function sizeOfWebp(bytes: Buffer): readonly [number, number] | undefined {
+  if (bytes.length < 30) return undefined;
+  switch (bytes.toString("latin1", 12, 16)) {
+    case "VP8 ":
+      return [bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff];
+    case "VP8L": {
+      const bits = bytes.readUInt32LE(21);
+      return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
+    }
+    case "VP8X":
+      return [bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1];
+    default:
+      return undefined;
+  }
+}
+
+/** The size is in the frame's segment, behind segments of other kinds. */
+function sizeOfJpeg(bytes: Buffer): readonly [number, number] | undefined {
+  let at = 2;
+  while (at + 9 < bytes.length && bytes[at] === 0xff) {
+    const kind = bytes.readUInt8(at + 1);
+    const isFrame = kind >= 0xc0 && kind <= 0xcf && kind !== 0xc4 && kind !== 0xc8 && kind !== 0xcc;
+    if (isFrame) return [bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5)];
+    at += kind === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
+  }
+  return undefined;
+}
