@@ -3,6 +3,7 @@ import { isAbsolute } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
+import { withDelegations } from "../agent/stored-agent.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { prepareSandbox } from "../host/terminals/sandbox/find-sandbox.ts";
@@ -97,7 +98,7 @@ export class AgentServer {
       await this.#close(id);
       this.stored.checkId(id);
       await this.stored.waitUntilFree(id);
-      const stored = await this.#recovered(await this.readStored(id));
+      const stored = await withDelegations(() => this.readStored(id), this.options.log);
       const notes = storedNotes(stored, params.cwd, await this.#folderProblem(params.cwd));
       const problems = await Promise.all(params.otherFolders.map((folder) => this.#folderProblem(folder)));
       const otherFolders = params.otherFolders.filter((_, index) => problems[index] === undefined);
@@ -221,17 +222,6 @@ export class AgentServer {
     session.warmUp();
     this.stored.startCleanup();
     return session;
-  }
-
-  /** The session with the results of delegations that ended with their process. */
-  async #recovered(stored: StoredSession): Promise<StoredSession> {
-    if (stored.unsaved !== undefined || !stored.records.some(({ type }) => type === "delegation")) return stored;
-    const { recoverDelegations } = await import("../orchestration/recover-delegations.ts");
-    const isChanged = await recoverDelegations(stored).catch((error: unknown) => {
-      this.options.log(`could not recover the delegations of session ${stored.id}: ${messageOf(error)}`);
-      return false;
-    });
-    return isChanged ? this.readStored(stored.id) : stored;
   }
 
   /** A client that shows the sandbox waits for its test. For others it runs while the user types. */

@@ -64,6 +64,7 @@ export type AgentSetup = {
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
   readonly parentBudget: IterationBudget | undefined;
+  readonly isSubAgent: boolean;
   readonly commandSeconds: number;
   readonly scriptLimits: AIAgentOptions["scriptLimits"];
   readonly web: WebAccess;
@@ -121,6 +122,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     parentBudget: options.parentBudget,
+    isSubAgent: options.inherited !== undefined,
     commandSeconds: options.commandSeconds ?? DEFAULT_COMMAND_SECONDS,
     scriptLimits: options.scriptLimits,
     web: webAccess(options.web, auxiliary, () => modelInfo(models.current.model, modelFacts(models.current)).images),

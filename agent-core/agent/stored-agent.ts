@@ -1,6 +1,7 @@
 /** Options of an agent that continues a stored session. */
 import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, homeFolder, sessionsFolder } from "../config/home.ts";
+import { messageOf } from "../platform/errors.ts";
 import { parseChoice } from "../providers/choice.ts";
 import { Journal } from "../sessions/journal.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
@@ -32,15 +33,34 @@ export async function openStored(
   const path = journalPath(sessionsFolder(home), id);
   if (path === undefined) throw new Error(`${JSON.stringify(id)} is not the id of a session.`);
   const objects = new ObjectStore(checkpointsFolder(home));
-  const read = await readJournal(path, undefined, (hash) => objects.textOf(hash));
-  if (!read.ok) throw new Error(`The session ${id} could not be read: ${read.message}`);
-  const { session: stored } = read;
+  const readStored = async (): Promise<StoredSession> => {
+    const read = await readJournal(path, undefined, (hash) => objects.textOf(hash));
+    if (!read.ok) throw new Error(`The session ${id} could not be read: ${read.message}`);
+    return read.session;
+  };
+  const stored = await withDelegations(readStored, options.onDefect);
   const report = (message: string): void => options.callbacks?.status?.({ severity: "error", message });
   const cwd = options.cwd ?? (stored.cwd || process.cwd());
   const journal = new Journal({ path, sessionId: id, cwd, knownSize: stored.size, now: Date.now, onFailure: report });
   const problem = journal.claim();
   if (problem !== undefined) throw new Error(`The session ${id} could not be opened: ${problem}`);
   return { ...storedModel(stored), ...options, ...resumedOptions(stored), sessionId: id, cwd, journal };
+}
+
+/** Reads a session, and stores the results of delegations that ended with their process. Rejects as `read`. */
+export async function withDelegations(
+  read: () => Promise<StoredSession>,
+  onDefect?: (message: string) => void,
+): Promise<StoredSession> {
+  const stored = await read();
+  if (stored.unsaved !== undefined || !stored.records.some(({ type }) => type === "delegation")) return stored;
+  const { recoverDelegations } = await import("../orchestration/recover-delegations.ts");
+  try {
+    return (await recoverDelegations(stored)) ? await read() : stored;
+  } catch (error) {
+    onDefect?.(`could not recover the delegations of session ${stored.id}: ${messageOf(error)}`);
+    return stored;
+  }
 }
 
 /** The last model that the user chose in the session. */

@@ -138,7 +138,7 @@ export class TurnRunner {
     if (outcome.usages.length > 0) setup.ledger.record(result.usage, setup.models.current);
     const error = end.stopReason === "error" ? { error: end.fault.message } : {};
     record.journal({ type: "turn-end", stopReason: end.stopReason, ...error });
-    await setup.skills?.endTurn(end.stopReason === "end_turn", turn.services.changedPaths);
+    if (!setup.isSubAgent) await setup.skills?.endTurn(end.stopReason === "end_turn", turn.services.changedPaths);
     await record.sync();
     if (end.stopReason !== "cancelled") await this.hooks.idle(signal);
     return result;

@@ -61,14 +61,15 @@ export class Delegation {
     const run = new GraphRun(call, { checks, slots: this.#slots, owners: this.owners, now: this.#options.now });
     this.#calls.set(call.callId, run);
     if (call.isNested) this.#slots.release();
+    const finished = run.finish();
+    const closing = finished.catch(() => undefined).then(() => run.closed());
+    this.#closing.add(closing);
+    void closing.finally(() => this.#closing.delete(closing));
     try {
-      const results = await run.finish();
+      const results = await finished;
       return { ok: true, results, tasks: run.views };
     } finally {
       this.#calls.delete(call.callId);
-      const closing = run.closed();
-      this.#closing.add(closing);
-      void closing.finally(() => this.#closing.delete(closing));
       if (call.isNested) await this.#slots.take();
     }
   }
@@ -83,7 +84,7 @@ export class Delegation {
     return this.#calls.get(callId)?.find(taskId)?.steer(text) ?? false;
   }
 
-  /** Settles when all sub-agents of ended calls are closed. */
+  /** Settles when all calls have ended and their sub-agents are closed. */
   async closed(): Promise<void> {
     await Promise.all(this.#closing);
   }

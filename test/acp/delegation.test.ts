@@ -191,3 +191,30 @@ test("a reloaded session shows the card with its tasks, and lists and searches l
   await client.request("session/delete", { sessionId });
   expect(existsSync(child)).toBe(false);
 });
+
+test("after the end of the process the card and the model get what the sub-agents did until then", async () => {
+  const { client, model } = await started(AcpProcess);
+  const beta = { id: "b", goal: "b: do it", depends_on: ["a"] };
+  scripted(model, [{ id: "a", goal: "a: do it" }, beta], {
+    a: [{ parts: [call("write_file", { path: "half.txt", content: "half\n" })] }, { silent: true }],
+  });
+  const sessionId = await client.newSession();
+  void client.prompt(sessionId, "go");
+  await expect.poll(() => states(client).at(-1)?.[0]?.["files"]).toEqual([{ path: "half.txt", hunks: 1 }]);
+  (client as AcpProcess).child.kill("SIGKILL");
+  await (client as AcpProcess).exited;
+  const again = new AcpProcess(
+    { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-1" },
+    client.home,
+  );
+  onTestFinished(() => again.stop());
+  await again.initialize();
+  await again.request("session/load", { sessionId, cwd: client.cwd, mcpServers: [] });
+  expect(states(again).at(-1)).toMatchObject([
+    { id: "a", status: "partial", reason: "Hermes ended while it ran.", files: [{ path: "half.txt", hunks: 1 }] },
+  ]);
+  model.respondWith(() => say("I see."));
+  await again.prompt(sessionId, "what was done?");
+  const result = model.requests.at(-1)?.body.messages.find(({ role }) => role === "tool");
+  expect(result?.["content"]).toContain('"files":[{"path":"half.txt","hunks":1}]');
+});

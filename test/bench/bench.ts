@@ -6,6 +6,7 @@ import { measureAnswers } from "./answers.ts";
 import { measureBrowser } from "./browser.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureCode } from "./code.ts";
+import { measureDelegation } from "./delegation.ts";
 import { measureEdits } from "./edits.ts";
 import { measureEnding } from "./ending.ts";
 import { measureHooks } from "./hooks.ts";
@@ -40,6 +41,7 @@ const measurements = {
   mcp: measureMcp,
   hooks: measureHooks,
   browser: measureBrowser,
+  delegation: measureDelegation,
   panel: measurePanel,
   size: measureSize,
 };

@@ -136,6 +136,18 @@ test("a file belongs to the task that writes it first, until this task ends; a c
   expect(readFileSync(join(bench.cwd, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
 });
 
+test("sub-agents have the model of the settings or of their task, and their tokens count in the session", async () => {
+  const bench = await delegationBench({ delegation: { model: { model: "small" } } });
+  bench.script({ tasks: [...tasksNamed("alpha").tasks, { id: "beta", goal: "beta", model: "tiny" }] });
+  const [alpha] = await bench.run();
+  expect(["alpha", "beta", "go"].map((task) => bench.requestsOf(task)[0]?.["model"])).toEqual([
+    "small",
+    "tiny",
+    "test-model",
+  ]);
+  expect(bench.agent.usage.inputTokens).toBe(4 * (alpha?.usage.inputTokens ?? 0));
+});
+
 test("sub-agents share the parent's budget when the settings say so", async () => {
   const bench = await delegationBench({ maxIterations: 3, delegation: { sharesBudget: true } });
   bench.script(tasksNamed("alpha"), { alpha: [write("a.txt"), write("b.txt"), write("c.txt"), write("d.txt")] });
