@@ -97,7 +97,7 @@ export async function configuredAgent(environment: Environment, platform: string
         executable: config.browser.executable,
         headless: config.browser.headless,
         idleSeconds: config.browser.inactivity_timeout,
-        allowPrivate: config.browser.allow_private_urls,
+        allowPrivate: config.browser.allow_private_urls ?? config.web.allow_private_urls,
       },
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,

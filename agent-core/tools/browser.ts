@@ -4,6 +4,7 @@ import type { Effect } from "../approval/policy.ts";
 import type { Browser, Report } from "../browser/browser.ts";
 import { isLoopback, pageAddress, siteOf } from "../browser/page-address.ts";
 import { messageOf } from "../platform/errors.ts";
+import { wrapData } from "../prompt/injection-scan.ts";
 import { shortTitle } from "./resolve-path.ts";
 import {
   defineTool,
@@ -89,6 +90,29 @@ function actor<Schema extends z.ZodType>(
 /** Site that the approval judged; an action on another one is refused. */
 function judgedSite({ judgedPage = "" }: ToolContext): string {
   return siteOf(judgedPage);
+}
+
+/** A model that sees gets the screenshot itself; another one gets the answer of `auxiliary.vision`. */
+async function look(
+  { question }: { readonly question?: string | undefined },
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { web, signal } = context;
+  const isSeen = web?.sees?.() === true;
+  if (!isSeen && web?.look === undefined) {
+    const advice = "The user can set auxiliary.vision in config.yaml; browser_snapshot reads the page as text.";
+    return { ok: false, text: `browser_vision: this model cannot see pictures. ${advice}` };
+  }
+  return use(context, async (browser) => {
+    const picture = await browser.picture();
+    if (isSeen) {
+      const asked = question === undefined ? "" : ` Answer from it: ${question}`;
+      return { ok: true, text: `The screenshot of the page in view follows.${asked}`, picture, images: [picture] };
+    }
+    const answer = await web?.look?.(picture, question ?? "Describe what this page shows.", signal);
+    if (!answer?.ok) return { ok: false, text: `browser_vision: ${answer?.text ?? "no model can see pictures"}.` };
+    return { ok: true, text: wrapData("web-page", browser.url, answer.text), picture };
+  });
 }
 
 export const tools: readonly Tool[] = [
@@ -185,12 +209,7 @@ export const tools: readonly Tool[] = [
     description: "Look at a screenshot of the page in view.",
     input: z.object({ question: z.string().optional() }),
     title: ({ question }) => shortTitle(`Look at the page${question === undefined ? "" : `: ${question}`}`),
-    run: ({ question }, context) =>
-      use(context, async (browser) => {
-        const picture = await browser.picture();
-        const text = `Screenshot of ${browser.url} as it is in view.${question === undefined ? "" : ` Question: ${question}`}`;
-        return { ok: true, text, picture, images: [picture] };
-      }),
+    run: look,
   }),
   reader({
     name: "browser_close",

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SessionBrowser } from "../../../agent-core/browser/session-browser.ts";
 import { tools } from "../../../agent-core/tools/browser.ts";
 import type { ToolResult } from "../../../agent-core/tools/tool.ts";
+import type { WebAccess } from "../../../agent-core/web/web-access.ts";
 import { processesWith } from "../../support/processes.ts";
 import { hasBrowser } from "../../support/programs.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
@@ -284,9 +285,17 @@ describe.runIf(hasBrowser())("in a real browser", () => {
     expect(user.text).toContain(`${base}/big#2400`);
   });
 
-  test("a screenshot is for the model and for people", async () => {
+  test("a screenshot goes to a model that sees, or to the model of auxiliary.vision, and to people", async () => {
+    const give = (web: Partial<WebAccess>) => Object.assign(user.bench.context, { web });
+    give({ sees: () => true });
     const { images, media } = await user.run("vision", { question: "What is it?" });
     expect(images).toEqual([{ mimeType: "image/jpeg", data: media?.[0]?.data }]);
+    give({ look: async ({ mimeType }, question) => ({ ok: true, text: `${mimeType}: ${question}` }) });
+    const asked = await user.run("vision", { question: "What is it?" });
+    expect(asked).toMatchObject({ ok: true, text: expect.stringContaining("\nimage/jpeg: What is it?\n") });
+    expect([asked.images, asked.media?.length]).toEqual([undefined, 1]);
+    give({});
+    expect(await user.run("vision")).toMatchObject({ ok: false, text: expect.stringContaining("cannot see pictures") });
   });
 
   test("other servers of this machine are refused: for redirects, parts, workers and WebSockets of a page", async () => {
