@@ -49,7 +49,11 @@ export function findBrowser(executable?: string): string | undefined {
 }
 
 function installed(): string | undefined {
-  return PROGRAMS.map((name) => findProgram(name)).find((path) => path !== undefined) ?? applications().find(canRun);
+  for (const name of PROGRAMS) {
+    const path = findProgram(name);
+    if (path !== undefined) return path;
+  }
+  return applications().find(canRun);
 }
 
 function applications(): readonly string[] {
