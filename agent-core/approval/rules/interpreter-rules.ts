@@ -136,7 +136,8 @@ function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
   );
   if (first && interpreter.code.test(first.text))
     return [...effects, ...changed, ...reads(filesAfter(args, at)), ...codeEffects(call, at, interpreter)];
-  if (first && first.text !== "-") return [...effects, ...scriptEffects(name, first)];
+  if (first && first.text !== "-")
+    return [...effects, ...scriptEffects(name, first), ...readsSecrets(args.slice(at + 1))];
   return [...effects, ...inputEffects(call, interpreter)];
 }
 
