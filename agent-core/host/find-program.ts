@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
 /**
@@ -9,6 +9,16 @@ export function findProgram(name: string, path: string = process.env["PATH"] ?? 
   const file = process.platform === "win32" ? `${name}.exe` : name;
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.map((folder) => join(folder, file)).find(canRun);
+}
+
+/** Developer tools of macOS. Without them its `python3` only opens a window that offers to install them. */
+const DEVELOPER_TOOLS = ["/Library/Developer/CommandLineTools", "/Applications/Xcode.app"];
+
+/** True when there is a Python 3 on PATH that runs scripts. */
+export function hasPython(): boolean {
+  const path = findProgram("python3");
+  const isOffer = process.platform === "darwin" && path === "/usr/bin/python3" && !DEVELOPER_TOOLS.some(existsSync);
+  return path !== undefined && !isOffer;
 }
 
 /** True for an executable file. */

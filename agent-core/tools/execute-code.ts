@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { ScriptLanguage } from "../code/hermes-tools.ts";
 import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/run-script.ts";
-import { findProgram } from "../host/find-program.ts";
+import { hasPython } from "../host/find-program.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { exitNote } from "./terminal/exit-note.ts";
 import { LiveText, shownOutput } from "./terminal/output-text.ts";
@@ -50,7 +50,7 @@ export const tool = defineTool({
 
 /** Python 3 where there is one, else Node. */
 function language(): ScriptLanguage {
-  return findProgram("python3") === undefined ? "node" : "python";
+  return hasPython() ? "python" : "node";
 }
 
 function titleOf(code: string): string {
