@@ -1,5 +1,7 @@
 /** Delegations that ended with their process: the journals of their sub-agents say what they did. */
 import { dirname } from "node:path";
+import * as z from "zod";
+import { parseJson } from "../platform/json.ts";
 import type { HermesTask } from "../protocol/delegation.ts";
 import type { EntryOf, JournalEntry } from "../sessions/entry.ts";
 import { readEntries, type StoredSession } from "../sessions/read-journal.ts";
@@ -23,21 +25,47 @@ export async function recoverDelegations(stored: StoredSession): Promise<boolean
   let position = stored.conversation.next;
   for (const callId of cutOff) {
     const tasks = begun.filter((entry) => entry.callId === callId);
-    const ended = await Promise.all(tasks.map((task) => recovered(task, stored)));
+    const ended = [
+      ...(await Promise.all(tasks.map((task) => recovered(task, stored)))),
+      ...unbegun(open.get(callId), tasks),
+    ];
     await appendEntries(stored, entriesOf(callId, ended, position));
     position += 1;
   }
   return cutOff.length > 0;
 }
 
-/** Calls of the last answer without a result. */
-function openCalls({ conversation: { transcript } }: StoredSession): ReadonlySet<string> {
+/** Calls of the last answer without a result, with their arguments as JSON. */
+function openCalls({ conversation: { transcript } }: StoredSession): ReadonlyMap<string, string> {
   const last = transcript.findLastIndex(({ role }) => role === "assistant");
   const answer = transcript[last]?.message;
   const results = transcript.slice(last + 1).map(({ message }) => message);
-  if (answer?.role !== "assistant" || results.some(({ role }) => role !== "tool")) return new Set();
+  if (answer?.role !== "assistant" || results.some(({ role }) => role !== "tool")) return new Map();
   const answered = new Set(results.map((message) => (message.role === "tool" ? message.tool_call_id : "")));
-  return new Set((answer.tool_calls ?? []).map(({ id }) => id).filter((id) => !answered.has(id)));
+  const open = (answer.tool_calls ?? []).filter(({ id }) => !answered.has(id));
+  return new Map(open.map(({ id, function: call }) => [id, call.arguments]));
+}
+
+const graph = z.object({
+  tasks: z.array(z.object({ id: z.string(), goal: z.string(), depends_on: z.array(z.string()).default([]) })),
+});
+
+/** Tasks of the call that had not begun. */
+function unbegun(json: string | undefined, begun: readonly Begun[]): readonly Recovered[] {
+  const { tasks = [] } = graph.safeParse(parseJson(json ?? "")).data ?? {};
+  const reason = "Hermes ended before it began.";
+  return tasks
+    .filter(({ id }) => begun.every(({ task }) => task !== id))
+    .map(({ id, goal, depends_on: dependsOn }) => ({
+      task: {
+        ...{ id, goal, dependsOn, status: "skipped", reason, attempt: 0 },
+        ...{ iterations: 0, tokens: 0, files: [], verdicts: [] },
+      },
+      result: {
+        ...{ id, status: "skipped", summary: "", reason, files: [], commands: [], iterations: 0, duration: 0 },
+        usage: { inputTokens: 0, outputTokens: 0 },
+      },
+    }));
 }
 
 type Recovered = { readonly task: HermesTask; readonly result: TaskResult };

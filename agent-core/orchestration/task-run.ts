@@ -87,6 +87,8 @@ export class TaskRun {
   readonly #stopping = new AbortController();
   readonly #verdicts: HermesVerdict[] = [];
   #child: Child | undefined;
+  /** Facts of an ended sub-agent, whose conversation need not stay in memory. */
+  #past: { readonly sessionId: string; readonly facts: TaskFacts } | undefined;
   #status: HermesTask["status"] = "waiting";
   #step: string | undefined;
   #reason: string | undefined;
@@ -103,10 +105,11 @@ export class TaskRun {
   /** State for the card. */
   get view(): HermesTask {
     const { id, goal, dependsOn } = this.task;
-    const facts = this.#child?.facts();
+    const facts = this.#facts;
+    const sessionId = this.#child?.sessionId ?? this.#past?.sessionId;
     return {
       ...{ id, goal: oneLine(goal), dependsOn, status: this.#status, attempt: this.#attempt },
-      ...(this.#child && { sessionId: this.#child.sessionId }),
+      ...(sessionId !== undefined && { sessionId }),
       ...(this.#step !== undefined && { step: this.#step }),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...(this.#startedAt !== undefined && { startedAt: this.#startedAt }),
@@ -116,6 +119,10 @@ export class TaskRun {
       files: facts?.files ?? [],
       verdicts: [...this.#verdicts],
     };
+  }
+
+  get #facts(): TaskFacts | undefined {
+    return this.#child?.facts() ?? this.#past?.facts;
   }
 
   /** Ends the sub-agent; the task becomes `cancelled`. */
@@ -157,7 +164,10 @@ export class TaskRun {
     limit.dispose();
     const ended = await this.#close(signal);
     this.#end(withFacts(interrupted(signal, this.#stopping.signal, limit) ?? outcome, this.#child?.facts()));
-    return { ...this.#result(ended), ...made };
+    const result = { ...this.#result(ended), ...made };
+    if (this.#child) this.#past = { sessionId: this.#child.sessionId, facts: this.#child.facts() };
+    this.#child = undefined;
+    return result;
   }
 
   async #work(

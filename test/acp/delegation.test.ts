@@ -212,6 +212,7 @@ test("after the end of the process the card and the model get what the sub-agent
   await again.request("session/load", { sessionId, cwd: client.cwd, mcpServers: [] });
   expect(states(again).at(-1)).toMatchObject([
     { id: "a", status: "partial", reason: "Hermes ended while it ran.", files: [{ path: "half.txt", hunks: 1 }] },
+    { id: "b", status: "skipped", reason: "Hermes ended before it began.", dependsOn: ["a"] },
   ]);
   model.respondWith(() => say("I see."));
   await again.prompt(sessionId, "what was done?");
