@@ -115,7 +115,7 @@ function directory(tools: readonly Tool[]): string {
     return `${prefix}${fitting.join(", ")}${others > 0 ? `, … ${others} more` : ""}`;
   });
   const all = lines.join("\n");
-  return all.length <= DIRECTORY_CHARS * 1.5 ? all : `${tools.length} tools of ${groups.length} servers`;
+  return all.length <= DIRECTORY_CHARS * 1.5 ? all : `${tools.length} tools in ${groups.length} toolsets`;
 }
 
 /** Longest start of all names that ends with a double underscore; empty without one. */

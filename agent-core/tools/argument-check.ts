@@ -10,8 +10,8 @@ const LIMIT_MS = 40;
 /** Part of the errors that is shown: a branching schema gives megabytes. Characters. */
 const ERROR_CHARS = 1_000;
 
-/** A validator costs milliseconds, so all schemas share one. */
-const validator = new AjvJsonSchemaValidator();
+/** A validator costs milliseconds, so all schemas share one. An interrupted compilation leaves it unusable. */
+let shared: AjvJsonSchemaValidator | undefined;
 
 /** Validates arguments: the errors in one line, undefined for valid ones. */
 export type ArgumentCheck = (args: unknown) => string | undefined;
@@ -25,8 +25,16 @@ export function argumentCheck(schema: Readonly<Record<string, unknown>>, limitMs
   if (size > MAX_CHARS) throw new Error(`it has ${size} characters; the limit is ${MAX_CHARS}`);
   // The library takes two schemas with one `$id` for the same.
   const { $id: _, ...own } = schema;
-  const validate = limited(limitMs, () => validator.getValidator(own as JsonSchemaType));
+  const validate = limited(limitMs, () => compile(own as JsonSchemaType));
   return (args) => validate && limited(limitMs, () => validate(args).errorMessage?.slice(0, ERROR_CHARS));
+}
+
+function compile(schema: JsonSchemaType): ReturnType<AjvJsonSchemaValidator["getValidator"]> {
+  const validator = shared ?? new AjvJsonSchemaValidator();
+  shared = undefined;
+  const validate = validator.getValidator(schema);
+  shared = validator;
+  return validate;
 }
 
 /** Undefined when `work` takes too long, or ends in the stack overflow of a schema that refers to itself without end. */

@@ -54,6 +54,7 @@ function agentFor(recording: Recording, options: Partial<AIAgentOptions> = {}): 
     apiKey: "sk-test-123456",
     cwd,
     home: join(cwd, ".home"),
+    surroundings: false,
     environment: recording.dialect === undefined ? {} : { HERMES_DIALECT: recording.dialect },
     ...options,
   });
