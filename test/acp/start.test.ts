@@ -13,7 +13,9 @@ const LIBRARIES = ["@zed-industries/agent-client-protocol", "diff", "ignore", "j
 /** Rooms of single tools, which the tools load with their first call. */
 const ROOMS = /^agent-core\/(?:browser|code|orchestration|web)\//;
 /** Parts of these rooms that find out what a session offers. */
-const SMALL_PARTS = ["find-browser", "page-address", "session-browser"].map((name) => `agent-core/browser/${name}.ts`);
+const SMALL_PARTS = ["browser/find-browser", "browser/page-address", "browser/session-browser", "web/web-access"].map(
+  (name) => `agent-core/${name}.ts`,
+);
 /** Size of the code of a start. Node takes 20 ms for 770 kB. */
 const MAX_BYTES = 850_000;
 
