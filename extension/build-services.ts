@@ -203,7 +203,9 @@ async function sessionPlace(model: string | undefined, servers: EditorServers): 
   const isWanted = vscode.workspace.getConfiguration("hermes").get("mcp.useEditorServers", true);
   // A workspace's own value is left out: its servers need the user's consent.
   const setting = vscode.workspace.getConfiguration("mcp").inspect("servers")?.globalValue;
-  const mcpServers = isWanted ? await servers.read({ setting, cwd, environment: process.env }) : [];
+  const { workspaceFile, workspaceFolders: [folder] = [] } = vscode.workspace;
+  const workspace = String(workspaceFile ?? folder?.uri ?? "");
+  const mcpServers = isWanted ? await servers.read({ setting, cwd, workspace, environment: process.env }) : [];
   return { cwd, additionalDirectories, mcpServers, _meta: { hermes } };
 }
 

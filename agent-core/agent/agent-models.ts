@@ -92,7 +92,7 @@ const RETRY_MS = 300_000;
 
 /** Access to the models of `chain`, with the agent's clock, keys and timeouts. */
 function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
-  const { clock = systemClock, editorModels, silenceMs, retryMs = RETRY_MS, refreshEnvironment } = options;
+  const { clock = systemClock, editorModels, silenceMs, extraBody, retryMs = RETRY_MS, refreshEnvironment } = options;
   return {
     chain,
     adaptations: new Adaptations(),
@@ -100,6 +100,7 @@ function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
     editorModels,
     retryMs,
     sees: (model) => modelInfo(model.model, options.modelFacts?.(model)).images,
+    extraBody: ({ endpoint }) => extraBody?.(endpoint.provider) ?? {},
     silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? IDLE_MS,
     refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
   };

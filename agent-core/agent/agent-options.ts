@@ -119,6 +119,8 @@ export type AIAgentOptions = {
   readonly refreshEnvironment?: () => Promise<Environment>;
   /** Idle timeout of a model's stream by provider, in milliseconds. Default 60,000. */
   readonly silenceMs?: (provider: string) => number | undefined;
+  /** Further fields in the body of a provider's chat completions requests. Default: none. */
+  readonly extraBody?: (provider: string) => Readonly<Record<string, unknown>> | undefined;
   /** Longest time without progress of a model call, with all retries. Milliseconds; default: 5 minutes; 0: no retry. */
   readonly retryMs?: number;
   /** Default: the system's. */

@@ -31,6 +31,7 @@ export type ConfiguredAgent = {
     | "auxiliary"
     | "refreshEnvironment"
     | "silenceMs"
+    | "extraBody"
     | "retryMs"
     | "sampling"
     | "contextEngine"
@@ -81,6 +82,7 @@ export async function configuredAgent(environment: Environment, platform: string
       fallbacks: config.fallback_providers.map((entry) => modelSettings(entry, config, merged)),
       auxiliary: auxiliaryModels(config, merged),
       refreshEnvironment: () => freshEnvironment(home, environment),
+      extraBody: (provider) => config.providers[provider]?.extra_body,
       silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
       ...(config.agent.retry_seconds !== undefined && { retryMs: config.agent.retry_seconds * 1_000 }),
       sampling: configuredSampling(config),

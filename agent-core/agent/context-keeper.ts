@@ -169,7 +169,7 @@ export class ContextKeeper {
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
-    const plan = await engine.plan({ said: transcript, compression, target, enough }, signal);
+    const plan = await engine.plan({ said: transcript, compression, target, enough, focus }, signal);
     // A manual compression does not show whether automatic ones are useful.
     const isAutomatic = most === Number.POSITIVE_INFINITY;
     if (plan === undefined) {

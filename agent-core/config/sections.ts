@@ -46,6 +46,8 @@ const providerSection = z.object({
   text_calls: z.enum(["on", "off"]).optional(),
   /** Idle timeout of a stream; default 60. */
   stale_timeout_seconds: seconds.optional(),
+  /** Further fields in the body of chat completions requests. */
+  extra_body: z.record(z.string(), z.unknown()).optional(),
 });
 
 const modelEntry = z.object({

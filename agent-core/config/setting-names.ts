@@ -69,7 +69,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     supports_parallel_tool_calls`,
   network: "force_ipv4",
   plugins: `allow_deprecated_imports auto_apply auto_update_check_hours clone_timeout_seconds`,
-  "providers.*": `api extra_body extra_headers key_cmd model models name request_timeout_seconds session_affinity_header
+  "providers.*": `api extra_headers key_cmd model models name request_timeout_seconds session_affinity_header
     transport`,
   skills: `create_dir guard_agent_created inline_shell inline_shell_timeout ledger platform_disabled project_discovery
     template_vars tier1_advisory trusted_project_dirs write_approval`,

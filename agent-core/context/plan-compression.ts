@@ -35,6 +35,8 @@ export type CompressionRequest = {
   readonly strategy: Strategy;
   /** Newest messages that stay; fewer if they are long. Default 20. */
   readonly protectedMessages?: number;
+  /** Subject that the user wants to keep above all. The built-in plans leave it to the summary. */
+  readonly focus?: string | undefined;
 };
 
 export type CompressionPlan = {

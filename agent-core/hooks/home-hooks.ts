@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
+import { writeJsonFile } from "../config/home-file.ts";
 import { nearestNames } from "../platform/edit-distance.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
@@ -72,13 +72,22 @@ export class HookAllowlist {
     );
   }
 
-  /** Rejects when the file cannot be written. */
+  /** Rejects when the file cannot be written, and with an Error in one line when it is damaged: its consents would be lost. */
   async allow({ event, command }: Pick<CommandHook, "event" | "command">): Promise<void> {
     await withLock(`${this.#path}.lock`, async () => {
-      const list = parsedList(await readJsonFile(this.#path));
+      const text = readText(this.#path);
+      if (text.trim() !== "" && !isList(parseJson(text)))
+        throw new Error(
+          `${this.#path} is damaged, so no consent is added. Correct it or delete it, and allow the hook again.`,
+        );
+      const list = parsedList(parseJson(text));
       await writeJsonFile(this.#path, { ...list, approvals: [...list.approvals, { event, command }] });
     });
   }
+}
+
+function isList(value: unknown): boolean {
+  return allowlistSchema.safeParse(value).success;
 }
 
 function parsedList(value: unknown): z.infer<typeof allowlistSchema> {

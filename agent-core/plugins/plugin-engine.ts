@@ -72,11 +72,11 @@ export function pluginEngine(
     plan: (room, signal) =>
       attempt(
         async (engine, limited) => {
-          const { compression, target } = room;
+          const { compression, target, focus = null } = room;
           const messages = keptMessages(room).map(({ position, message }) => {
             return { position, tokens: messageTokens(message), message };
           });
-          const input = { messages, summary: compression?.summary ?? null, target };
+          const input = { messages, summary: compression?.summary ?? null, target, focus };
           const choice = parseChoice(await engine.plan(input, limited), messages);
           return choice === null ? undefined : planChoice(room, choice);
         },

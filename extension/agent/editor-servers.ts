@@ -1,5 +1,5 @@
 /**
- * The user's MCP servers in VS Code's own configuration: `mcp.json` of the default profile, and the older setting
+ * The user's MCP servers in VS Code's own configuration: `mcp.json` of the workspace's profile, and the older setting
  * `mcp.servers`. The agent gets them with each session. Servers of a workspace are not among them, because they need the
  * user's consent.
  */
@@ -35,23 +35,26 @@ export type ServerPlace = {
   readonly setting: unknown;
   /** First folder of the workspace. */
   readonly cwd: string;
+  /** URI of the workspace: of its file, else of its folder. */
+  readonly workspace: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
 export class EditorServers {
-  readonly #file: string;
+  /** VS Code's folder of the user's settings. */
+  readonly #user: string;
   /** Problems that were taken already. */
   readonly #reported = new Set<string>();
   #problems: readonly string[] = [];
 
   /** `globalStorage`: the extension's folder for global files, which is in the folder of the default profile. */
   constructor(globalStorage: string) {
-    this.#file = join(globalStorage, "..", "..", "mcp.json");
+    this.#user = join(globalStorage, "..", "..");
   }
 
   /** A server of the file overrides one of the setting. Never rejects. */
   async read(place: ServerPlace): Promise<McpServer[]> {
-    const file = await readServers(this.#file);
+    const file = await readServers(join(await profileFolder(this.#user, place.workspace), "mcp.json"));
     const servers: McpServer[] = [];
     const problems = [...file.problems];
     for (const [name, raw] of Object.entries({ ...table.safeParse(place.setting).data, ...file.servers })) {
@@ -69,6 +72,24 @@ export class EditorServers {
     for (const problem of fresh) this.#reported.add(problem);
     return fresh;
   }
+}
+
+/** The part of VS Code's state that names the profile of a workspace. An extension has no other way to learn it. */
+const stateSchema = z.looseObject({
+  profileAssociations: z.looseObject({ workspaces: z.record(z.string(), z.unknown()) }),
+  userDataProfiles: z
+    .array(z.looseObject({ location: z.unknown(), useDefaultFlags: z.looseObject({ mcp: z.boolean() }).optional() }))
+    .catch([]),
+});
+
+/** Folder of the workspace's profile; the user's own folder for the default profile. */
+async function profileFolder(user: string, workspace: string): Promise<string> {
+  const text = await readFile(join(user, "globalStorage", "storage.json"), "utf8").catch(() => "");
+  const state = stateSchema.safeParse(parse(text)).data;
+  const id = state?.profileAssociations.workspaces[workspace];
+  const profile = state?.userDataProfiles.find(({ location }) => location === id);
+  if (typeof id !== "string" || profile === undefined || profile.useDefaultFlags?.mcp === true) return user;
+  return join(user, "profiles", id);
 }
 
 async function readServers(path: string): Promise<{ readonly servers: object; readonly problems: readonly string[] }> {

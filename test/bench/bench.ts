@@ -16,6 +16,7 @@ import { measureManyTurns } from "./many-turns.ts";
 import { measureMcp } from "./mcp.ts";
 import type { Row } from "./measuring.ts";
 import { measurePanel } from "./panel.ts";
+import { measurePlugins } from "./plugins.ts";
 import { measureSandbox } from "./sandbox.ts";
 import { measureSearch } from "./search.ts";
 import { measureSessions } from "./sessions.ts";
@@ -42,6 +43,7 @@ const measurements = {
   hooks: measureHooks,
   browser: measureBrowser,
   delegation: measureDelegation,
+  plugins: measurePlugins,
   panel: measurePanel,
   size: measureSize,
 };

@@ -36,6 +36,8 @@ export type ModelRoute = {
   readonly retryMs: number;
   /** True for a model that gets the images of tool results. Default: by its name. */
   sees?(model: ResolvedModel): boolean;
+  /** Further fields in the body of chat completions requests. */
+  extraBody?(model: ResolvedModel): Readonly<Record<string, unknown>>;
   /** Idle timeout of a stream, in milliseconds. */
   silenceMs(model: ResolvedModel): number;
   /** The same model with a new key; undefined when there is none. */
@@ -148,6 +150,7 @@ class PersistentCall {
       sampling,
       omittedParameters: adaptations.parametersOf(current),
       requiresReasoning: adaptations.requiresReasoning(current),
+      extraBody: this.#route.extraBody?.(current) ?? {},
       ...(editorModels && { editorModels }),
     };
     return streamModel(request, current.mode, this.#signal, limits);

@@ -32,6 +32,7 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
   const messages = withImageMessages(request.messages);
   const rules = rulesOf(request, quirks);
   return {
+    ...request.extraBody,
     model,
     messages: messages.map((message, index) => lowerMessage(message, rules, followsResult(messages, index))),
     stream: true,

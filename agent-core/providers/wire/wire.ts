@@ -49,6 +49,8 @@ export type ModelRequest = {
   readonly sampling: Sampling;
   /** Top-level parameters that the model refuses. Default: none. */
   readonly omittedParameters?: readonly string[];
+  /** Further fields in the body of chat completions requests. Fields of the request itself override them. Default: none. */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
   /** Only for the mode `editor_model`. */
   readonly editorModels?: EditorModels;
   /** True when the server refused messages without reasoning; then each one of a turn with tools carries some. */

@@ -2,8 +2,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { AIAgent } from "../../../agent-core/agent/ai-agent.ts";
 import { configuredAgent } from "../../../agent-core/agent/configured-agent.ts";
 import type { TranscriptEntry } from "../../../agent-core/sessions/conversation.ts";
+import { say, startModelServer } from "../../support/model-server/model-server.ts";
 
 /** Nothing is cancelled here. */
 const { signal } = new AbortController();
@@ -131,4 +133,20 @@ test("compression.protect_last_n is the number of newest messages that stay", as
     return (await contextEngine?.plan(plan, signal))?.fresh.length ?? 0;
   };
   expect((await droppedWith(10)) - (await droppedWith(30))).toBe(20);
+});
+
+test("extra_body of a provider is in the body of its requests, under the request's own fields", async () => {
+  const server = await startModelServer();
+  server.script(say("hi"));
+  const own = {
+    base_url: server.baseUrl,
+    api_key: "sk-12345678",
+    extra_body: { top_k: 5, model: "other", stream: false },
+  };
+  const options = await configured(JSON.stringify({ providers: { own }, model: { default: "m", provider: "own" } }));
+  const agent = new AIAgent({ ...options, title: "named" });
+  await agent.chat("hello");
+  await agent.close();
+  await server.stop();
+  expect(server.requests[0]?.body).toMatchObject({ top_k: 5, model: "m", stream: true });
 });

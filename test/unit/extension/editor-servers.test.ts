@@ -1,18 +1,22 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { EditorServers } from "../../../extension/agent/editor-servers.ts";
 
-async function read(mcpFile: unknown, setting?: unknown) {
+async function read(mcpFile: unknown, setting?: unknown, files: Readonly<Record<string, unknown>> = {}) {
   const user = mkdtempSync(join(tmpdir(), "hermes-user-"));
   const globalStorage = join(user, "globalStorage", "hermes");
   mkdirSync(globalStorage, { recursive: true });
   if (mcpFile !== undefined) {
     writeFileSync(join(user, "mcp.json"), typeof mcpFile === "string" ? mcpFile : JSON.stringify(mcpFile));
   }
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(user, path)), { recursive: true });
+    writeFileSync(join(user, path), JSON.stringify(content));
+  }
   const list = new EditorServers(globalStorage);
-  const servers = await list.read({ setting, cwd: "/work", environment: { TOKEN: "t-1" } });
+  const servers = await list.read({ setting, cwd: "/work", workspace: "file:///work", environment: { TOKEN: "t-1" } });
   const problems = list.takeProblems();
   expect(list.takeProblems()).toEqual([]);
   return { servers, problems };
@@ -61,4 +65,23 @@ test.each([
 
 test("a file that is not valid gives one line", async () => {
   expect((await read("{ servers: ")).problems).toEqual([expect.stringContaining("mcp.json is not a valid list")]);
+});
+
+const own = { servers: { own: { command: "own" } } };
+const stateWith = (profile: object, workspace = "file:///work") => ({
+  "profiles/-1f2e/mcp.json": own,
+  "globalStorage/storage.json": {
+    profileAssociations: { workspaces: { [workspace]: "-1f2e" } },
+    userDataProfiles: [{ name: "Work", location: "-1f2e", ...profile }],
+  },
+});
+
+test.each([
+  ["are those of the workspace's profile", stateWith({}), "own"],
+  ["are the default ones for a profile that shares them", stateWith({ useDefaultFlags: { mcp: true } }), "all"],
+  ["are the default ones for a workspace without a profile", stateWith({}, "file:///other"), "all"],
+  ["are the default ones when VS Code's state is damaged", { "globalStorage/storage.json": [] }, "all"],
+])("the servers %s", async (_, files, name) => {
+  const { servers } = await read({ servers: { all: { command: "all" } } }, undefined, files);
+  expect(servers.map((server) => server.name)).toEqual([name]);
 });

@@ -67,6 +67,17 @@ test("a hook of config.yaml runs after one consent, which other sessions and the
   expect((await session({ section })).active).toHaveLength(1);
 });
 
+test("a damaged list of consents is not replaced: nothing is allowed, and one line says why", async () => {
+  const path = join(home, "shell-hooks-allowlist.json");
+  writeFileSync(path, '{"approvals": [{"event": "pre_tool_call", "comm');
+  const hooks = await session({ section: { pre_tool_call: { command: "exit 2" } } });
+  await expect(hooks.command("allow 1").catch((error: Error) => error.message)).resolves.toMatch(
+    /is damaged, .* delete it/,
+  );
+  expect(readFileSync(path, "utf8")).toContain('"comm');
+  expect(hooks.active).toHaveLength(0);
+});
+
 test("hooks_auto_accept runs them at once, and they can be switched off and on, for all sessions", async () => {
   const accepted = { section: { pre_tool_call: { command: "exit 2" } }, autoAccept: true };
   const hooks = await session(accepted);

@@ -294,7 +294,8 @@ async function engineOf(code: string): Promise<ContextEngine | undefined> {
 test("a plugin's context engine decides when to compress and what to drop, but never drops the last request", async () => {
   const engine = await engineOf(`{
     shouldCompress: ({ used }) => used > 100,
-    plan: ({ messages }) => ({ drop: messages.map(({ position }) => position), summary: "All of it: " + messages[0].message.content }),
+    plan: ({ messages, focus }) =>
+      ({ drop: messages.map(({ position }) => position), summary: (focus ?? "All of it") + ": " + messages[0].message.content }),
   }`);
   const state = { used: 50, window: 1_000, isNewTurn: true };
   expect([
@@ -306,6 +307,7 @@ test("a plugin's context engine decides when to compress and what to drop, but n
     shortened: [],
     summary: "All of it: first",
   });
+  expect(await engine?.plan({ ...ROOM, focus: "The tests" }, never)).toMatchObject({ summary: "The tests: first" });
   expect(shown).toEqual([]);
 });
 
