@@ -22,6 +22,7 @@ import { measureSearch } from "./search.ts";
 import { measureSessions } from "./sessions.ts";
 import { measureStart } from "./start.ts";
 import { measureVerdicts } from "./verdicts.ts";
+import { measureWeb } from "./web.ts";
 
 const PACKAGE = "dist/hermes-vscode.vsix";
 
@@ -44,6 +45,7 @@ const measurements = {
   browser: measureBrowser,
   delegation: measureDelegation,
   plugins: measurePlugins,
+  web: measureWeb,
   panel: measurePanel,
   size: measureSize,
 };
