@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Answer } from "../support/model-server/answer.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+type Body = ModelServer["requests"][number]["body"];
+
+const TASKS = [
+  { id: "survey", goal: "Survey the callers of the parser" },
+  { id: "parser", goal: "Parser: replace two with TWO in a.txt", depends_on: ["survey"] },
+  { id: "docs", goal: "Docs: describe the new parser", depends_on: ["survey"] },
+];
+
+/** The sub-agents' answers, in order, by the first word of their goal; the conversation itself delegates, then ends. */
+const SCRIPTS: Readonly<Record<string, readonly Answer[]>> = {
+  Survey: [{ parts: [call("read_file", { path: "a.txt" })] }, say("One file has it.")],
+  Parser: [{ parts: [call("patch", { path: "a.txt", old_string: "two", new_string: "TWO" })] }, say("Replaced.")],
+  Docs: [{ parts: [call("terminal", { command: "sleep 300 | cat", timeout: 300 })] }],
+};
+const VERDICT = {
+  correctness: 0.9,
+  completeness: 0.85,
+  confidence: 0.9,
+  missing_aspects: [],
+  reason: "The edit is there.",
+};
+
+function answers(): (body: Body) => Answer {
+  const asked = new Map<string, number>();
+  return ({ messages }) => {
+    if (JSON.stringify(messages).includes("missing_aspects")) return say(JSON.stringify(VERDICT));
+    const prompt = String(messages.find(({ role }) => role === "user")?.["content"]);
+    const name = Object.keys(SCRIPTS).find((known) => prompt.startsWith(known));
+    if (name === undefined) {
+      const isBegun = messages.some(({ role }) => role === "tool");
+      return isBegun ? say("All of it is done.") : { parts: [call("delegate_task", { tasks: TASKS })] };
+    }
+    const count = asked.get(name) ?? 0;
+    asked.set(name, count + 1);
+    return SCRIPTS[name]?.[count] ?? say("Done.");
+  };
+}
+
+// The card itself has tests in test/panel; here real sub-agents work in a real window.
+describe("a delegation in VS Code", () => {
+  let window: VSCodeWindow;
+  let model: ModelServer;
+
+  const row = (id: string) => window.panel.locator(`[data-task="${id}"]`);
+
+  beforeAll(async () => {
+    model = await startModelServer();
+    model.respondWith(answers());
+    window = await VSCodeWindow.open({ name: "delegation", model });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+    await model.stop();
+  });
+
+  test("three tasks run in order of their dependencies, and an edit of one is up for review", async () => {
+    await window.send("replace the parser");
+    await row("survey").waitFor();
+    await expect.poll(() => row("parser").getAttribute("data-status")).toBe("completed");
+    await row("docs").getByText("sleep 300 | cat").waitFor();
+    expect(window.readFile("a.txt")).toBe("one\nTWO\nthree\n");
+    await window.keepButton.waitFor();
+    await window.pictures("delegation-running", ["light", "dark", "high-contrast"]);
+  });
+
+  test("the calls of a task are under it, with their diffs", async () => {
+    await row("parser").getByRole("button").first().click();
+    await row("parser").locator("[data-tool-call]").getByRole("button").first().click();
+    await row("parser").locator(".diff").waitFor();
+    await window.pictures("delegation-calls");
+  });
+
+  test("the conversation of a task opens, and Escape leads back", async () => {
+    await row("survey")
+      .getByRole("button", { name: /^Open the conversation/ })
+      .click();
+    await window.panel.getByText("One file has it.").first().waitFor();
+    await window.pictures("delegation-page");
+    await window.panel.getByRole("heading", { name: /^Survey the callers/ }).focus();
+    await window.page.keyboard.press("Escape");
+    await row("survey").waitFor();
+  });
+
+  test("one task is stopped, and the delegation ends with the others' results", async () => {
+    await row("docs").getByRole("button", { name: /^Stop/ }).click();
+    await window.panel.getByText("All of it is done.").first().waitFor();
+    await expect.poll(() => row("docs").getAttribute("data-status")).toBe("cancelled");
+    await window.pictures("delegation-ended");
+  });
+
+  test("the card is the same after a reload of the window", async () => {
+    await window.reload();
+    await window.openPanel();
+    const card = window.toolCalls("completed").first();
+    await card.getByText("2/3").waitFor();
+    // It is as open as the user left it.
+    await expect.poll(() => row("docs").getAttribute("data-status")).toBe("cancelled");
+    await row("parser").getByTitle("a.txt: open the diff").waitFor();
+    await window.pictures("delegation-reloaded");
+  });
+});
