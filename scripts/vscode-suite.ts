@@ -51,6 +51,9 @@ export async function buildSuite(only: readonly string[] = []): Promise<string> 
     outdir,
     outExtension: { ".js": ".cjs" },
     format: "cjs",
+    // The agent's code reads files beside itself, and this format has no import.meta.
+    define: { "import.meta.url": "__moduleUrl" },
+    banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
     platform: "node",
     target: "node22",
     mainFields: ["module", "main"],
