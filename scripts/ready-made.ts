@@ -4,6 +4,7 @@
  * first request. Building the zod schemas of all sections takes 3 ms of each start.
  */
 import type { Plugin } from "esbuild";
+import { directoryTools } from "../agent-core/agent/deferred-tools.ts";
 import { sectionDefault } from "../agent-core/config/section-defaults.ts";
 import { type SectionName, sections } from "../agent-core/config/sections.ts";
 import { table } from "../agent-core/tools/table.gen.ts";
@@ -24,7 +25,7 @@ export const readyMade: Plugin = {
 export function toolParametersModule(): string {
   return knownResults(
     "toolParameters",
-    table.map(({ schema }) => [schema.name, schema.parameters]),
+    [...table, ...directoryTools([])].map(({ schema }) => [schema.name, schema.parameters]),
   );
 }
 
@@ -38,5 +39,11 @@ export function sectionDefaultsModule(): string {
 }
 
 function knownResults(name: string, results: readonly (readonly [string, unknown])[]): string {
-  return `const known = ${JSON.stringify(Object.fromEntries(results))};\nexport const ${name} = (name) => known[name];\n`;
+  const known = Object.fromEntries(results.map(([key, result]) => [key, result ?? null]));
+  return `const known = ${JSON.stringify(known)};
+export function ${name}(name) {
+  if (!Object.hasOwn(known, name)) throw new Error("The build holds no ${name} of " + name + ": see scripts/ready-made.ts.");
+  return known[name] ?? undefined;
+}
+`;
 }

@@ -17,6 +17,7 @@ import * as esbuild from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { lazySchemas } from "./lazy-schemas.ts";
 import { projectFolder, resultsFolder } from "./project.ts";
+import { readyMade } from "./ready-made.ts";
 import { chromiumArguments, ensureChromium } from "./system-programs.ts";
 import { installExtension, startVSCodeServer, type VSCodeServer } from "./vscode-server.ts";
 
@@ -58,7 +59,7 @@ export async function buildSuite(only: readonly string[] = []): Promise<string> 
     target: "node22",
     mainFields: ["module", "main"],
     external: ["vscode", "mocha"],
-    plugins: [lazySchemas], // as in the bundle of the extension
+    plugins: [readyMade, lazySchemas], // as in the bundles
     sourcemap: "inline",
     logLevel: "warning",
   });

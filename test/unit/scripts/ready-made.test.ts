@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { directoryTools } from "../../../agent-core/agent/deferred-tools.ts";
 import { sections } from "../../../agent-core/config/sections.ts";
 import { table } from "../../../agent-core/tools/table.gen.ts";
 import { sectionDefaultsModule, toolParametersModule } from "../../../scripts/ready-made.ts";
@@ -7,9 +8,10 @@ const imported = (module: string) => import(`data:text/javascript,${encodeURICom
 
 test("the bundles hold the parameters that each tool declares, in the same order", async () => {
   const bundled = await imported(toolParametersModule());
-  for (const { name, schema } of table) {
+  for (const { name, schema } of [...table, ...directoryTools([])]) {
     expect(JSON.stringify(bundled.toolParameters(name))).toBe(JSON.stringify(schema.parameters));
   }
+  expect(() => bundled.toolParameters("unknown_tool")).toThrow("unknown_tool");
 });
 
 test("the bundles hold the default of each section of config.yaml", async () => {
