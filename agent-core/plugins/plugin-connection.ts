@@ -83,8 +83,12 @@ export class PluginConnection {
     this.#child.on("message", (message: FromPlugin) => this.#receive(message));
     this.#child.once("error", (error) => this.#stop(`its process could not be started (${messageOf(error)})`));
     this.#child.once("exit", (code, signal) => {
-      this.#stop(`its process ended (${signal ?? `exit code ${code}`}), perhaps for lack of memory`);
-      this.#ended.resolve();
+      const ended = (): void => {
+        this.#stop(`its process ended (${signal ?? `exit code ${code}`}), perhaps for lack of memory`);
+        this.#ended.resolve();
+      };
+      if (this.#child.connected) this.#child.once("disconnect", ended); // its last message names the reason
+      else ended();
     });
     this.#starting = setTimeout(
       () => this.#stop(`register(ctx) did not end within ${timeouts.start / 1_000} s`),
