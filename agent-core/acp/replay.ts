@@ -60,8 +60,11 @@ export function* replaySaid(said: readonly TranscriptEntry[], calls: StoredCalls
     if (message.role !== "tool") yield* cutOff(open, calls);
     if (message.role === "assistant")
       for (const { id, function: call } of message.tool_calls ?? []) open.set(id, call.arguments);
-    if (message.role === "tool") yield resultUpdate(message, open, calls);
-    else for (const update of messageUpdates(message, position)) yield { ...update, messageId: `message-${position}` };
+    if (message.role === "tool") {
+      yield resultUpdate(message, open, calls);
+      yield* partsOf(message.tool_call_id, calls);
+    } else
+      for (const update of messageUpdates(message, position)) yield { ...update, messageId: `message-${position}` };
     yield* noticesAt(position + 1, calls);
   }
   yield* cutOff(open, calls);
@@ -93,6 +96,15 @@ function resultUpdate(
   open.delete(id);
   const entry = toolEntry(id);
   return toolUpdate(id, content, { entry, diffs: diffsIn(entry, diffsOf), input, images });
+}
+
+/** Calls that a call made itself, as a script does. The session has their displays, and no messages with their results. */
+function* partsOf(parent: string, { toolEntry, diffsOf }: StoredCalls): Generator<SessionUpdate> {
+  for (let number = 1; ; number += 1) {
+    const entry = toolEntry(`${parent}/${number}`);
+    if (entry?.parent !== parent) return;
+    yield toolUpdate(entry.callId, "", { entry, diffs: diffsOf(entry), input: undefined });
+  }
 }
 
 function diffsIn(entry: EntryOf<"tool"> | undefined, diffsOf: StoredCalls["diffsOf"]): readonly TextDiff[] {
@@ -150,8 +162,14 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, input, ima
   };
 }
 
-function toolMeta({ durationMs, hooks, rejected, tasks }: EntryOf<"tool">): HermesToolMeta {
-  return { durationMs, ...(hooks && { hooks }), ...(rejected && { rejected }), ...(tasks && { tasks }) };
+function toolMeta({ durationMs, hooks, rejected, tasks, parent }: EntryOf<"tool">): HermesToolMeta {
+  return {
+    durationMs,
+    ...(hooks && { hooks }),
+    ...(rejected && { rejected }),
+    ...(tasks && { tasks }),
+    ...(parent !== undefined && { parentToolCallId: parent }),
+  };
 }
 
 function isToolKind(kind: string | undefined): kind is ToolKind {

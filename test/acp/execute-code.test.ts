@@ -73,6 +73,19 @@ test.runIf(isSandboxed)(
       nested.map(() => ({ hermes: { parentToolCallId: script?.["toolCallId"] } })),
     );
     expect(nested.map(({ title }) => title)).toEqual(["Write a.txt", expect.stringContaining("git push")]);
+
+    await it.agent.request("session/close", { sessionId: it.id });
+    it.agent.updates.length = 0;
+    await it.agent.request("session/load", { sessionId: it.id, cwd: it.agent.cwd, mcpServers: [] });
+    const replayed = it.agent.of("tool_call").map(({ toolCallId, title }) => ({ toolCallId, title }));
+    expect(replayed).toEqual(
+      [script, ...nested].map((sent) => ({ toolCallId: sent?.["toolCallId"], title: sent?.["title"] })),
+    );
+    expect(it.agent.of("tool_call")[1]).toMatchObject({
+      status: "completed",
+      content: [{ type: "diff", newText: "from the tool\n" }],
+      _meta: { hermes: { parentToolCallId: script?.["toolCallId"] } },
+    });
   },
 );
 
