@@ -237,8 +237,9 @@ export class SubAgents {
     };
   }
 
-  #callbacks({ id, goal }: TaskSpec, { callId, ports }: SpawnedCall): AgentCallbacks {
+  #callbacks({ id, goal, model }: TaskSpec, { callId, ports }: SpawnedCall): AgentCallbacks {
     const { notify, setup, options } = this.#parent;
+    const used = setup.resolve(this.#modelOf(model)); // its price counts
     const { approval } = setup.callbacks;
     const prefix = `${callId}/${id}/`;
     return {
@@ -246,7 +247,7 @@ export class SubAgents {
         if (event.type === "started") ports.onStep(event.title);
         notify.toolProgress(nested(event, { prefix, callId, taskId: id }));
       },
-      step: ({ usage }) => usage && addUsage(setup, options, usage, setup.models.current),
+      step: ({ usage }) => usage && addUsage(setup, options, usage, used),
       status: ({ severity, message, wait }) => {
         if (wait !== undefined) ports.onStep(message);
         else if (severity !== "info") notify.status({ severity, message: `Task ${id}: ${message}` });
