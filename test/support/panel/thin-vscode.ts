@@ -173,6 +173,7 @@ export class ThinVSCode {
         return unsaved();
       },
       isTrusted: true,
+      workspaceFile: undefined,
       workspaceFolders: [workspaceFolder],
       getConfiguration: (section: string) => configuration(section, settings),
       getWorkspaceFolder: ({ path }: Uri) => (path.startsWith(`${folder}/`) ? workspaceFolder : undefined),
