@@ -49,8 +49,11 @@ type EvaluationRequest = {
 type Evaluation = {
   /** Undefined when nothing was judged. */
   readonly verdict: HermesVerdict | undefined;
-  /** `again`: the sub-agent gets the message and runs again. `stop`: the task fails for this reason. */
-  readonly next: /** `note`: a doubt about the result, in a sentence. */
+  /**
+   * `accept`: `note` is a doubt about the result, in a sentence. `again`: the sub-agent gets the message and runs again.
+   * `stop`: the task fails for this reason.
+   */
+  readonly next:
     | { readonly kind: "accept"; readonly note?: string }
     | { readonly kind: "again"; readonly message: string }
     | { readonly kind: "stop"; readonly reason: string };

@@ -7,6 +7,8 @@ import { sessionsFolder } from "../../../agent-core/config/home.ts";
 import type { TaskResult } from "../../../agent-core/orchestration/task-result.ts";
 import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
 import { call, fail, say } from "../../support/model-server/model-server.ts";
+import { processesSleeping } from "../../support/processes.ts";
+import { sweep } from "../../support/scale.ts";
 import { delegationBench, firstPrompt, tasksNamed } from "./support/delegating-agent.ts";
 
 const write = (path: string, content = "x\n") => ({ parts: [call("write_file", { path, content })] });
@@ -118,11 +120,13 @@ function moments(count: number): readonly number[] {
 
 /** Longest work of the tasks below. Milliseconds. */
 const WORK_MS = 120;
+/** Time of a command that only a cancel ends; no other test sleeps for as long. */
+const SECONDS = 3_017;
 
 test("a cancel at any moment ends all requests and commands, leaves whole journals, and names what was done", async () => {
   const bench = await delegationBench({ approvalMode: () => "auto" });
-  const command = { parts: [call("terminal", { command: "sleep 30" })] };
-  for (const moment of moments(10)) {
+  const command = { parts: [call("terminal", { command: `sleep ${SECONDS}` })] };
+  for (const moment of moments(sweep(30, 10))) {
     const answers = {
       alpha: [write("a.txt"), { silent: true } as const],
       beta: [command],
@@ -135,6 +139,7 @@ test("a cancel at any moment ends all requests and commands, leaves whole journa
     bench.agent.interrupt();
     expect((await turn).stopReason).toBe("cancelled");
     await Promise.all(bench.model.requests.map(({ closed }) => closed));
+    await expect.poll(() => processesSleeping(SECONDS)).toEqual([]);
     const cut = bench.agent.messages.find(({ role }) => role === "tool");
     if (cut !== undefined && String(cut.content).startsWith("[")) {
       const results = JSON.parse(String(cut.content)) as readonly TaskResult[];
