@@ -87,7 +87,8 @@ export class PluginConnection {
         this.#stop(`its process ended (${signal ?? `exit code ${code}`}), perhaps for lack of memory`);
         this.#ended.resolve();
       };
-      if (this.#child.connected) this.#child.once("disconnect", ended); // its last message names the reason
+      // Its last message, which names the reason, may come after its exit.
+      if (this.#child.connected) this.#child.once("disconnect", ended);
       else ended();
     });
     this.#starting = setTimeout(
