@@ -8,7 +8,7 @@ import type { ChangeLog } from "./change-log.ts";
 import { contentOf, readDiskState, stateOf } from "./disk-state.ts";
 import type { GitBlobs } from "./git-blobs.ts";
 import type { ObjectStore } from "./object-store.ts";
-import type { Scan, SeenFile, WorkspaceScan } from "./workspace-scan.ts";
+import { isUnchanged, type Scan, type SeenFile, type WorkspaceScan } from "./workspace-scan.ts";
 
 /** The commands of a session together wait this long for the copies. */
 const COPY_TIME_MS = 300;
@@ -243,9 +243,11 @@ class Mirror {
     });
   }
 
-  /** Copies one file. */
-  async copy({ path, seen: { signature } }: FoundFile): Promise<void> {
-    const content = this.#bytes > MAX_BYTES ? undefined : contentOf(await readDiskState(path));
+  /** Copies one file, unless a command has changed it since the scan. */
+  async copy({ path, seen }: FoundFile): Promise<void> {
+    const { signature } = seen;
+    const read = this.#bytes > MAX_BYTES ? undefined : contentOf(await readDiskState(path));
+    const content = isUnchanged(path, seen) ? read : undefined;
     this.#bytes += content?.length ?? 0;
     // On a full disk the change of a command cannot be reverted, and the restore says so.
     const hash = content && (await this.#store.put(content).catch(() => undefined));

@@ -85,6 +85,12 @@ function addFile(path: string, { files, deadline }: Progress): void {
   files.set(path, { signature: signatureOf(stat), size, mode: mode & 0o7777, isLink: stat.isSymbolicLink() });
 }
 
+/** True while the file is the one that a scan saw. */
+export function isUnchanged(path: string, { signature }: SeenFile): boolean {
+  const stat = statOf(path);
+  return stat !== undefined && signatureOf(stat) === signature;
+}
+
 function signatureOf({ size, mtimeMs, ctimeMs, ino, mode }: Stats): string {
   return `${size} ${mtimeMs} ${ctimeMs} ${ino} ${mode}`;
 }
