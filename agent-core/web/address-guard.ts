@@ -5,6 +5,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
+import { abortable } from "../platform/deadline.ts";
 import { connections } from "../platform/http/connections.ts";
 import { proxyFor } from "../platform/http/network-settings.ts";
 
@@ -135,7 +136,7 @@ async function resolved(
 ): Promise<LookupAddress[] | string> {
   const host = url.hostname;
   try {
-    const addresses = await abortable(guard.resolve(host), signal);
+    const addresses = await (signal ? abortable(guard.resolve(host), signal) : guard.resolve(host));
     if (addresses.length > 0) return [...addresses];
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -143,16 +144,6 @@ async function resolved(
   if (proxyFor(url, connections().settings) === undefined) return `${host} was not found: it has no address.`;
   const isRefused = LOCAL_NAME.test(host) && guard.refusal("127.0.0.1") !== undefined;
   return isRefused ? `${host} was refused: the name is local. ${PERMISSION}` : [];
-}
-
-function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 /** A wrong URL in a message, cut to a line. */
