@@ -13,7 +13,7 @@ import type { FileOwners, TaskKey } from "../orchestration/file-owners.ts";
 import type { TaskSpec } from "../orchestration/task-graph.ts";
 import { SUB_AGENT_ROLE } from "../orchestration/task-messages.ts";
 import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
-import type { Child, ChildPorts, Evaluate } from "../orchestration/task-run.ts";
+import { type Child, type ChildPorts, type Evaluate, oneLine } from "../orchestration/task-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseChoice, settingsOf } from "../providers/choice.ts";
@@ -183,7 +183,7 @@ export class SubAgents {
     });
     const { goal, dependsOn } = task;
     this.#parent.journal({ type: "delegation", callId: call.callId, task: task.id, goal, dependsOn, child: id });
-    const title = oneLine(goal);
+    const title = oneLine(goal, TITLE_CHARS);
     journal.append({ type: "title", title });
     const agent = this.#parent.create({
       ...options,
@@ -256,7 +256,11 @@ export class SubAgents {
         approval: async (request, signal) => {
           ports.onWaiting(true);
           try {
-            const asked = { ...request, callId: prefix + request.callId, task: request.task ?? oneLine(goal) };
+            const asked = {
+              ...request,
+              callId: prefix + request.callId,
+              task: request.task ?? oneLine(goal, TITLE_CHARS),
+            };
             return await approval.call(setup.callbacks, asked, signal);
           } finally {
             ports.onWaiting(false);
@@ -359,10 +363,6 @@ function ownedHost(host: Host, owners: FileOwners, key: TaskKey): Host {
 
 /** Length of a session's title, or of a task in a request to the user. Characters. */
 const TITLE_CHARS = 80;
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim().slice(0, TITLE_CHARS).toWellFormed();
-}
 
 type ChildParts = { readonly agent: ChildAgent; readonly journal: Journal; readonly record: TaskRecord };
 

@@ -245,7 +245,11 @@ function decideBrowse(
   if (mode === "auto" || (fetched.kind === "ask" && fetched.isProtected)) return fetched;
   const description = `opening, clicking and typing on ${site}`;
   const reason = action === "open" ? `Opens ${site}, a server of this machine` : `Clicks and types on ${site}`;
-  return askUnlessGranted([reason], { description, keys: [{ id: `["browse","${site}"]`, description }] }, context);
+  return askUnlessGranted(
+    [reason],
+    { description, keys: [{ id: JSON.stringify(["browse", site]), description }] },
+    context,
+  );
 }
 
 function decideForeign(

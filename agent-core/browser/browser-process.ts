@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { OWN_VARIABLES } from "../host/terminals/backend.ts";
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { type GroupProcess, startGroup } from "../platform/children/group-process.ts";
-import { hasCode, messageOf } from "../platform/errors.ts";
+import { messageOf } from "../platform/errors.ts";
+import { processIdentity } from "../platform/locks/process-identity.ts";
 import { DevTools } from "./devtools.ts";
 
 /** Time from the start to the first answer. A cold disk needs ten seconds. Milliseconds. */
@@ -116,15 +117,7 @@ async function removeProfile(profile: string): Promise<void> {
 function removeAbandonedProfiles(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(/^hermes-browser-(\d+)-/.exec(name)?.[1]);
-    if (Number.isNaN(pid) || isRunning(pid)) continue;
+    if (Number.isNaN(pid) || processIdentity(pid) !== undefined) continue;
     rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return !hasCode(error, "ESRCH");
   }
 }

@@ -1,10 +1,9 @@
 /** Results of a server: text and pictures for the model, wrapped as data, and pictures and sounds for people. */
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
-import { writeSpillFile } from "../sessions/session-files.ts";
+import { spillPath, writeSpillFile } from "../sessions/session-files.ts";
 import { limitResult } from "../tools/result-limit.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import {
@@ -117,7 +116,7 @@ function partSummary(part: Exclude<AnswerPart, { type: "text" }>): string {
 
 /** Phrase with the path of the file that holds the bytes. */
 async function stored(base64: string, { callId, spillFolder }: Place, index: number): Promise<string> {
-  const path = join(spillFolder, `mcp-${callId.replace(/[^\w-]/g, "_")}-${index}.bin`);
+  const path = spillPath({ callId, spillFolder }, "mcp", `-${index}.bin`);
   return writeSpillFile(path, Buffer.from(base64, "base64")).then(
     () => `stored in ${path}`,
     (error: unknown) => `could not be stored: ${messageOf(error)}`,

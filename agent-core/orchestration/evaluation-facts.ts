@@ -1,5 +1,5 @@
 /** Facts of a sub-task's result that need no judge: its schema, the files that it claims, and the exit code of its checks. */
-import { isAbsolute, join } from "node:path";
+import { resolve } from "node:path";
 import { isCheckCommand } from "../sessions/feedback-score.ts";
 import type { TaskType } from "./rubrics.ts";
 
@@ -34,9 +34,9 @@ export async function failedFact(
   if (result.schema_valid === false) {
     return `The result does not fit its schema: ${(result.errors ?? []).join("; ") || "no valid JSON was returned"}`;
   }
-  const changed = new Set(result.files.map(({ path }) => absolute(path, look.cwd)));
+  const changed = new Set(result.files.map(({ path }) => resolve(look.cwd, path)));
   for (const file of files) {
-    const path = absolute(file, look.cwd);
+    const path = resolve(look.cwd, file);
     if (changed.has(path) || (await look.exists(path))) continue;
     return `The task was to write ${file}, but this file does not exist.`;
   }
@@ -50,7 +50,7 @@ async function falseClaim(
   look: PathLook,
 ): Promise<string | undefined> {
   for (const claim of claimedPaths(summary).slice(0, MAX_CLAIMS)) {
-    const path = absolute(claim, look.cwd);
+    const path = resolve(look.cwd, claim);
     if (changed.has(path)) continue;
     if (!(await look.exists(path))) return `The result says that ${claim} was written, but this file does not exist.`;
     // A command may have written it unseen.
@@ -89,8 +89,4 @@ export function factsText({ files, commands, schema_valid: isValid }: EvaluatedR
       .slice(-MAX_LISTED)
       .map(({ command, exit }) => `- \`${command.slice(0, 300)}\`: ${exit ?? "no exit code"}`),
   ].join("\n");
-}
-
-function absolute(path: string, cwd: string): string {
-  return isAbsolute(path) ? path : join(cwd, path);
 }

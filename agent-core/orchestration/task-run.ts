@@ -111,7 +111,7 @@ export class TaskRun {
     const facts = this.#facts;
     const sessionId = this.#child?.sessionId ?? this.#past?.sessionId;
     return {
-      ...{ id, goal: oneLine(goal), dependsOn, status: this.#status, attempt: this.#attempt },
+      ...{ id, goal: oneLine(goal, GOAL_CHARS), dependsOn, status: this.#status, attempt: this.#attempt },
       ...(sessionId !== undefined && { sessionId }),
       ...(this.#step !== undefined && { step: this.#step }),
       ...(this.#reason !== undefined && { reason: this.#reason }),
@@ -327,10 +327,12 @@ function withFacts({ status, reason, isRejected }: Outcome, facts: TaskFacts | u
   return { status: isPartial ? "partial" : status, ...(reason !== undefined && { reason }) };
 }
 
+/** Length of a goal on the card. Characters. */
 const GOAL_CHARS = 200;
 
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim().slice(0, GOAL_CHARS).toWellFormed();
+/** The text in one line, cut to `chars` characters. */
+export function oneLine(text: string, chars: number): string {
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, chars).toWellFormed();
 }
 
 /** Time limit of a task, which stands still while the user is asked. */

@@ -26,6 +26,15 @@ export function journalPath(folder: string, id: string): string | undefined {
   return SESSION_ID.test(id) ? join(folder, `${id}.jsonl`) : undefined;
 }
 
+/** Path of a file for one tool call: `prefix`, the call's id, `suffix`. The ids of models hold any characters. */
+export function spillPath(
+  { spillFolder, callId }: { readonly spillFolder: string; readonly callId: string },
+  prefix: string,
+  suffix: string,
+): string {
+  return join(spillFolder, `${prefix}-${callId.replace(/[^\w-]/g, "_")}${suffix}`);
+}
+
 /**
  * Writes a result that is too long for a message to `path` (absolute) on the agent's machine, and creates the folder.
  * Rejects with the system's error.

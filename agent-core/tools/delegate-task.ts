@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import * as z from "zod";
 import type { TaskSpec } from "../orchestration/task-graph.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
-import { writeSpillFile } from "../sessions/session-files.ts";
+import { spillPath, writeSpillFile } from "../sessions/session-files.ts";
 import { defineTool } from "./tool.ts";
 
 const text = z.string().refine((given) => given.trim() !== "", "must not be empty");
@@ -58,7 +57,7 @@ export const tool = defineTool({
     const { text: shown, whole } = resultText(delegated.results);
     const { tasks } = delegated;
     if (whole === undefined) return { ok: true, text: shown, tasks };
-    const path = join(spillFolder, `delegation-${callId.replace(/[^\w-]/g, "_")}.json`);
+    const path = spillPath({ callId, spillFolder }, "delegation", ".json");
     const where = await writeSpillFile(path, whole).then(
       () => `The results above are shortened. The whole (${whole.length} characters) is in ${path}.`,
       (error: unknown) => `The results above are shortened. The whole could not be stored: ${messageOf(error)}.`,

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import * as z from "zod";
 import type { ScriptLanguage } from "../code/hermes-tools.ts";
 import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/run-script.ts";
 import { hasPython } from "../host/find-program.ts";
+import { spillPath } from "../sessions/session-files.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { exitNote } from "./terminal/exit-note.ts";
 import { LiveText, shownOutput } from "./terminal/output-text.ts";
@@ -68,7 +68,7 @@ function asCommand(code: string): string {
 }
 
 async function run({ code }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
-  const { host, callTool, callableTools = () => [], callId, spillFolder, shell, show, signal } = context;
+  const { host, callTool, callableTools = () => [], shell, show, signal } = context;
   const { runScript } = await import("../code/run-script.ts");
   const limits = context.scriptLimits ?? DEFAULT_LIMITS;
   const begin = performance.now();
@@ -78,7 +78,7 @@ async function run({ code }: z.infer<typeof input>, context: ToolContext): Promi
       ...{ code, limits, sandbox: context.sandbox },
       language: language(),
       shell: shell.stateIn(context.shellFolder),
-      outputFile: join(spillFolder, `script-${callId.replace(/[^\w-]/g, "_")}-${randomUUID().slice(0, 8)}.log`),
+      outputFile: spillPath(context, "script", `-${randomUUID().slice(0, 8)}.log`),
       tools: callTool === undefined ? [] : callableTools().filter(({ name }) => !NOT_CALLABLE.has(name)),
     },
     {

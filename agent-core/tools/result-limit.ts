@@ -1,7 +1,7 @@
 /** Length of a tool's result. */
-import { join } from "node:path";
 import { fallbackOutputFile } from "../platform/children/output-flow.ts";
 import { messageOf } from "../platform/errors.ts";
+import { spillPath } from "../sessions/session-files.ts";
 
 /** A longer result goes to a file, and the model gets both ends and the path. Characters. */
 const RESULT_LIMIT = 100_000;
@@ -23,7 +23,7 @@ export async function limitResult(
   limit = RESULT_LIMIT,
 ): Promise<string> {
   if (text.length <= limit) return text;
-  const path = join(spillFolder, `result-${callId.replace(/[^\w-]/g, "_")}.txt`);
+  const path = spillPath({ callId, spillFolder }, "result", ".txt");
   const stored = (at: string) => (): string => `The whole result (${text.length} characters) is in ${at}.`;
   const fallback = fallbackOutputFile(path);
   const where = await writeSpill(path, text)

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import * as z from "zod";
 import type { RunningCommand, SandboxKind, ShellState } from "../host/terminals/terminals.ts";
+import { spillPath } from "../sessions/session-files.ts";
 import { nearFiles } from "./nearest-names.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { exitNote } from "./terminal/exit-note.ts";
@@ -109,7 +109,7 @@ async function folderProblem(folder: string, { workdir }: Input, context: ToolCo
 }
 
 function start({ command, background, pty }: Input, shell: ShellState, context: ToolContext): Promise<RunningCommand> {
-  const { host, callId, spillFolder, signal, show, sandbox } = context;
+  const { host, signal, show, sandbox } = context;
   const live = new LiveText();
   const takesInput = (background || host.terminals.seesWaiting) && !readsAnyPipe(command);
   return host.terminals.start(
@@ -121,7 +121,7 @@ function start({ command, background, pty }: Input, shell: ShellState, context: 
       pty,
       sandbox,
       // Some models reuse the ids of their calls.
-      outputFile: join(spillFolder, `terminal-${callId.replace(/[^\w-]/g, "_")}-${randomUUID().slice(0, 8)}.log`),
+      outputFile: spillPath(context, "terminal", `-${randomUUID().slice(0, 8)}.log`),
       onOutput: (piece) => show({ type: "output", text: live.push(piece) }),
     },
     signal,

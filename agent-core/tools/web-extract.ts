@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
-import { writeSpillFile } from "../sessions/session-files.ts";
+import { spillPath, writeSpillFile } from "../sessions/session-files.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { defineTool, type ToolContext, type ToolLink, type ToolResult } from "./tool.ts";
 
@@ -59,7 +58,7 @@ async function fitted(
   { web, signal, callId, spillFolder }: ToolContext,
 ): Promise<{ readonly shown: string; readonly note: string }> {
   if (text.length <= PAGE_CHARS) return { shown: text, note: "" };
-  const path = join(spillFolder, `web-${callId.replace(/[^\w-]/g, "_")}-${index + 1}.md`);
+  const path = spillPath({ callId, spillFolder }, "web", `-${index + 1}.md`);
   const where = await writeSpillFile(path, text).then(
     () => `The whole page (${text.length} characters) is in ${path}`,
     (error: unknown) => `The rest could not be stored (${messageOf(error)})`,

@@ -1,5 +1,6 @@
 /** Reads documents in a thread of their own, one thread for all sessions of the process. It ends when it is idle. */
 import { Worker } from "node:worker_threads";
+import { abortable } from "../platform/deadline.ts";
 import type { Page, WebDocument } from "./page.ts";
 
 /** A page of 2 MB takes a second on a slow machine. Milliseconds. */
@@ -9,7 +10,7 @@ const IDLE_MS = 30_000;
 /** Space for new objects: with Node's own size, a large page is collected dozens of times. Megabytes. */
 const YOUNG_MB = 64;
 
-type Reading = { resolve(page: Page): void; reject(error: unknown): void };
+type Reading = { readonly thread: Worker; resolve(page: Page): void };
 
 let worker: Worker | undefined;
 let idle: NodeJS.Timeout | undefined;
@@ -18,15 +19,12 @@ const readings = new Map<number, Reading>();
 
 /** Rejects only with the reason of `signal`. */
 export async function readPage(document: WebDocument, signal: AbortSignal, maxMs = MAX_MS): Promise<Page> {
-  signal.throwIfAborted();
   clearTimeout(idle);
   const thread = startedWorker();
   count += 1;
   const id = count;
-  const { promise, resolve, reject } = Promise.withResolvers<Page>();
-  readings.set(id, { resolve, reject });
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
+  const { promise, resolve } = Promise.withResolvers<Page>();
+  readings.set(id, { thread, resolve });
   const limit = setTimeout(() => {
     resolve({ ok: false, text: `it could not be read within ${maxMs / 1_000} s` });
     end(thread);
@@ -34,10 +32,9 @@ export async function readPage(document: WebDocument, signal: AbortSignal, maxMs
   thread.ref();
   thread.postMessage({ id, document });
   try {
-    return await promise;
+    return await abortable(promise, signal);
   } finally {
     clearTimeout(limit);
-    signal.removeEventListener("abort", onAbort);
     readings.delete(id);
     if (readings.size === 0) rest(thread);
   }
@@ -49,7 +46,7 @@ function rest(thread: Worker): void {
   idle = setTimeout(() => end(thread), IDLE_MS).unref();
 }
 
-/** Readings that still wait start again in the next thread's place: they fail with one line. */
+/** The next reading starts a new thread. Other readings of this one fail with its exit. */
 function end(thread: Worker): void {
   if (worker === thread) worker = undefined;
   void thread.terminate();
@@ -69,9 +66,10 @@ function startedWorker(): Worker {
   thread.on("message", ({ id, page }: { readonly id: number; readonly page: Page }) => readings.get(id)?.resolve(page));
   thread.once("error", () => undefined); // its exit follows
   thread.once("exit", () => {
-    if (worker !== thread && worker !== undefined) return;
-    worker = undefined;
-    for (const { resolve } of readings.values()) resolve({ ok: false, text: "its reader stopped" });
+    if (worker === thread) worker = undefined;
+    for (const reading of readings.values()) {
+      if (reading.thread === thread) reading.resolve({ ok: false, text: "its reader stopped" });
+    }
   });
   for (const stream of [thread.stdout, thread.stderr]) stream.resume();
   worker = thread;

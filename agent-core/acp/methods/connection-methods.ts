@@ -25,7 +25,12 @@ const SETUP_ARGUMENT = "--setup";
 const TERMINAL_AUTH = "terminal-auth";
 
 const OURS: HermesAgentCapabilities = {
-  ...{ steer: true, restore: true, processes: true, tail: true, extensions: true, delegation: true },
+  steer: true,
+  restore: true,
+  processes: true,
+  tail: true,
+  extensions: true,
+  delegation: true,
 };
 
 export function registerConnectionMethods(app: AgentApp, server: AgentServer): void {
