@@ -1,7 +1,8 @@
 /** Registers the view and the commands. The first use of one builds everything else, so activation is cheap. */
 import * as vscode from "vscode";
 import type { ChatView } from "./chat/chat-view.ts";
-import { CHAT_VIEW, commands } from "./commands/commands.ts";
+import { commands } from "./commands/commands.ts";
+import { CHAT_VIEW } from "./commands/show-panel.ts";
 import type { Services } from "./services.ts";
 
 let built: Promise<Extension> | undefined;

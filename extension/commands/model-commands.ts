@@ -1,0 +1,27 @@
+/** Commands about the model. */
+import * as vscode from "vscode";
+import type { Services } from "../services.ts";
+import { CHAT_VIEW } from "./show-panel.ts";
+
+export async function setUpModel({ sessions, firstRun }: Services): Promise<void> {
+  await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+  await sessions.shown.open();
+  await firstRun.open();
+}
+
+export async function chooseReasoningEffort({ sessions }: Services): Promise<void> {
+  const { shown: chat } = sessions;
+  await chat.open();
+  const option = chat.option("thought_level");
+  if (option === undefined) {
+    const model = chat.option("model")?.currentName ?? "This model";
+    await vscode.window.showInformationMessage(`${model} has no reasoning effort to choose.`);
+    return;
+  }
+  const items = option.choices.map(({ value, name }) => ({
+    label: value === option.currentValue ? `$(check) ${name}` : name,
+    value,
+  }));
+  const picked = await vscode.window.showQuickPick(items, { title: "Hermes: Reasoning Effort" });
+  if (picked !== undefined) await chat.setConfig(option.id, picked.value);
+}

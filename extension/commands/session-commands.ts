@@ -1,0 +1,35 @@
+/** Commands about sessions. */
+import * as vscode from "vscode";
+import { exportSession } from "../chat/export-session.ts";
+import type { Services } from "../services.ts";
+import { showPanel } from "./show-panel.ts";
+
+export function showNewSession(services: Services): Promise<void> {
+  services.sessions.showNew(); // at once: a message that the user sends now belongs to it
+  return showPanel(services, { kind: "new-session" });
+}
+
+export async function exportShownSession({ sessions, worker }: Services): Promise<void> {
+  const { sessionId } = sessions.shown;
+  if (sessionId !== undefined) return exportSession(worker, sessionId);
+  await vscode.window.showInformationMessage("Hermes: there is no session to export yet.");
+}
+
+export async function resumeSession(services: Services): Promise<void> {
+  const items = services.history.recent().then((sessions) =>
+    sessions.map(({ sessionId, title, updatedAt, isCurrent, messages }) => {
+      const facts = [
+        new Date(updatedAt).toLocaleString(),
+        messages === undefined ? undefined : `${messages} messages`,
+        isCurrent ? "in the panel" : undefined,
+      ];
+      return { sessionId, label: title, description: facts.filter((fact) => fact !== undefined).join(" · ") };
+    }),
+  );
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: "Resume Session",
+    placeHolder: "Sessions of this folder, most recent first",
+    matchOnDescription: true,
+  });
+  if (chosen !== undefined) await showPanel(services, { kind: "open-session", sessionId: chosen.sessionId });
+}
