@@ -10,7 +10,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
-import type { ApprovalMode } from "../approval/policy.ts";
+import type { ApprovalMode } from "../approval/decision.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
 import { processMethods } from "../protocol/processes.ts";

@@ -6,7 +6,7 @@ import type {
   SessionModeState,
 } from "@zed-industries/agent-client-protocol";
 import type { ModelGroup } from "../agent/model-directory.ts";
-import type { ApprovalMode } from "../approval/policy.ts";
+import type { ApprovalMode } from "../approval/decision.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
 import { choiceId, type ModelChoice } from "../providers/choice.ts";
 import { type ModelFacts, modelInfo } from "../providers/model-info.ts";

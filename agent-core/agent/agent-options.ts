@@ -1,6 +1,7 @@
 /** Options of an agent. All are optional: the defaults make an offline agent on this machine. */
+
+import type { ApprovalMode } from "../approval/decision.ts";
 import type { Grants } from "../approval/grants.ts";
-import type { ApprovalMode } from "../approval/policy.ts";
 import type { BrowserSettings } from "../browser/find-browser.ts";
 import type { ScriptLimits } from "../code/run-script.ts";
 import type { Environment } from "../config/home.ts";

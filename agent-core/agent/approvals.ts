@@ -1,7 +1,7 @@
 /** Approval of prepared calls: the policy decides, the user or a model answers, and grants are kept. */
 import * as z from "zod";
+import type { ApprovalMode, Effect } from "../approval/decision.ts";
 import type { Grants } from "../approval/grants.ts";
-import type { ApprovalMode, Effect } from "../approval/policy.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { Hooks } from "../hooks/hook.ts";

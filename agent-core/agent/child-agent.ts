@@ -1,7 +1,7 @@
 /** Sub-agents of an agent: real sessions with its host, policy, hooks and tools, and a context and a journal of their own. */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Effect } from "../approval/policy.ts";
+import type { Effect } from "../approval/decision.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { sessionsFolder } from "../config/home.ts";

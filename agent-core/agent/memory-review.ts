@@ -2,7 +2,7 @@
  * Background review: after some turns, a model reads the last messages for facts that later sessions need. A review never
  * delays a turn, and a new turn cancels it.
  */
-import type { Effect } from "../approval/policy.ts";
+import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message, ToolCall } from "../messages/message.ts";

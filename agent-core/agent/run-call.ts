@@ -1,6 +1,6 @@
 /** Resolves one tool call (tool, arguments), then runs it: hooks, policy, staging, permission, run, hooks. */
 
-import type { Effect } from "../approval/policy.ts";
+import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { ToolCall } from "../messages/message.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";

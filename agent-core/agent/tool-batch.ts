@@ -2,7 +2,7 @@
  * Runs the tool calls of one answer: in parallel where they cannot conflict, otherwise in order. Read-only calls at the
  * front of the answer start while the rest still streams.
  */
-import type { Effect } from "../approval/policy.ts";
+import type { Effect } from "../approval/decision.ts";
 import type { ToolCall, ToolMessage } from "../messages/message.ts";
 import type { ToolKind, ToolResult } from "../tools/tool.ts";
 import { type CallServices, type ResolvedCall, resolveCall, runCall, startedEvent } from "./run-call.ts";

@@ -1,99 +1,24 @@
 /** Approval policy: decides in which mode an effect runs, asks or is denied. */
-import type { SandboxKind } from "../host/terminals/terminals.ts";
-import { holdsSecret, redact } from "../providers/redact.ts";
 import { commandGrant } from "./command-grant.ts";
-import { type CommandScope, partsBelow } from "./command-scope.ts";
+import { partsBelow } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
-import type { Grant, GrantLookup, GrantOffer } from "./grants.ts";
+import {
+  ALLOW,
+  askUnlessGranted,
+  asProtected,
+  type Decision,
+  deny,
+  type Effect,
+  type PolicyContext,
+} from "./decision.ts";
+import type { Grant, GrantOffer } from "./grants.ts";
+import { decideBrowse, decideFetch } from "./internet-policy.ts";
 import { exportedVariables } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { secretReason } from "./secret-paths.ts";
-import { type CommandPart, type Reach, widerReach } from "./shell/recorder.ts";
+import { type CommandPart, widerReach } from "./shell/recorder.ts";
 
-/** Effect of a tool call, as far as the approval policy needs it. Paths are absolute. */
-export type Effect =
-  | { readonly kind: "none" }
-  | { readonly kind: "read"; readonly paths: readonly string[] }
-  | { readonly kind: "edit"; readonly paths: readonly string[] }
-  /** Changes what later sessions know: the memory, or a skill of the home. */
-  | { readonly kind: "memory" }
-  | { readonly kind: "skill" }
-  /** Reads from the internet. `sent`: URLs or a query, which leave the machine. `places`: hosts, for grants. */
-  | { readonly kind: "fetch"; readonly sent: readonly string[]; readonly places: readonly string[] }
-  /** Works with the browser's page. `site`: host and port of the page. `sent`: an address or typed text. */
-  | {
-      readonly kind: "browse";
-      readonly action: "open" | "act" | "read";
-      readonly site: string;
-      /** The site is a server of this machine. */
-      readonly isLocal: boolean;
-      readonly sent: readonly string[];
-    }
-  /** A tool of an MCP server or a plugin: its effects are known only from hints. */
-  | {
-      readonly kind: "foreign";
-      /** Identity of the server or plugin, for grants. It must change with the program behind the name. */
-      readonly origin: string;
-      /** Name of the origin for display: `the MCP server github`. */
-      readonly originName: string;
-      /** The origin's name of the tool. */
-      readonly tool: string;
-      /** The tool only reads, by the word of an origin that the user chose. */
-      readonly readOnly: boolean;
-      readonly args: unknown;
-    }
-  | {
-      readonly kind: "command";
-      readonly command: string;
-      readonly cwd: string;
-      /** File with the variables that earlier commands exported. */
-      readonly variables?: string | undefined;
-      /** The call asks for the network, or for no sandbox at all. Default: as the command needs. */
-      readonly reach?: Reach | undefined;
-    };
-
-/**
- * `ask`: edits and all commands that do more than read ask; `code`: edits land, risky commands ask; `plan`: reading
- * only; `auto`: only protected paths and effects that are not known before they run ask.
- */
-export type ApprovalMode = "ask" | "code" | "plan" | "auto";
-
-export type PolicyContext = {
-  readonly mode: ApprovalMode;
-  readonly scope: CommandScope;
-  /** The user trusts the workspace. */
-  readonly trusted: boolean;
-  readonly grants: GrantLookup;
-  /** False: effects that would ask are allowed (`approvals.mode: off`); blocked ones stay blocked. Default true. */
-  readonly asks?: boolean;
-  /** Files of the workspace that the agent wrote. `decide` adds those of the effects that it lets through or asks about. */
-  readonly written?: Set<string>;
-  /** Values of the user's secrets. Default: none. */
-  readonly secrets?: readonly string[];
-  /** Commands can run in a sandbox, which confines their effects. Default false. */
-  readonly sandbox?: boolean;
-};
-
-/** `sandbox`: the command runs only in this one. */
-export type Decision = {
-  readonly sandbox?: SandboxKind;
-} /** `granted`: a lasting answer of the user covers the effect. */ & (
-  | { readonly kind: "allow"; readonly granted?: true }
-  /** `text` is for the model: the reason, and what to do instead. */
-  | { readonly kind: "deny"; readonly text: string }
-  /** `grant`: the offer that a lasting answer accepts; undefined when no answer may last. */
-  | {
-      readonly kind: "ask";
-      readonly reasons: readonly string[];
-      /** Concerns a protected file: only the user may allow it. */
-      readonly isProtected?: true;
-      readonly grant: GrantOffer | undefined;
-    }
-);
-
-const ALLOW: Decision = { kind: "allow" };
-const GRANTED: Decision = { kind: "allow", granted: true };
 const UNSANDBOXED = "Runs outside the sandbox, with the network and with your own access to files";
 const NETWORKED = "Uses the network, from inside the sandbox";
 
@@ -194,62 +119,6 @@ function decideKnowledge(kind: "memory" | "skill", context: PolicyContext): Deci
   if (mode === "plan") return deny(`Plan mode is read-only: ${plan}`);
   if (mode === "auto") return ALLOW;
   return askUnlessGranted([reason], grant, context);
-}
-
-/** Longer addresses and queries can carry a file away. Addresses of pages rarely have 300 characters. */
-const MAX_SENT_CHARS = 500;
-
-/** A page changes nothing here, but its address carries text away. */
-function decideFetch(
-  { sent, places }: Extract<Effect, { kind: "fetch" }>,
-  { secrets = [], ...context }: PolicyContext,
-): Decision {
-  const { mode, trusted } = context;
-  if (!trusted) return deny("The user has not trusted this workspace, so nothing is fetched from the internet for it.");
-  const keys = places.map(
-    (place): Grant => ({ id: JSON.stringify(["fetch", place]), description: `reading ${place}` }),
-  );
-  const grant = { description: keys.map(({ description }) => description).join("; "), keys };
-  const leaks = sent.filter((text) => holdsSecret(text, secrets));
-  const long = sent.filter((text) => text.length > MAX_SENT_CHARS);
-  if (leaks.length > 0) {
-    const reasons = leaks.map((text) => `Sends what looks like a key or another secret: ${redact(text, secrets)}`);
-    return asProtected({ kind: "ask", reasons, grant: undefined });
-  }
-  if (mode === "auto") return ALLOW;
-  if (long.length > 0) {
-    const reasons = long.map((text) => `Sends ${text.length} characters: ${text}`);
-    return { kind: "ask", reasons, grant: undefined };
-  }
-  return mode === "ask"
-    ? askUnlessGranted(
-        sent.map((text) => `Reads ${text}`),
-        grant,
-        context,
-      )
-    : ALLOW;
-}
-
-/** A page of the internet is a fetch. Opening a server of this machine, and acting on a page, ask once for the site. */
-function decideBrowse(
-  { action, site, isLocal, sent }: Extract<Effect, { kind: "browse" }>,
-  context: PolicyContext,
-): Decision {
-  const { mode } = context;
-  if (action === "read") return ALLOW;
-  const fetched = decideFetch({ kind: "fetch", sent, places: [site] }, context);
-  if ((action === "open" && !isLocal) || fetched.kind === "deny") return fetched;
-  if (mode === "plan" && action === "act") {
-    return deny("Plan mode is read-only: pages are only read. Put the action into your plan instead.");
-  }
-  if (mode === "auto" || (fetched.kind === "ask" && fetched.isProtected)) return fetched;
-  const description = `opening, clicking and typing on ${site}`;
-  const reason = action === "open" ? `Opens ${site}, a server of this machine` : `Clicks and types on ${site}`;
-  return askUnlessGranted(
-    [reason],
-    { description, keys: [{ id: JSON.stringify(["browse", site]), description }] },
-    context,
-  );
 }
 
 function decideForeign(
@@ -428,19 +297,3 @@ function ownCode(verdict: CommandVerdict, { mode, sandbox, scope, written }: Pol
 }
 
 type OwnCode = { readonly reason: string; readonly key: Grant };
-
-function askUnlessGranted(
-  reasons: readonly string[],
-  grant: GrantOffer | undefined,
-  { grants }: PolicyContext,
-): Decision {
-  return grant !== undefined && grants.covers(grant) ? GRANTED : { kind: "ask", reasons, grant };
-}
-
-function asProtected(decision: Decision): Decision {
-  return decision.kind === "ask" ? { ...decision, isProtected: true } : decision;
-}
-
-function deny(text: string): Decision {
-  return { kind: "deny", text };
-}

@@ -1,6 +1,6 @@
 /** Tools for the session's browser. The browser is loaded and started by the first `browser_navigate`. */
 import * as z from "zod";
-import type { Effect } from "../approval/policy.ts";
+import type { Effect } from "../approval/decision.ts";
 import type { Browser, Report } from "../browser/browser.ts";
 import { isLoopback, pageAddress, siteOf } from "../browser/page-address.ts";
 import { messageOf } from "../platform/errors.ts";

@@ -3,7 +3,7 @@
  * title, ACP kind and effect. A call goes through prepare (arguments) → stage (diffs) → approval → run.
  */
 import type * as z from "zod";
-import type { Effect } from "../approval/policy.ts";
+import type { Effect } from "../approval/decision.ts";
 import type { SessionBrowser } from "../browser/session-browser.ts";
 import type { ScriptLimits } from "../code/run-script.ts";
 import type { Host, ReportedProblem } from "../host/host.ts";

@@ -2,7 +2,7 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../../agent/ai-agent.ts";
 import type { CommandAnswer } from "../../agent/extensions.ts";
-import type { ApprovalMode } from "../../approval/policy.ts";
+import type { ApprovalMode } from "../../approval/decision.ts";
 import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";

@@ -2,8 +2,9 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { ApprovalMode, Effect } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
-import { type ApprovalMode, decide, type Effect } from "../../../agent-core/approval/policy.ts";
+import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { readCorpus } from "./support/corpus.ts";
 

@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Decision, PolicyContext } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
-import { type Decision, decide, type PolicyContext } from "../../../agent-core/approval/policy.ts";
+import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 
 /** A repository with a secret in `.env`, and source files in `src`. */

@@ -2,8 +2,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { ApprovalMode, Decision, PolicyContext } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
-import { type ApprovalMode, type Decision, decide, type PolicyContext } from "../../../agent-core/approval/policy.ts";
+import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 
 const home = "/home/someone";

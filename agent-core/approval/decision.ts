@@ -1,0 +1,108 @@
+/** Effects of tool calls as the approval sees them, and its decisions. */
+import type { SandboxKind } from "../host/terminals/terminals.ts";
+import type { CommandScope } from "./command-scope.ts";
+import type { GrantLookup, GrantOffer } from "./grants.ts";
+import type { Reach } from "./shell/recorder.ts";
+
+/** Effect of a tool call, as far as the approval policy needs it. Paths are absolute. */
+export type Effect =
+  | { readonly kind: "none" }
+  | { readonly kind: "read"; readonly paths: readonly string[] }
+  | { readonly kind: "edit"; readonly paths: readonly string[] }
+  /** Changes what later sessions know: the memory, or a skill of the home. */
+  | { readonly kind: "memory" }
+  | { readonly kind: "skill" }
+  /** Reads from the internet. `sent`: URLs or a query, which leave the machine. `places`: hosts, for grants. */
+  | { readonly kind: "fetch"; readonly sent: readonly string[]; readonly places: readonly string[] }
+  /** Works with the browser's page. `site`: host and port of the page. `sent`: an address or typed text. */
+  | {
+      readonly kind: "browse";
+      readonly action: "open" | "act" | "read";
+      readonly site: string;
+      /** The site is a server of this machine. */
+      readonly isLocal: boolean;
+      readonly sent: readonly string[];
+    }
+  /** A tool of an MCP server or a plugin: its effects are known only from hints. */
+  | {
+      readonly kind: "foreign";
+      /** Identity of the server or plugin, for grants. It must change with the program behind the name. */
+      readonly origin: string;
+      /** Name of the origin for display: `the MCP server github`. */
+      readonly originName: string;
+      /** The origin's name of the tool. */
+      readonly tool: string;
+      /** The tool only reads, by the word of an origin that the user chose. */
+      readonly readOnly: boolean;
+      readonly args: unknown;
+    }
+  | {
+      readonly kind: "command";
+      readonly command: string;
+      readonly cwd: string;
+      /** File with the variables that earlier commands exported. */
+      readonly variables?: string | undefined;
+      /** The call asks for the network, or for no sandbox at all. Default: as the command needs. */
+      readonly reach?: Reach | undefined;
+    };
+
+/**
+ * `ask`: edits and all commands that do more than read ask; `code`: edits land, risky commands ask; `plan`: reading
+ * only; `auto`: only protected paths and effects that are not known before they run ask.
+ */
+export type ApprovalMode = "ask" | "code" | "plan" | "auto";
+
+export type PolicyContext = {
+  readonly mode: ApprovalMode;
+  readonly scope: CommandScope;
+  /** The user trusts the workspace. */
+  readonly trusted: boolean;
+  readonly grants: GrantLookup;
+  /** False: effects that would ask are allowed (`approvals.mode: off`); blocked ones stay blocked. Default true. */
+  readonly asks?: boolean;
+  /** Files of the workspace that the agent wrote. `decide` adds those of the effects that it lets through or asks about. */
+  readonly written?: Set<string>;
+  /** Values of the user's secrets. Default: none. */
+  readonly secrets?: readonly string[];
+  /** Commands can run in a sandbox, which confines their effects. Default false. */
+  readonly sandbox?: boolean;
+};
+
+/** `sandbox`: the command runs only in this one. */
+export type Decision = {
+  readonly sandbox?: SandboxKind;
+} /** `granted`: a lasting answer of the user covers the effect. */ & (
+  | { readonly kind: "allow"; readonly granted?: true }
+  /** `text` is for the model: the reason, and what to do instead. */
+  | { readonly kind: "deny"; readonly text: string }
+  /** `grant`: the offer that a lasting answer accepts; undefined when no answer may last. */
+  | {
+      readonly kind: "ask";
+      readonly reasons: readonly string[];
+      /** Concerns a protected file: only the user may allow it. */
+      readonly isProtected?: true;
+      readonly grant: GrantOffer | undefined;
+    }
+);
+
+export const ALLOW: Decision = { kind: "allow" };
+const GRANTED: Decision = { kind: "allow", granted: true };
+
+/** Asks, unless a lasting answer of the user covers it. */
+export function askUnlessGranted(
+  reasons: readonly string[],
+  grant: GrantOffer | undefined,
+  { grants }: PolicyContext,
+): Decision {
+  return grant !== undefined && grants.covers(grant) ? GRANTED : { kind: "ask", reasons, grant };
+}
+
+/** The same decision; only the user may answer its question. */
+export function asProtected(decision: Decision): Decision {
+  return decision.kind === "ask" ? { ...decision, isProtected: true } : decision;
+}
+
+/** `text` is for the model. */
+export function deny(text: string): Decision {
+  return { kind: "deny", text };
+}

@@ -1,0 +1,68 @@
+/** Approval of web pages and of the browser. */
+import { holdsSecret, redact } from "../providers/redact.ts";
+import {
+  ALLOW,
+  askUnlessGranted,
+  asProtected,
+  type Decision,
+  deny,
+  type Effect,
+  type PolicyContext,
+} from "./decision.ts";
+import type { Grant } from "./grants.ts";
+
+/** Longer addresses and queries can carry a file away. Addresses of pages rarely have 300 characters. */
+const MAX_SENT_CHARS = 500;
+
+/** A page changes nothing here, but its address carries text away. */
+export function decideFetch(
+  { sent, places }: Extract<Effect, { kind: "fetch" }>,
+  { secrets = [], ...context }: PolicyContext,
+): Decision {
+  const { mode, trusted } = context;
+  if (!trusted) return deny("The user has not trusted this workspace, so nothing is fetched from the internet for it.");
+  const keys = places.map(
+    (place): Grant => ({ id: JSON.stringify(["fetch", place]), description: `reading ${place}` }),
+  );
+  const grant = { description: keys.map(({ description }) => description).join("; "), keys };
+  const leaks = sent.filter((text) => holdsSecret(text, secrets));
+  const long = sent.filter((text) => text.length > MAX_SENT_CHARS);
+  if (leaks.length > 0) {
+    const reasons = leaks.map((text) => `Sends what looks like a key or another secret: ${redact(text, secrets)}`);
+    return asProtected({ kind: "ask", reasons, grant: undefined });
+  }
+  if (mode === "auto") return ALLOW;
+  if (long.length > 0) {
+    const reasons = long.map((text) => `Sends ${text.length} characters: ${text}`);
+    return { kind: "ask", reasons, grant: undefined };
+  }
+  return mode === "ask"
+    ? askUnlessGranted(
+        sent.map((text) => `Reads ${text}`),
+        grant,
+        context,
+      )
+    : ALLOW;
+}
+
+/** A page of the internet is a fetch. Opening a server of this machine, and acting on a page, ask once for the site. */
+export function decideBrowse(
+  { action, site, isLocal, sent }: Extract<Effect, { kind: "browse" }>,
+  context: PolicyContext,
+): Decision {
+  const { mode } = context;
+  if (action === "read") return ALLOW;
+  const fetched = decideFetch({ kind: "fetch", sent, places: [site] }, context);
+  if ((action === "open" && !isLocal) || fetched.kind === "deny") return fetched;
+  if (mode === "plan" && action === "act") {
+    return deny("Plan mode is read-only: pages are only read. Put the action into your plan instead.");
+  }
+  if (mode === "auto" || (fetched.kind === "ask" && fetched.isProtected)) return fetched;
+  const description = `opening, clicking and typing on ${site}`;
+  const reason = action === "open" ? `Opens ${site}, a server of this machine` : `Clicks and types on ${site}`;
+  return askUnlessGranted(
+    [reason],
+    { description, keys: [{ id: JSON.stringify(["browse", site]), description }] },
+    context,
+  );
+}
