@@ -2,7 +2,9 @@
 import * as vscode from "vscode";
 import type { ChatView } from "./chat/chat-view.ts";
 import { commands } from "./commands/commands.ts";
-import { CHAT_VIEW } from "./commands/show-panel.ts";
+import { openUris } from "./commands/open-uri.ts";
+import { CHAT_VIEW, showPanel } from "./commands/show-panel.ts";
+import { registerReadTools } from "./editor-chat/read-tools.ts";
 import type { Services } from "./services.ts";
 
 let built: Promise<Extension> | undefined;
@@ -18,6 +20,13 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
       resolveWebviewView: async (view) => (await extension()).view.resolveWebviewView(view),
     }),
+    vscode.window.registerUriHandler(
+      openUris(
+        async (command) => showPanel((await extension()).services, command),
+        (text) => vscode.window.showWarningMessage(text),
+      ),
+    ),
+    ...registerReadTools({ agent: async () => (await extension()).services.worker.agent() }),
     ...Object.entries(commands).map(([id, run]) =>
       vscode.commands.registerCommand(id, async (...args: unknown[]) => run((await extension()).services, ...args)),
     ),

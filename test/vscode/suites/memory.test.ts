@@ -31,7 +31,21 @@ suite("memory", () => {
     assert.equal(shown()?.uri.fsPath, join(folder, "USER.md"));
     assert.equal(shown()?.isUntitled, true);
   });
+
+  test("a tool of VS Code's own chat reads the memory, and another one searches past sessions", async () => {
+    assert.match(await toolText("hermes_memory", {}), /^# Notes of Hermes\n- tests run with vitest\n- likes tabs/);
+    assert.equal(
+      await toolText("hermes_past_sessions", { query: "flibbertigibbet" }),
+      "No past session of this folder matches.",
+    );
+    await assert.rejects(toolText("hermes_past_sessions", { query: " " }), /needs a query/);
+  });
 });
+
+async function toolText(name: string, input: object): Promise<string> {
+  const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined });
+  return content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : "")).join("");
+}
 
 async function hover(uri: vscode.Uri, line: number): Promise<readonly string[]> {
   const place = new vscode.Position(line, 0);
