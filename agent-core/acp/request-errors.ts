@@ -7,7 +7,7 @@ import { writeFault } from "../sessions/write-fault.ts";
 
 /** ACP's "authentication required". */
 const AUTH_REQUIRED = -32000;
-const INTERNAL_ERROR = -32603;
+export const INTERNAL_ERROR = -32603;
 const RESOURCE_NOT_FOUND = -32002;
 /** Limit of a quoted session id. */
 const MAX_ID_CHARS = 100;

@@ -16,6 +16,7 @@ import {
   registerProcessMethods,
   registerTurnMethods,
 } from "./methods/conversation-methods.ts";
+import { registerEditorMethods } from "./methods/editor-methods.ts";
 import { registerHistoryMethods, registerSessionMethods } from "./methods/session-methods.ts";
 import {
   registerExtensionMethods,
@@ -35,6 +36,7 @@ const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] =
   registerExtensionMethods,
   registerMemoryMethods,
   registerEditorNotifications,
+  registerEditorMethods,
 ];
 
 export type AgentService = {

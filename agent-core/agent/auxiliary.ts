@@ -32,6 +32,7 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   web_extract: 60_000,
   vision: 60_000,
   evaluation: 60_000,
+  commit_message: 60_000,
 };
 
 /** Share of a task's time for retries, which no one sees. */

@@ -76,6 +76,7 @@ const auxiliaryTasks = {
   background_review: auxiliarySection,
   mcp: auxiliarySection,
   evaluation: auxiliarySection,
+  commit_message: auxiliarySection,
   web_extract: auxiliarySection,
   vision: auxiliarySection,
 };

@@ -3,6 +3,7 @@ import { chooseModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
 import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
+import { stopCommitMessage, writeCommitMessage } from "./commit-message.ts";
 import { askSelection } from "./editor-commands.ts";
 import { importSessions } from "./import-sessions.ts";
 import { manageGrants } from "./manage-grants.ts";
@@ -28,6 +29,10 @@ export const commands: CommandTable = {
 
   // Code in the editor
   "hermes.askSelection": askSelection,
+
+  // Source Control
+  "hermes.writeCommitMessage": writeCommitMessage,
+  "hermes.stopCommitMessage": stopCommitMessage,
 
   // Model
   "hermes.chooseModel": (services) => chooseModel(services),

@@ -1,0 +1,85 @@
+/** Repositories of VS Code's git extension, and the changes that the next commit takes. */
+import * as vscode from "vscode";
+
+type Change = { readonly uri: vscode.Uri };
+
+/** The part of the git extension's API that Hermes uses. */
+export type GitRepository = {
+  readonly rootUri: vscode.Uri;
+  readonly inputBox: { value: string };
+  readonly state: {
+    readonly HEAD: { readonly name?: string } | undefined;
+    readonly indexChanges: readonly Change[];
+    /** Missing in older versions, which list these files in `workingTreeChanges`. */
+    readonly untrackedChanges?: readonly Change[];
+  };
+  status(): Promise<void>;
+  /** `cached`: the staged changes. */
+  diff(cached: boolean): Promise<string>;
+  log(options: { readonly maxEntries: number }): Promise<readonly { readonly message: string }[]>;
+};
+
+type GitExtension = {
+  readonly enabled: boolean;
+  getAPI(version: 1): {
+    readonly repositories: readonly GitRepository[];
+    getRepository(uri: vscode.Uri): GitRepository | null;
+  };
+};
+
+/**
+ * The repository of a Source Control view, else that of the active file, else the only one, else the user's choice.
+ * Undefined when the user chose none. Rejects with an Error in one line when there is no repository.
+ */
+export async function chooseRepository(view: unknown): Promise<GitRepository | undefined> {
+  const extension = vscode.extensions.getExtension<GitExtension>("vscode.git");
+  const git = await extension?.activate();
+  if (git?.enabled !== true)
+    throw new Error("VS Code's Git extension is disabled. Enable it and the setting git.enabled.");
+  const api = git.getAPI(1);
+  const { repositories } = api;
+  const place = rootOf(view) ?? vscode.window.activeTextEditor?.document.uri;
+  const here = place && api.getRepository(place);
+  if (here) return here;
+  if (repositories.length === 0) throw new Error("No git repository is open. Open a folder that has one.");
+  if (repositories.length === 1) return repositories[0];
+  const items = repositories.map((repository) => ({
+    label: vscode.workspace.asRelativePath(repository.rootUri, true),
+    repository,
+  }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: "Repository of the commit" }))?.repository;
+}
+
+function rootOf(view: unknown): vscode.Uri | undefined {
+  if (typeof view !== "object" || view === null || !("rootUri" in view)) return undefined;
+  return view.rootUri instanceof vscode.Uri ? view.rootUri : undefined;
+}
+
+/** Diff of the staged changes; when nothing is staged, of all changes and new files. Empty when there are none. */
+export async function commitDiff(repository: GitRepository): Promise<string> {
+  await repository.status();
+  const { indexChanges, untrackedChanges = [] } = repository.state;
+  if (indexChanges.length > 0) return repository.diff(true);
+  const [changes, ...added] = await Promise.all([
+    repository.diff(false),
+    ...untrackedChanges.slice(0, MAX_NEW_FILES).map(({ uri }) => newFileDiff(repository, uri)),
+  ]);
+  return [changes, ...added].join("");
+}
+
+/** Limits for new files, which `git diff` leaves out. */
+const MAX_NEW_FILES = 200;
+const MAX_NEW_FILE_BYTES = 100_000;
+
+async function newFileDiff({ rootUri }: GitRepository, uri: vscode.Uri): Promise<string> {
+  const path = uri.path.slice(rootUri.path.length + 1);
+  const header = `diff --git a/${path} b/${path}\nnew file\n`;
+  try {
+    const { size } = await vscode.workspace.fs.stat(uri);
+    if (size > MAX_NEW_FILE_BYTES) return `${header}[${size} bytes]\n`;
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+    return text.includes("\0") ? `${header}[binary file]\n` : `${header}${text.replace(/^/gm, "+")}\n`;
+  } catch {
+    return header; // the file is gone, or a folder with a repository of its own
+  }
+}
