@@ -6,6 +6,7 @@ import { call, notify } from "../agent-core/protocol/method.ts";
 import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
+import { attachmentTexts, contextActions } from "./chat/actions/context-actions.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";
 import { taskActions } from "./chat/actions/task-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
@@ -19,6 +20,7 @@ import { SessionRouter, Sessions } from "./chat/sessions.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { hoverOverMemory } from "./commands/memory-files.ts";
 import { CHAT_VIEW } from "./commands/show-panel.ts";
+import { promptBlocks } from "./context/prompt-blocks.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { MODEL_SETTINGS, ModelMemory } from "./models/model-memory.ts";
@@ -77,6 +79,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
       ...sessionActions({ sessions, panel, history, worker, requests, restores }),
       ...workspaceActions(services),
       ...taskActions(services),
+      ...contextActions(services),
     },
     log,
   );
@@ -110,11 +113,13 @@ function sessionsIn(
   { panel, router, status, models, worker }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
+  const texts = attachmentTexts();
   return new Sessions(
     {
       agent: () => worker.agent(),
       place: () => sessionPlace(models.chosen, servers),
       warnings: () => servers.takeProblems(),
+      promptBlocks: (content) => promptBlocks(content, texts),
       opened: (opened) => {
         if (opened === undefined) return;
         panel.setFacts({ sandbox: opened.sandbox });

@@ -101,18 +101,26 @@ export const HermesRewoundMeta = z.object({
 });
 export type HermesRewoundMeta = z.infer<typeof HermesRewoundMeta>;
 
-const steerParams = z.object({
-  sessionId: z.string(),
-  prompt: z
-    .array(
-      z.discriminatedUnion("type", [
-        z.object({ type: z.literal("text"), text: z.string() }),
-        z.object({ type: z.literal("image"), mimeType: z.string(), data: z.string() }),
-        z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string() }),
-      ]),
-    )
-    .min(1),
-});
+const blockMeta = { _meta: z.record(z.string(), z.unknown()).nullable().exactOptional() };
+
+/** Content block of ACP. Audio is left out, because no model gets it. */
+const promptBlock = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string(), ...blockMeta }),
+  z.object({ type: z.literal("image"), mimeType: z.string(), data: z.string(), ...blockMeta }),
+  z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string(), ...blockMeta }),
+  z.object({
+    type: z.literal("resource"),
+    resource: z.union([
+      z.object({ uri: z.string(), text: z.string(), mimeType: z.string().nullable().exactOptional() }),
+      z.object({ uri: z.string(), blob: z.string(), mimeType: z.string().nullable().exactOptional() }),
+    ]),
+    ...blockMeta,
+  }),
+]);
+
+export type PromptBlock = z.infer<typeof promptBlock>;
+
+const steerParams = z.object({ sessionId: z.string(), prompt: z.array(promptBlock).min(1) });
 
 const steerResult = z.object({ queued: z.literal(true) });
 

@@ -11,6 +11,7 @@ import type {
   ToolCallUpdate,
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { Attachment, Attachments, MentionItem } from "./attachments.ts";
 import { HermesExtensionItem } from "./extensions.ts";
 import { HermesProcess } from "./processes.ts";
 import { HermesRestoredFile } from "./restores.ts";
@@ -28,6 +29,7 @@ export type AgentState = z.infer<typeof AgentState>;
 export const QueuedPrompt = z.object({
   id: z.string(),
   text: z.string(),
+  attachments: Attachments.exactOptional(),
   state: z.enum(["waiting", "steering", "editing"]),
 });
 export type QueuedPrompt = Readonly<z.infer<typeof QueuedPrompt>>;
@@ -110,7 +112,12 @@ const sessionEvent = z.object({
 
 const turnEvents = [
   /** A turn starts with this message of the user. */
-  z.object({ kind: z.literal("prompt"), id: z.string(), text: z.string() }),
+  z.object({
+    kind: z.literal("prompt"),
+    id: z.string(),
+    text: z.string(),
+    attachments: Attachments.exactOptional(),
+  }),
   /** Neighbouring deltas of a text may have been merged. */
   z.object({ kind: z.literal("update"), update: acp<SessionUpdate>() }),
   /** `error`: one line. */
@@ -219,6 +226,10 @@ export const WorkspaceFacts = z.object({
   processes: z.array(z.object({ sessionId: z.string(), processes: z.array(HermesProcess).readonly() })).readonly(),
   /** MCP servers, plugins, hooks and skills of every open session. */
   extensions: z.array(z.object({ sessionId: z.string(), items: z.array(HermesExtensionItem).readonly() })).readonly(),
+  /** The active file or its selection, which the panel sends with the next message. Empty when switched off. */
+  suggested: z.array(Attachment).readonly(),
+  /** The user wants such suggestions. */
+  isSuggesting: z.boolean(),
   /** Null: the page has not been needed yet, or a model is set up. */
   setup: SetupPage.nullable(),
 });
@@ -244,6 +255,8 @@ export const PanelCommand = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("compose"), text: z.string().exactOptional() }),
   /** Removes a text that `compose` inserted, unless the user has changed it. */
   z.object({ kind: z.literal("withdraw"), text: z.string() }),
+  /** Adds attachments to the draft, and focuses the composer. */
+  z.object({ kind: z.literal("attach"), attachments: Attachments }),
   /** The host shows a new session: leads to it and focuses the composer. */
   z.object({ kind: z.literal("new-session") }),
   /** The session shown was deleted: opens a new one and keeps the page. */
@@ -274,6 +287,13 @@ export const HostMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("facts"), facts: WorkspaceFacts }),
   z.object({ type: z.literal("history"), update: HistoryUpdate }),
   z.object({ type: z.literal("extension-acted"), acted: ExtensionActed }),
+  /** Matches of a `mention-search`, best first. A later message with the same id replaces them. */
+  z.object({
+    type: z.literal("mentions"),
+    id: z.number(),
+    items: z.array(MentionItem).readonly(),
+    isComplete: z.boolean(),
+  }),
   /** Events of a sub-agent's conversation; `reset`: from the beginning of what the panel has. */
   z.object({
     type: z.literal("task-events"),

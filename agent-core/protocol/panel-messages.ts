@@ -3,13 +3,11 @@
  * came to it in an event.
  */
 import * as z from "zod";
+import { Attachments, AttachmentUri, PictureData, PictureType } from "./attachments.ts";
 import { HermesExtensionAction } from "./extensions.ts";
 
 /** Limit for a prompt. Characters. */
 const MAX_TEXT_CHARS = 10_000_000;
-
-/** Limit for a picture, in base64. A message of the agent has at most 64 MiB. Characters. */
-const MAX_PICTURE_CHARS = 64 * 1_024 * 1_024;
 
 const text = z.string().max(MAX_TEXT_CHARS);
 const id = z.string().max(200);
@@ -18,6 +16,8 @@ const choice = z.string().max(300);
 const path = z.string().max(4_096);
 /** Position of a user message in its session, as HermesMessageMeta. */
 const position = z.int().min(0);
+/** Content of a user's message. The text may be empty beside attachments. */
+const prompt = { text, attachments: Attachments.exactOptional() };
 
 const connection = [
   /** The panel runs; `next` is the number of the event that it expects in `epoch`, or 0. */
@@ -30,10 +30,10 @@ const connection = [
 
 const conversation = [
   /** `now`: into the running turn, not after it. */
-  z.object({ type: z.literal("prompt"), text, now: z.literal(true).exactOptional() }),
+  z.object({ type: z.literal("prompt"), ...prompt, now: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("cancel") }),
-  /** Removes the user message at this position and all after it, then sends `text`. */
-  z.object({ type: z.literal("resend"), position, text }),
+  /** Removes the user message at this position and all after it, then sends this one. */
+  z.object({ type: z.literal("resend"), position, ...prompt }),
   /** Forks the session before this message; `text`, the message itself, goes into the composer. */
   z.object({ type: z.literal("fork-here"), position, text }),
   /** Requests the messages before this position: a page of them, or all. */
@@ -50,7 +50,7 @@ const queue = [
   z.object({ type: z.literal("queue-remove"), id }),
   /** The user edits the message; it is not sent before `queue-edit`. */
   z.object({ type: z.literal("queue-hold"), id }),
-  z.object({ type: z.literal("queue-edit"), id, text }),
+  z.object({ type: z.literal("queue-edit"), id, ...prompt }),
   /** `to`: index in the queue, from 0. */
   z.object({ type: z.literal("queue-move"), id, to: z.int().min(0) }),
   /** Sends the message into the running turn, after the current step. */
@@ -96,9 +96,16 @@ const tasks = [
   z.object({ type: z.literal("task-earlier"), child: id, before: position }),
 ] as const;
 
-/** Formats of pictures that the panel shows. */
-const PictureType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-export type PictureType = z.infer<typeof PictureType>;
+const context = [
+  /** Requests the matches of the text after `@`. `id`: number of the search; matches of an older one are dropped. */
+  z.object({ type: z.literal("mention-search"), id: z.int().min(0), query: z.string().max(1_000) }),
+  /** The user dropped these resources on the panel. */
+  z.object({ type: z.literal("attach-dropped"), uris: z.array(AttachmentUri).max(1_000) }),
+  /** Shows the editor's dialog for files. */
+  z.object({ type: z.literal("attach-pick") }),
+  /** Switches the suggestion of the active file on or off for this workspace. */
+  z.object({ type: z.literal("attach-suggested"), on: z.boolean() }),
+] as const;
 
 const workspace = [
   z.object({ type: z.literal("open-review"), path }),
@@ -112,14 +119,7 @@ const workspace = [
   z.object({ type: z.literal("open-location"), path, line: z.int().min(1).exactOptional() }),
   z.object({ type: z.literal("open-link"), href: z.string().max(4_096) }),
   /** Opens a picture of a card in a tab of the editor. `data`: base64. */
-  z.object({
-    type: z.literal("open-picture"),
-    mimeType: PictureType,
-    data: z
-      .string()
-      .max(MAX_PICTURE_CHARS)
-      .regex(/^[A-Za-z0-9+/]+=*$/),
-  }),
+  z.object({ type: z.literal("open-picture"), mimeType: PictureType, data: PictureData }),
   z.object({ type: z.literal("insert-text"), text }),
   z.object({ type: z.literal("show-terminal"), terminalId: id }),
   /** `text` includes its line break. */
@@ -162,6 +162,7 @@ export const PanelMessage = z.discriminatedUnion("type", [
   ...connection,
   ...conversation,
   ...queue,
+  ...context,
   ...restores,
   ...sessions,
   ...tasks,

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type ClientContext,
+  type ContentBlock,
   type McpServer,
   methods,
   RequestError,
@@ -10,7 +11,7 @@ import {
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { steerMethod } from "../../agent-core/protocol/conversation.ts";
+import { type PromptBlock, steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
 import {
@@ -21,6 +22,7 @@ import {
 } from "../../agent-core/protocol/sessions.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
+import { contentOf, type PromptContent } from "./prompt-queue.ts";
 import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
 
 /** Folders of the session and the facts that a new session starts with. */
@@ -37,6 +39,8 @@ export type SessionPorts = {
   readonly place: () => Promise<SessionPlace>;
   /** Warnings about the configuration that no session has shown yet, one line each. */
   readonly warnings: () => readonly string[];
+  /** Content blocks of a message, with its attachments as they are now. */
+  readonly promptBlocks: (content: PromptContent) => Promise<PromptBlock[]>;
   /** Puts text into the composer, before the draft. */
   readonly compose: (text: string) => void;
   /** New sessions start with this model. */
@@ -116,8 +120,8 @@ export class ChatSession {
   }
 
   /** `now`: into the running turn. Without a running turn the prompt starts one. */
-  prompt(text: string, now = false): void {
-    this.dispatch({ type: "prompt", id: randomUUID(), text, now });
+  prompt(content: PromptContent, now = false): void {
+    this.dispatch({ type: "prompt", id: randomUUID(), ...content, now });
   }
 
   dispatch(event: SessionEvent): void {
@@ -170,13 +174,13 @@ export class ChatSession {
         this.log.push(effect.event);
         break;
       case "send-prompt":
-        void this.#sendPrompt(effect.text);
+        void this.#sendPrompt(effect);
         break;
       case "steer":
-        void this.#steer(effect.id, effect.text);
+        void this.#steer(effect.id, effect);
         break;
       case "rewind":
-        void this.#rewind(effect.position, effect.text);
+        void this.#rewind(effect.position, contentOf(effect));
         break;
       case "cancel":
         void this.#cancel();
@@ -253,10 +257,11 @@ export class ChatSession {
     this.#setOptions(configOptions);
   }
 
-  async #sendPrompt(text: string): Promise<void> {
+  async #sendPrompt(content: PromptContent): Promise<void> {
     try {
+      const prompt: ContentBlock[] = await this.#ports.promptBlocks(content);
       const { stopReason } = await this.#request((agent, sessionId) =>
-        agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] }),
+        agent.request(methods.agent.session.prompt, { sessionId, prompt }),
       );
       this.dispatch({ type: "turn-ended", stopReason });
     } catch (error) {
@@ -264,20 +269,19 @@ export class ChatSession {
     }
   }
 
-  async #steer(id: string, text: string): Promise<void> {
+  async #steer(id: string, content: PromptContent): Promise<void> {
     try {
-      await this.#request((agent, sessionId) =>
-        call(agent, steerMethod, { sessionId, prompt: [{ type: "text", text }] }),
-      );
+      const prompt = await this.#ports.promptBlocks(content);
+      await this.#request((agent, sessionId) => call(agent, steerMethod, { sessionId, prompt }));
     } catch (error) {
       this.dispatch({ type: "steer-failed", id, message: messageOf(error) });
     }
   }
 
-  async #rewind(position: number, text: string): Promise<void> {
+  async #rewind(position: number, content: PromptContent): Promise<void> {
     try {
       await this.#request((agent, sessionId) => call(agent, sessionMethods.rewind, { sessionId, position }));
-      this.dispatch({ type: "rewound", id: randomUUID(), position, text });
+      this.dispatch({ type: "rewound", id: randomUUID(), position, ...content });
     } catch (error) {
       this.dispatch({ type: "rewind-failed", message: messageOf(error) });
     }

@@ -29,6 +29,8 @@ export class PanelConnection {
       background: [],
       processes: [],
       extensions: [],
+      suggested: [],
+      isSuggesting: true,
       setup: null,
     };
   }
@@ -79,6 +81,11 @@ export class PanelConnection {
   /** Reaches only a panel that runs: the outcome of an earlier action is of no use to a new one. */
   extensionActed(acted: ExtensionActed): void {
     this.#post?.({ type: "extension-acted", acted });
+  }
+
+  /** Reaches only a panel that runs: the search was the panel's. */
+  mentions(found: Omit<Extract<HostMessage, { type: "mentions" }>, "type">): void {
+    this.#post?.({ type: "mentions", ...found });
   }
 
   /** Reaches only a panel that runs: a new panel shows no conversation of a sub-agent. */

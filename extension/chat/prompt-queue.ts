@@ -3,8 +3,16 @@ import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";
 
 export type PromptQueue = readonly QueuedPrompt[];
 
-export function add(queue: PromptQueue, id: string, text: string): PromptQueue {
-  return [...queue, { id, text, state: "waiting" }];
+/** Text and attachments of a message. */
+export type PromptContent = Pick<QueuedPrompt, "text" | "attachments">;
+
+/** The content alone. An empty list of attachments is left out. */
+export function contentOf({ text, attachments = [] }: PromptContent): PromptContent {
+  return { text, ...(attachments.length > 0 && { attachments }) };
+}
+
+export function add(queue: PromptQueue, id: string, content: PromptContent): PromptQueue {
+  return [...queue, { id, ...contentOf(content), state: "waiting" }];
 }
 
 /** The user edits the message: neither it nor any message after it is sent. */
@@ -12,9 +20,11 @@ export function hold(queue: PromptQueue, id: string): PromptQueue {
   return change(queue, id, isWaiting, { state: "editing" });
 }
 
-/** Ends the edit. A message that is being steered into the turn keeps its text. */
-export function edit(queue: PromptQueue, id: string, text: string): PromptQueue {
-  return change(queue, id, isQueued, { text, state: "waiting" });
+/** Ends the edit. A message that is being steered into the turn keeps its content. */
+export function edit(queue: PromptQueue, id: string, content: PromptContent): PromptQueue {
+  return queue.map((prompt) =>
+    prompt.id === id && isQueued(prompt) ? { id, ...contentOf(content), state: "waiting" } : prompt,
+  );
 }
 
 /** Ends every edit: a panel that was reloaded has lost its editors. */

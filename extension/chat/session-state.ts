@@ -25,7 +25,7 @@ export type SessionState = {
 export type Turn =
   | { readonly kind: "idle" }
   /** The message waits for the session to open. */
-  | { readonly kind: "starting"; readonly id: string; readonly text: string }
+  | ({ readonly kind: "starting"; readonly id: string } & queue.PromptContent)
   /** The agent removes messages before the turn starts. */
   | { readonly kind: "rewinding" }
   /** `sendsNext`: the turn was stopped to send the next message of the queue. */
@@ -36,15 +36,15 @@ export type SessionEvent =
   | { readonly type: "opened"; readonly attempt: number; readonly loadError?: string }
   | { readonly type: "open-failed"; readonly attempt: number; readonly message: string }
   /** `now`: into the running turn. `id` is new. */
-  | { readonly type: "prompt"; readonly id: string; readonly text: string; readonly now?: boolean }
+  | ({ readonly type: "prompt"; readonly id: string; readonly now?: boolean } & queue.PromptContent)
   | { readonly type: "turn-ended"; readonly stopReason: StopReason }
   | { readonly type: "turn-failed"; readonly message: string }
   | { readonly type: "cancel" }
-  | { readonly type: "resend"; readonly position: number; readonly text: string }
-  | { readonly type: "rewound"; readonly id: string; readonly position: number; readonly text: string }
+  | ({ readonly type: "resend"; readonly position: number } & queue.PromptContent)
+  | ({ readonly type: "rewound"; readonly id: string; readonly position: number } & queue.PromptContent)
   | { readonly type: "rewind-failed"; readonly message: string }
   | { readonly type: "queue-hold" | "queue-remove" | "queue-send" | "queue-interrupt"; readonly id: string }
-  | { readonly type: "queue-edit"; readonly id: string; readonly text: string }
+  | ({ readonly type: "queue-edit"; readonly id: string } & queue.PromptContent)
   | { readonly type: "queue-move"; readonly id: string; readonly to: number }
   | { readonly type: "queue-release" }
   | { readonly type: "steer-failed"; readonly id: string; readonly message: string }
@@ -58,9 +58,9 @@ export type SessionEvent =
 export type SessionEffect =
   | { readonly type: "open"; readonly attempt: number }
   | { readonly type: "emit"; readonly event: PanelEvent }
-  | { readonly type: "send-prompt"; readonly text: string }
-  | { readonly type: "steer"; readonly id: string; readonly text: string }
-  | { readonly type: "rewind"; readonly position: number; readonly text: string }
+  | ({ readonly type: "send-prompt" } & queue.PromptContent)
+  | ({ readonly type: "steer"; readonly id: string } & queue.PromptContent)
+  | ({ readonly type: "rewind"; readonly position: number } & queue.PromptContent)
   | { readonly type: "cancel" }
   /** Puts text into the composer, before the draft. */
   | { readonly type: "compose"; readonly text: string }
@@ -137,7 +137,7 @@ function opened(state: SessionState, loadError: string | undefined): Step {
   if (turn.kind !== "starting") {
     return [next, state.isInBackground && isIdle(next) ? [...notices, { type: "close" }] : notices];
   }
-  const [running, effects] = start({ ...next, turn: { kind: "idle" } }, turn.id, turn.text);
+  const [running, effects] = start({ ...next, turn: { kind: "idle" } }, turn.id, turn);
   return [running, [...notices, ...effects]];
 }
 
@@ -145,7 +145,7 @@ function openFailed(state: SessionState, message: string): Step {
   const { turn } = state;
   const closed: SessionState = { ...state, phase: "closed", turn: { kind: "idle" }, canContinue: false };
   if (state.isInBackground && isIdle(state)) return [closed, [{ type: "close" }]];
-  const prompt = turn.kind === "starting" ? [promptEvent(turn.id, turn.text)] : [];
+  const prompt = turn.kind === "starting" ? [promptEvent(turn.id, turn)] : [];
   return [closed, [...prompt, turnError(message)]];
 }
 
@@ -173,22 +173,26 @@ function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | 
 /** Commands that act on the running turn; without one the agent answers them. */
 const TURN_COMMAND = /^\s*\/(stop|steer|queue)(?:\s+(\S[\s\S]*))?$/;
 
-function stepPrompt(state: SessionState, { id, text, now }: EventOf<"prompt">): Step {
-  if (state.turn.kind === "idle") return start(state, id, text);
-  const [, command, message] = TURN_COMMAND.exec(text) ?? [];
+function stepPrompt(state: SessionState, event: EventOf<"prompt">): Step {
+  const { id, now } = event;
+  const content = queue.contentOf(event);
+  if (state.turn.kind === "idle") return start(state, id, content);
+  const [, command, message] = TURN_COMMAND.exec(content.text) ?? [];
   if (command === "stop") return stepTurn(state, { type: "cancel" });
-  const queued: SessionState = { ...state, queue: queue.add(state.queue, id, message ?? text) };
+  const text = message ?? content.text;
+  const queued: SessionState = { ...state, queue: queue.add(state.queue, id, { ...content, text }) };
   return now || (command === "steer" && message !== undefined) ? sendQueued(queued, id) : [queued, []];
 }
 
 /** Starts a turn, as soon as the session is open. */
-function start(state: SessionState, id: string, text: string): Step {
-  const choosing: SessionState = { ...state, choosesModel: CHOOSES_MODEL.test(text) };
+function start(state: SessionState, id: string, prompt: queue.PromptContent): Step {
+  const content = queue.contentOf(prompt);
+  const choosing: SessionState = { ...state, choosesModel: CHOOSES_MODEL.test(content.text) };
   if (state.phase === "open") {
     const running: SessionState = { ...choosing, turn: { kind: "running", sendsNext: false } };
-    return [running, [promptEvent(id, text), { type: "send-prompt", text }]];
+    return [running, [promptEvent(id, content), { type: "send-prompt", ...content }]];
   }
-  const starting: SessionState = { ...choosing, turn: { kind: "starting", id, text } };
+  const starting: SessionState = { ...choosing, turn: { kind: "starting", id, ...content } };
   return state.phase === "closed" ? open(starting) : [starting, []];
 }
 
@@ -208,7 +212,7 @@ function continueQueue(state: SessionState): Step {
 function sendNext(state: SessionState): Step {
   const next = queue.next(state.queue);
   if (next === undefined) return [state, []];
-  return start({ ...state, queue: queue.remove(state.queue, next.id) }, next.id, next.text);
+  return start({ ...state, queue: queue.remove(state.queue, next.id) }, next.id, next);
 }
 
 function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "rewind-failed">): Step {
@@ -218,11 +222,12 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
       if (state.turn.kind !== "idle") {
         return [state, [notice("warning", "Stop the running turn before you edit an earlier message.")]];
       }
-      const { position, text } = event;
-      return [{ ...state, turn: { kind: "rewinding" } }, [{ type: "rewind", position, text }]];
+      const { position } = event;
+      const rewind: SessionEffect = { type: "rewind", position, ...queue.contentOf(event) };
+      return [{ ...state, turn: { kind: "rewinding" } }, [rewind]];
     }
     case "rewound": {
-      const [next, effects] = start({ ...state, turn: { kind: "idle" } }, event.id, event.text);
+      const [next, effects] = start({ ...state, turn: { kind: "idle" } }, event.id, event);
       return [next, [{ type: "emit", event: { kind: "rewind", position: event.position } }, ...effects]];
     }
     case "rewind-failed":
@@ -252,7 +257,7 @@ function stepQueue(state: SessionState, event: QueueEvent): Step {
     case "queue-remove":
       return continueQueue({ ...state, queue: queue.remove(state.queue, event.id) });
     case "queue-edit":
-      return continueQueue({ ...state, queue: queue.edit(state.queue, event.id, event.text) });
+      return continueQueue({ ...state, queue: queue.edit(state.queue, event.id, event) });
     case "queue-send":
       return sendQueued(state, event.id);
     case "queue-interrupt": {
@@ -275,7 +280,7 @@ function sendQueued(state: SessionState, id: string): Step {
   if (state.turn.kind === "running") {
     const prompt = queue.waiting(state.queue, id);
     if (prompt === undefined) return [state, []];
-    return [{ ...state, queue: queue.steer(state.queue, id) }, [{ type: "steer", id, text: prompt.text }]];
+    return [{ ...state, queue: queue.steer(state.queue, id) }, [{ type: "steer", id, ...queue.contentOf(prompt) }]];
   }
   const first: SessionState = { ...state, queue: queue.move(state.queue, id, 0) };
   return state.turn.kind === "idle" ? sendNext(first) : [first, []];
@@ -313,8 +318,8 @@ function isIdle({ turn, queue: prompts }: SessionState): boolean {
   return turn.kind === "idle" && prompts.length === 0;
 }
 
-function promptEvent(id: string, text: string): SessionEffect {
-  return { type: "emit", event: { kind: "prompt", id, text } };
+function promptEvent(id: string, content: queue.PromptContent): SessionEffect {
+  return { type: "emit", event: { kind: "prompt", id, ...queue.contentOf(content) } };
 }
 
 function turnError(message: string): SessionEffect {

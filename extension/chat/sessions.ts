@@ -12,6 +12,7 @@ export type SessionsOptions = {
   /** Throws an Error in one line when no folder is open. */
   readonly place: () => Promise<SessionPlace>;
   readonly warnings: SessionPorts["warnings"];
+  readonly promptBlocks: SessionPorts["promptBlocks"];
   readonly rememberModel: (choice: string) => void;
   readonly opened: SessionPorts["opened"];
   /** The session that this window showed last. */
@@ -46,6 +47,7 @@ export class Sessions {
       agent: options.agent,
       place: options.place,
       warnings: options.warnings,
+      promptBlocks: options.promptBlocks,
       rememberModel: options.rememberModel,
       opened: options.opened,
       compose: (text) => panel.command({ kind: "compose", text }),

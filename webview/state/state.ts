@@ -231,6 +231,8 @@ export const emptyState: PanelState = {
     background: [],
     processes: [],
     extensions: [],
+    suggested: [],
+    isSuggesting: true,
     setup: null,
   },
   route: { sessions: false, extensions: false, setup: false, task: undefined, isOpening: false, searchFocus: 0 },

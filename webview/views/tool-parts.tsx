@@ -1,8 +1,8 @@
 /** Content of a tool card: diffs, terminals, pictures, text, problems, and runs of hooks. */
 import type { ContentBlock, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import { containedText, visibleText } from "../../agent-core/platform/visible-text.ts";
+import type { PictureType } from "../../agent-core/protocol/attachments.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
-import type { PictureType } from "../../agent-core/protocol/panel-messages.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
 import { linkKind } from "../markdown/parser.ts";
 import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";

@@ -5,6 +5,7 @@ import type { Requests } from "../../requests/requests.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions } from "../chat-view.ts";
 import { exportSession } from "../export-session.ts";
+import type { PromptContent } from "../prompt-queue.ts";
 import type { SessionRestores } from "../session-restores.ts";
 import { withErrorMessage } from "../with-error-message.ts";
 
@@ -50,12 +51,12 @@ function conversationActions({ sessions, panel, requests, restores, worker }: Pa
       sessions.shown.dispatch({ type: "queue-release" });
       return sessions.shown.open();
     },
-    prompt: ({ text, now }) => {
-      if (text.trim() !== "") sessions.shown.prompt(text, now);
+    prompt: ({ type: _, now, ...content }) => {
+      if (hasContent(content)) sessions.shown.prompt(content, now);
     },
     cancel: (message) => sessions.shown.dispatch(message),
     resend: (message) => {
-      if (message.text.trim() !== "") sessions.shown.dispatch(message);
+      if (hasContent(message)) sessions.shown.dispatch(message);
     },
     "fork-here": async ({ position, text }) => {
       const { sessionId } = sessions.shown;
@@ -93,6 +94,10 @@ function conversationActions({ sessions, panel, requests, restores, worker }: Pa
       withErrorMessage("The changes cannot be shown", () => restores.showChanges(position)),
     "restore-undo": ({ restoreId }) => withErrorMessage("The restore cannot be undone", () => restores.undo(restoreId)),
   };
+}
+
+function hasContent({ text, attachments = [] }: PromptContent): boolean {
+  return text.trim() !== "" || attachments.length > 0;
 }
 
 /** Messages about sessions as a whole: list, open, rename, fork, export, delete. */

@@ -5,7 +5,10 @@ import * as queue from "../../../../extension/chat/prompt-queue.ts";
 const parse = (message: unknown) => PanelMessage.safeParse(message).data;
 
 describe("the queue of messages sent while a turn runs", () => {
-  const three = queue.add(queue.add(queue.add([], "1", "one"), "2", "two"), "3", "three");
+  const three = ["one", "two", "three"].reduce<queue.PromptQueue>(
+    (sent, text, index) => queue.add(sent, String(index + 1), { text }),
+    [],
+  );
   const texts = (prompts: queue.PromptQueue): string[] => prompts.map(({ text }) => text);
 
   test("gives them in the order in which they were sent", () => {
@@ -28,7 +31,7 @@ describe("the queue of messages sent while a turn runs", () => {
   test("sends neither a message that is being edited nor the ones after it", () => {
     const held = queue.hold(three, "1");
     expect(queue.next(held)).toBeUndefined();
-    expect(queue.next(queue.edit(held, "1", "uno"))?.text).toBe("uno");
+    expect(queue.next(queue.edit(held, "1", { text: "uno" }))?.text).toBe("uno");
   });
 
   test("ends the edits of a panel that was reloaded", () => {
@@ -39,7 +42,7 @@ describe("the queue of messages sent while a turn runs", () => {
   test("neither edits nor removes nor sends a message that is on its way into the turn", () => {
     const steering = queue.steer(three, "1");
     expect(queue.waiting(steering, "1")).toBeUndefined();
-    const untouched = queue.remove(queue.edit(queue.hold(steering, "1"), "1", "uno"), "1");
+    const untouched = queue.remove(queue.edit(queue.hold(steering, "1"), "1", { text: "uno" }), "1");
     expect(untouched[0]).toEqual({ id: "1", text: "one", state: "steering" });
     expect(queue.next(untouched)?.text).toBe("two");
     expect(texts(queue.arrived(untouched))).toEqual(["two", "three"]);

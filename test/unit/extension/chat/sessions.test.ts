@@ -48,6 +48,7 @@ function window(last?: string, running: readonly string[] = []) {
   const options: SessionsOptions = {
     agent: (async () => agent) as unknown as SessionsOptions["agent"],
     warnings: () => [],
+    promptBlocks: async ({ text }) => [{ type: "text", text }],
     place: async () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
     rememberModel: () => undefined,
     opened: () => undefined,
@@ -90,7 +91,7 @@ test("updates of a session that is not shown reach its own log only", async () =
   await sessions.shown.open();
   const first = sessions.shown;
   agent.busy.add("s1");
-  first.prompt("go");
+  first.prompt({ text: "go" });
   await settled();
   sessions.showNew();
   await settled();
@@ -128,7 +129,7 @@ test("a turn continues in the background: it works, asks, is done, and is shown 
   const { agent, panel, sessions } = window();
   await sessions.shown.open();
   const first = sessions.shown;
-  first.prompt("go");
+  first.prompt({ text: "go" });
   await settled();
   sessions.showNew();
   await settled();
@@ -158,7 +159,7 @@ test("a session that is closing is loaded only after it was closed", async () =>
 test("a turn that ends with its window is offered for continuation in the next one", async () => {
   const { agent, memory, sessions } = window();
   await sessions.shown.open();
-  sessions.shown.prompt("go");
+  sessions.shown.prompt({ text: "go" });
   await settled();
   sessions.freeze();
   agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
@@ -168,7 +169,7 @@ test("a turn that ends with its window is offered for continuation in the next o
   await next.sessions.shown.open();
   await settled();
   expect(shown(next.sent).map(({ kind }) => kind)).toContain("interrupted");
-  next.sessions.shown.prompt("Continue.");
+  next.sessions.shown.prompt({ text: "Continue." });
   await settled();
   next.agent.turns.get("s1")?.resolve({ stopReason: "end_turn" });
   await settled();
@@ -185,7 +186,7 @@ test("a prompt that is sent while a session is being replaced goes into the new 
   const { agent, sent, sessions } = window();
   await sessions.shown.open();
   sessions.showNew();
-  sessions.shown.prompt("for the new one");
+  sessions.shown.prompt({ text: "for the new one" });
   await settled();
   expect(agent.count("session/prompt", "s2")).toBe(1);
   expect(shown(sent).map(({ kind }) => kind)).toEqual(["session", "queue", "prompt"]);
