@@ -153,7 +153,11 @@ export type PolicyOptions = {
 };
 
 /** The rules are a third of the code, and the first request of a session needs none of them. */
-const loadPolicy = () => import("../approval/policy.ts");
+const loadPolicy = () => {
+  policy ??= import("../approval/policy.ts");
+  return policy;
+};
+let policy: Promise<typeof import("../approval/policy.ts")> | undefined;
 
 /** Files that the agents of this process wrote: code in them asks before it runs. */
 const written = new Set<string>();

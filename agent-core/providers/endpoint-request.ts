@@ -35,7 +35,7 @@ export class ProviderError extends Error {
 export async function requestEndpoint(
   { mode, endpoint }: Place,
   url: string,
-  { signal, body }: { readonly signal: AbortSignal; readonly body?: unknown },
+  { signal, body }: { readonly signal: AbortSignal; readonly body?: object },
 ): Promise<HttpResponse> {
   const response = await httpFetch(url, {
     method: body === undefined ? "GET" : "POST",
@@ -45,10 +45,34 @@ export async function requestEndpoint(
       ...(mode === "anthropic_messages" ? anthropicHeaders(endpoint) : keyHeader(endpoint)),
     },
     signal,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: bodyJson(body) }),
   });
   if (response.status < 400) return response;
   throw new ProviderError(response, await response.text());
+}
+
+/** JSON of the items in a body's lists. A session sends the same messages and tools with each of its requests. */
+const itemJson = new WeakMap<object, string>();
+
+/** The same text as `JSON.stringify`, with each item of a list converted once. */
+export function bodyJson(body: object): string {
+  const fields = Object.entries(body).filter(([, value]) => value !== undefined);
+  const jsonOf = (value: unknown): string => (Array.isArray(value) ? listJson(value) : JSON.stringify(value));
+  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${jsonOf(value)}`).join(",")}}`;
+}
+
+function listJson(items: readonly unknown[]): string {
+  return `[${items.map(cachedJson).join(",")}]`;
+}
+
+function cachedJson(item: unknown): string {
+  if (typeof item !== "object" || item === null) return JSON.stringify(item ?? null);
+  let json = itemJson.get(item);
+  if (json === undefined) {
+    json = JSON.stringify(item);
+    itemJson.set(item, json);
+  }
+  return json;
 }
 
 /** Address of a path in the endpoint's API. Users write Anthropic's base URL with and without the version. */

@@ -127,9 +127,18 @@ const families: readonly Family[] = [
  * the endpoint.
  */
 export function modelInfo(model: string, reported: ModelFacts = {}): ModelInfo {
-  const name = model.toLowerCase();
-  const known = families.find(([pattern]) => pattern.test(name))?.[1];
-  return { ...UNKNOWN, ...known, ...reported };
+  return { ...UNKNOWN, ...knownFacts(model), ...reported };
+}
+
+/** Families by name: each step of a turn asks for the same model several times. */
+const familyOf = new Map<string, ModelFacts | undefined>();
+
+function knownFacts(model: string): ModelFacts | undefined {
+  if (!familyOf.has(model)) {
+    const name = model.toLowerCase();
+    familyOf.set(model, families.find(([pattern]) => pattern.test(name))?.[1]);
+  }
+  return familyOf.get(model);
 }
 
 /**

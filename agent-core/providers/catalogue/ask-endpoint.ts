@@ -11,7 +11,7 @@ export type EndpointAnswer =
 export async function askEndpoint(
   place: Place,
   url: string,
-  init: { readonly signal: AbortSignal; readonly body?: unknown },
+  init: { readonly signal: AbortSignal; readonly body?: object },
 ): Promise<EndpointAnswer> {
   try {
     const response = await requestEndpoint(place, url, init);

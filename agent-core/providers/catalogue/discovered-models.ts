@@ -76,7 +76,7 @@ const llamacppSchema = z.object({
 type Details = {
   readonly path: string;
   /** Body of a POST. Undefined: a GET. */
-  readonly body?: (model: string) => unknown;
+  readonly body?: (model: string) => object;
   facts(answer: unknown, model: string): ModelFacts | undefined;
 };
 

@@ -40,7 +40,7 @@ type Phase = "start" | "thought" | "text" | "call";
 
 export class WrittenParts {
   readonly #options: WrittenOptions;
-  readonly #starts: { readonly marked: CallStarts; readonly bare: CallStarts };
+  #starts: { readonly marked: CallStarts; readonly bare: CallStarts } | undefined;
   readonly #lines = new LineState();
   #phase: Phase = "start";
   #held = "";
@@ -54,7 +54,6 @@ export class WrittenParts {
 
   constructor(options: WrittenOptions) {
     this.#options = options;
-    this.#starts = { marked: markedStarts(options.tools), bare: bareStarts(options.tools) };
     if (options.openThought === undefined) return;
     this.#phase = "thought";
     this.#presumed = "";
@@ -205,10 +204,17 @@ export class WrittenParts {
     const marks = this.#options.tools.length > 0 && this.#ownCalls === 0 ? CALL_MARKS : [];
     const isMark = marks.some((mark) => rest.startsWith(mark));
     if (this.#lines.isQuoted) return "other";
-    if (isMark) return this.#starts.marked(rest);
+    if (isMark) return this.#callStarts.marked(rest);
     if ([...marks, ...closes].some((mark) => mark.startsWith(rest))) return "maybe";
     const mayBeBare = marks.length > 0 && this.#options.allowsBareJson && this.#lines.isAtStart;
-    return mayBeBare ? this.#starts.bare(rest) : "other";
+    return mayBeBare ? this.#callStarts.bare(rest) : "other";
+  }
+
+  /** Made for the first mark, because few answers have one. */
+  get #callStarts() {
+    const { tools } = this.#options;
+    this.#starts ??= { marked: markedStarts(tools), bare: bareStarts(tools) };
+    return this.#starts;
   }
 
   /** The calls at the answer's end; the text itself and a notice when it is no readable call. */

@@ -4,6 +4,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
+  ChatCompletionTool,
 } from "openai/resources/chat/completions";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import type { ChatQuirks } from "../deployments.ts";
@@ -11,7 +12,7 @@ import { isReasoningDetail } from "./reasoning-details.ts";
 import { placeReasoning } from "./reasoning-places.ts";
 import { type CallIds, chatCallIds, mistralCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import { followsResult, withImageMessages } from "./tool-images.ts";
-import type { ModelRequest, Sampling } from "./wire.ts";
+import type { ModelRequest, Sampling, ToolSchema } from "./wire.ts";
 
 /** Mistral's models, also behind other servers: the template checks the ids. */
 const MISTRAL = /(mi[sx]|minis|magis|devs|codes)tral|pixtral/i;
@@ -24,6 +25,9 @@ type MessageRules = {
   readonly missingReasoning: string | undefined;
   /** Signature of a message's first call without one; undefined: none. */
   readonly missingSignature: string | undefined;
+  /** Names the rules, for a message that follows no tool result, and for one that does. */
+  readonly key: string;
+  readonly keyAfterTool: string;
 };
 
 /** `quirks`: the endpoint's peculiarities. */
@@ -34,14 +38,11 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
   return {
     ...request.extraBody,
     model,
-    messages: messages.map((message, index) => lowerMessage(message, rules, followsResult(messages, index))),
+    messages: messages.map((message, index) => loweredOnce(message, rules, followsResult(messages, index))),
     stream: true,
     ...(quirks.refusesStreamOptions !== true && { stream_options: { include_usage: true } }),
     ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, parameters }) => ({
-        type: "function" as const,
-        function: { name, description, parameters: { ...parameters } },
-      })),
+      tools: tools.map(loweredTool),
     }),
     ...lowerSampling(sampling, quirks),
   };
@@ -49,13 +50,38 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
 
 function rulesOf({ model, requiresReasoning }: ModelRequest, quirks: ChatQuirks): MessageRules {
   const { refusesUnknownFields = false, missingReasoning, missingSignature, nineCharCallIds = false } = quirks;
-  return {
-    ids: nineCharCallIds || MISTRAL.test(model) ? mistralCallIds : chatCallIds,
+  const hasShortIds = nineCharCallIds || MISTRAL.test(model);
+  const chosen = {
     refusesUnknownFields,
     // One character, because some services take an empty field for a missing one.
     missingReasoning: missingReasoning ?? (requiresReasoning ? " " : undefined),
     missingSignature: missingSignature?.models.test(model) ? missingSignature.signature : undefined,
   };
+  const key = JSON.stringify([hasShortIds, chosen]);
+  return { ...chosen, ids: hasShortIds ? mistralCallIds : chatCallIds, key, keyAfterTool: `${key} after a result` };
+}
+
+/** Messages as they were sent, and the rules of that request. Equal messages of the next request are the same objects. */
+const sentMessages = new WeakMap<Message, { readonly key: string; readonly sent: ChatCompletionMessageParam }>();
+const sentTools = new WeakMap<ToolSchema, ChatCompletionTool>();
+
+function loweredOnce(message: Message, rules: MessageRules, followsTool: boolean): ChatCompletionMessageParam {
+  const key = followsTool ? rules.keyAfterTool : rules.key;
+  const known = sentMessages.get(message);
+  if (known?.key === key) return known.sent;
+  const sent = lowerMessage(message, rules, followsTool);
+  sentMessages.set(message, { key, sent });
+  return sent;
+}
+
+function loweredTool(tool: ToolSchema): ChatCompletionTool {
+  let sent = sentTools.get(tool);
+  if (sent === undefined) {
+    const { name, description, parameters } = tool;
+    sent = { type: "function", function: { name, description, parameters: { ...parameters } } };
+    sentTools.set(tool, sent);
+  }
+  return sent;
 }
 
 /** `followsTool`: the message before it is the result of a call. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
 import { quirksOf } from "../../../../agent-core/providers/deployments.ts";
+import { bodyJson } from "../../../../agent-core/providers/endpoint-request.ts";
 import { chatCompletionsBody } from "../../../../agent-core/providers/wire/chat-completions-request.ts";
 import { requestTo } from "../../../conformance/wire.ts";
 
@@ -149,4 +150,24 @@ test("Gemini gets its own signature for calls of another server, on the first ca
 test("broken arguments in the history are sent as an empty object", () => {
   const [sent] = body([{ role: "assistant", content: null, tool_calls: [call('{"command":"ls",}')] }]).messages;
   expect(sent).toMatchObject({ tool_calls: [{ function: { arguments: "{}" } }] });
+});
+
+test("a later request converts only its new messages", () => {
+  const first: Message = { role: "user", content: "one" };
+  const [sent] = body([first]).messages;
+  const later = body([first, { role: "assistant", content: "two" }]);
+  expect(later.messages[0]).toBe(sent);
+  expect(body([first], "https://api.mistral.ai/v1").messages[0]).not.toBe(sent);
+});
+
+test("the JSON of a body is the same text as without shared parts", () => {
+  const tools = [{ name: "a", description: "b", parameters: { type: "object" } }];
+  const text = bodyJson({
+    ...body([{ role: "user", content: "\u2028 \ud800" }], OPENAI, { stop: ["x"] }),
+    tools,
+    missing: undefined,
+  });
+  const parts = { list: [1, null, undefined, "a", [2]], nested: { list: [undefined] } };
+  expect(text).toBe(JSON.stringify(JSON.parse(text)));
+  expect(bodyJson(parts)).toBe(JSON.stringify(parts));
 });
