@@ -41,7 +41,18 @@ function nextOf(
       text: `I cannot do this: **${missing.title}** needs the tool \`${missing.tool}\`, which is not available here.`,
     };
   }
-  return isPlanned(steps, tools) ? withPlan(steps, results) : withoutPlan(steps, results);
+  return isPlanned(steps, tools) ? withPlan(steps, results) : withoutPlan(followed(steps, results), results);
+}
+
+/** The steps of a request of one step, with those that follow from the results so far. */
+function followed(steps: readonly OfflineStep[], results: readonly ToolMessage[]): readonly OfflineStep[] {
+  if (steps.length !== 1) return steps;
+  const all = [...steps];
+  for (const [index, result] of results.entries()) {
+    const next = isFailure(result) ? undefined : all[index]?.next?.(result.content);
+    if (next !== undefined) all.push(next);
+  }
+  return all;
 }
 
 /** A plan that the user asked for is not overwritten. */
@@ -93,7 +104,8 @@ function stoppedText(earlier: readonly Message[]): string | undefined {
   if (request.kind !== "steps") return undefined;
   const results = resultsOf(earlier.slice(start + 1));
   const isPlannedTurn = results.length > 0 && earlier.slice(start + 1).some(callsPlan);
-  return reportOf(request.steps, isPlannedTurn && request.steps.length > 1 ? stepResults(results) : results);
+  const stepsDone = isPlannedTurn && request.steps.length > 1 ? stepResults(results) : results;
+  return reportOf(followed(request.steps, stepsDone), stepsDone);
 }
 
 function callsPlan(message: Message): boolean {
@@ -179,7 +191,12 @@ function isFailure({ content }: ToolMessage): boolean {
 
 /** `results`: the results of the first steps, in order. */
 function reportOf(steps: readonly OfflineStep[], results: readonly ToolMessage[]): string {
-  const parts = steps.slice(0, results.length).map((step, index) => outcome(step, results[index]?.content ?? ""));
+  const done = steps.slice(0, results.length);
+  const parts = done.flatMap((step, index) => {
+    const content = results[index]?.content ?? "";
+    const isReplaced = index + 1 < done.length && step.next?.(content) !== undefined;
+    return isReplaced ? [] : [outcome(step, content)];
+  });
   const left = steps.slice(results.length);
   if (left.length > 0) parts.push(`Not done: ${left.map(({ title }) => title).join("; ")}.`);
   return parts.join("\n\n");

@@ -1,4 +1,5 @@
 /** The grammar of the offline interpreter: all forms of request. */
+import { beginningOf, MAX_FILES, readmeIn, structureOf } from "./project-summary.ts";
 import { END, formPattern, PATH, TEXT, unquoteCommand, unquotePath, unquoteText } from "./quoting.ts";
 
 /** A tool call and its description. */
@@ -9,6 +10,8 @@ export type OfflineStep = {
   readonly input: Readonly<Record<string, unknown>>;
   /** Text for the user about the result. Default: the result as a quote. */
   report?(result: string): string;
+  /** Next step after this result; it replaces this step's report. Only for a request of one step. */
+  next?(result: string): OfflineStep | undefined;
 };
 
 export type OfflineForm = {
@@ -226,5 +229,36 @@ const remember: OfflineForm = {
   },
 };
 
+const projectWords = formPattern(
+  String.raw`(?:what\s+(?:does|is)|explain|describe|summari[sz]e|tell\s+me\s+about)\s+(?:this|the|my)\s+(?:project|repo(?:sitory)?|workspace|code(?:\s*base)?)(?:\s+(?:do|about|for))?[.?!\s]*$`,
+);
+
+/** `What does this project do?`: lists the files, then reads the README if there is one. */
+const describeProject: OfflineForm = {
+  usage: ["What does this project do?"],
+  verbs: ["what", "explain", "describe", "summarize", "summarise", "tell"],
+  parse: (request) => (projectWords.test(request) ? listProject : undefined),
+};
+
+const listProject: OfflineStep = {
+  title: "List the files",
+  tool: "search_files",
+  input: { target: "files", pattern: "*", path: ".", limit: MAX_FILES },
+  report: structureOf,
+  next(listing) {
+    const readme = readmeIn(listing);
+    if (readme === undefined) return undefined;
+    return {
+      title: `Read ${readme}`,
+      tool: "read_file",
+      input: { path: readme },
+      report: (text) => `${beginningOf(text)}\n\n${structureOf(listing)}`,
+    };
+  },
+};
+
 /** The first form that fits decides: `list` precedes `read` (`show the files`), `plan` precedes `create` (`make a plan`). */
-export const grammar: readonly OfflineForm[] = [list, read, search, replace, plan, create, run, ask, remember];
+export const grammar: readonly OfflineForm[] = [
+  ...[list, read, search, replace, plan, create, run, ask, remember],
+  describeProject,
+];

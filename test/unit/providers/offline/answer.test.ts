@@ -192,3 +192,32 @@ test.each([
     input: { path: "a.txt" },
   });
 });
+
+describe("a question about the project", () => {
+  const files = "README.md\npackage.json\nsrc/a.ts\nsrc/b.ts";
+  const readme = "1|# Prices\n2|[![build](https://x/b.svg)](https://x)\n3|\n4|Adds prices.\n5|\n6|```sh\n7|npm i";
+
+  test("is answered with the beginning of the README and the folders", () => {
+    const { calls, text } = play("What does this project do?", ([tool]) => (tool === "read_file" ? readme : files));
+    expect(calls.map(([tool]) => tool)).toEqual(["search_files", "read_file"]);
+    expect(text).toBe(
+      [
+        "The README says:\n\n> # Prices\n>\n> Adds prices.",
+        "**Structure**: 4 files.\n\n- this folder: 2 files (1 md, 1 json)\n- `src/`: 2 files (2 ts)",
+      ].join("\n\n"),
+    );
+  });
+
+  test("is answered with the folders where there is no README, or it cannot be read", () => {
+    expect(play("explain this project", () => "main.go").text).toBe(
+      "**Structure**: 1 file.\n\n- this folder: 1 file (1 go)",
+    );
+    const unread = play("describe the repo", ([tool]) => (tool === "read_file" ? "Error: no" : files));
+    expect(unread.text).toContain("**Read README.md** did not work");
+  });
+
+  test("is one step of several", () => {
+    const { calls } = play("what is this project then run ls", () => files);
+    expect(calls.filter(([tool]) => tool !== "todo").map(([tool]) => tool)).toEqual(["search_files", "terminal"]);
+  });
+});
