@@ -17,6 +17,7 @@ import { SessionExtensions } from "./chat/session-extensions.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
 import { SessionRouter, Sessions } from "./chat/sessions.ts";
+import { StartPage } from "./chat/start-page.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { hoverOverMemory } from "./commands/memory-files.ts";
 import { CHAT_VIEW } from "./commands/show-panel.ts";
@@ -228,6 +229,7 @@ function followSettings({
   sessions,
   panel,
   environment,
+  history,
   firstRun,
   log,
   worker,
@@ -235,8 +237,10 @@ function followSettings({
   const logged = (work: Promise<unknown>): void => {
     work.catch((error: unknown) => log.error(messageOf(error)));
   };
+  const startPage = new StartPage(history, panel, firstRun);
   return [
-    sessions.onDidBegin(() => logged(firstRun.begin())),
+    startPage,
+    sessions.onDidBegin(() => logged(startPage.begin())),
     vscode.workspace.onDidGrantWorkspaceTrust(() => logged(notifyWorkspaceTrusted(panel, worker))),
     environment.onDidChangeKeys(() => logged(environment.sync(worker))),
     vscode.workspace.onDidChangeConfiguration((change) => {

@@ -92,6 +92,17 @@ export const HistoryPage = z.object({
 });
 export type HistoryPage = z.infer<typeof HistoryPage>;
 
+/** A request that fits the state of the workspace. `icon`: of codicons. */
+export const Suggestion = z.object({ icon: z.string(), label: z.string(), detail: z.string(), prompt: z.string() });
+export type Suggestion = z.infer<typeof Suggestion>;
+
+/** Contents of the page before the first message. */
+export const StartPage = z.object({
+  recent: z.array(HistoryItem).readonly(),
+  suggestions: z.array(Suggestion).readonly(),
+});
+export type StartPage = z.infer<typeof StartPage>;
+
 /** A file of a restore. `label` is for display. */
 export const RestoreFile = HermesRestoredFile.omit({ text: true }).extend({ label: z.string() });
 export type RestoreFile = z.infer<typeof RestoreFile>;
@@ -232,6 +243,8 @@ export const WorkspaceFacts = z.object({
   isSuggesting: z.boolean(),
   /** Null: the page has not been needed yet, or a model is set up. */
   setup: SetupPage.nullable(),
+  /** Null until the host knows whether a model is set up. */
+  start: StartPage.nullable(),
 });
 export type WorkspaceFacts = z.infer<typeof WorkspaceFacts>;
 

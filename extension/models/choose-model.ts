@@ -28,7 +28,7 @@ export async function chooseModel(services: Services): Promise<void> {
   if (item === SET_KEY) return enterKey(services);
   if (item?.choice === undefined) return;
   await sessions.shown.setConfig("model", item.choice);
-  firstRun.close();
+  await firstRun.close();
 }
 
 function itemsOf(groups: HermesModels["groups"], current: unknown): readonly Item[] {

@@ -24,7 +24,7 @@ export async function enterKey(services: Services, provider?: string): Promise<v
   if (chosen === undefined) return;
   if (chosen.needsAddress) return setUpEndpoint(services, chosen);
   const entered = await askKey(services, chosen, undefined);
-  if (entered === undefined) return;
+  if (entered === undefined || "isWrongAddress" in entered) return;
   if (entered.key === "") return removeKey(services, chosen);
   await services.environment.setKey(chosen.keyVariable, entered.key);
   await useKey(services, chosen, entered, entered.check.ok ? entered.check.choices[0] : undefined);
@@ -32,15 +32,29 @@ export async function enterKey(services: Services, provider?: string): Promise<v
 
 /** Sets up any other endpoint: its address and model go to the settings, its optional key to SecretStorage. */
 async function setUpEndpoint(services: Services, endpoint: HermesProvider): Promise<void> {
-  const baseUrl = await askAddress();
-  if (baseUrl === undefined) return;
-  const entered = await askKey(services, endpoint, baseUrl);
-  if (entered === undefined) return;
+  const place = await askEndpoint(services, endpoint);
+  if (place === undefined) return;
+  const { baseUrl, entered } = place;
   const choice = await pickModel(endpoint, entered.check.ok ? entered.check.choices : []);
   if (choice === undefined) return;
   await services.environment.setKey(endpoint.keyVariable, entered.key === "" ? undefined : entered.key);
   await saveEndpoint(endpoint.name, baseUrl, choice);
   await useKey(services, endpoint, entered, choice);
+}
+
+type Place = { readonly baseUrl: string; readonly entered: Entered };
+
+/** Asks for the address and its key. After an address that cannot be reached, it asks for the address again. */
+async function askEndpoint(services: Services, endpoint: HermesProvider): Promise<Place | undefined> {
+  let before: { readonly baseUrl: string; readonly key: string } | undefined;
+  for (;;) {
+    const baseUrl = await askAddress(before?.baseUrl ?? vscode.workspace.getConfiguration("hermes").get("baseUrl", ""));
+    if (baseUrl === undefined) return undefined;
+    const entered = await askKey(services, endpoint, baseUrl, before?.key);
+    if (entered === undefined) return undefined;
+    if (!("isWrongAddress" in entered)) return { baseUrl, entered };
+    before = { baseUrl, key: entered.key };
+  }
 }
 
 /** Sends the key to the running agent, and selects the model in the session. */
@@ -52,8 +66,8 @@ async function useKey(
 ): Promise<void> {
   await services.environment.sync(services.worker);
   if (choice !== undefined) await services.sessions.shown.setConfig("model", choice);
-  services.firstRun.close();
   showResult(services, check.ok ? check.message : `The key for ${title} was stored without a test.`, choice);
+  await services.firstRun.close();
 }
 
 async function pickProvider(providers: readonly HermesProvider[]): Promise<HermesProvider | undefined> {
@@ -69,48 +83,54 @@ async function pickProvider(providers: readonly HermesProvider[]): Promise<Herme
   return picked?.provider;
 }
 
-async function askAddress(): Promise<string | undefined> {
+async function askAddress(value: string): Promise<string | undefined> {
   const address = await vscode.window.showInputBox({
     title: "Hermes: address of the endpoint",
     prompt: "Base URL of an OpenAI-compatible API",
     placeHolder: "http://127.0.0.1:8000/v1",
-    value: vscode.workspace.getConfiguration("hermes").get("baseUrl", ""),
+    value,
     ignoreFocusOut: true,
     validateInput: (typed) => (isWebAddress(typed) ? undefined : "The address must begin with http:// or https://"),
   });
   return address?.trim();
 }
 
+/** The user enters another address for this key. */
+type WrongAddress = { readonly key: string; readonly isWrongAddress: true };
+
 /**
  * Asks until a key works or the user stores it anyway. Undefined when the user cancels. Empty: no key, or remove it.
+ * `given`: a key to test before the first question.
  */
 async function askKey(
   services: Services,
   provider: HermesProvider,
   baseUrl: string | undefined,
-): Promise<Entered | undefined> {
+  given?: string,
+): Promise<Entered | WrongAddress | undefined> {
   const mayBeEmpty = provider.needsAddress || (await services.environment.hasKey(provider.keyVariable));
-  for (;;) {
-    const key = await askOnce(provider, mayBeEmpty);
+  for (let known = given; ; known = undefined) {
+    const key = known ?? (await askOnce(provider, mayBeEmpty));
     if (key === undefined) return undefined;
-    if (key === "" && !provider.needsAddress) return { key, check: { ok: true, message: "", choices: [] } };
     const check = await testKey(services, provider, { key, ...(baseUrl !== undefined && { baseUrl }) });
-    if (check.ok) return { key, check };
-    const answer = await askAgain(check);
-    if (answer !== "again") return answer === "store" ? { key, check } : undefined;
+    const step = check.ok ? "store" : await askAgain(check, baseUrl !== undefined);
+    if (step === "address") return { key, isWrongAddress: true };
+    if (step !== "again") return step && { key, check };
   }
 }
 
 /** Offers to store a key that could not be tested. A refused key is not stored. */
-async function askAgain({
-  message,
-  refused,
-}: Extract<HermesKeyCheck, { ok: false }>): Promise<"again" | "store" | "no"> {
-  const store = "Store Anyway";
-  const answers = refused ? ["Enter Another Key"] : ["Try Again", store];
-  const answer = await vscode.window.showErrorMessage(message, ...answers);
-  if (answer === undefined) return "no";
-  return answer === store ? "store" : "again";
+async function askAgain(
+  { message, refused }: Extract<HermesKeyCheck, { ok: false }>,
+  hasAddress: boolean,
+): Promise<"again" | "store" | "address" | undefined> {
+  const answers: readonly (vscode.MessageItem & { readonly step: "again" | "store" | "address" })[] = [
+    ...(refused ? [{ title: "Enter Another Key", step: "again" } as const] : []),
+    ...(!refused && hasAddress ? [{ title: "Enter Another Address", step: "address" } as const] : []),
+    ...(!refused && !hasAddress ? [{ title: "Try Again", step: "again" } as const] : []),
+    ...(refused ? [] : [{ title: "Store Anyway", step: "store" } as const]),
+  ];
+  return (await vscode.window.showErrorMessage(message, ...answers))?.step;
 }
 
 async function askOnce(
@@ -131,11 +151,13 @@ async function askOnce(
   return key === "" && !mayBeEmpty ? undefined : key;
 }
 
+/** An empty key of a provider that needs one is to be removed, without a test. */
 async function testKey(
   { worker }: Services,
-  { name, title }: HermesProvider,
+  { name, title, needsAddress }: HermesProvider,
   { key, baseUrl }: Pick<HermesKey, "key" | "baseUrl">,
 ): Promise<HermesKeyCheck> {
+  if (key === "" && !needsAddress) return { ok: true, message: "", choices: [] };
   const place = { location: vscode.ProgressLocation.Notification, title: `Hermes: testing the key with ${title}…` };
   return vscode.window.withProgress(place, async () => {
     const agent = await worker.agent();

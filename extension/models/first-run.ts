@@ -1,4 +1,5 @@
 /** The panel's setup page, for users without a configured or chosen model. */
+import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
@@ -28,8 +29,11 @@ export class FirstRun {
     this.#show(await this.#ask(), true);
   }
 
-  close(): void {
+  /** A model is set up. The user who saw the page continues in the composer. */
+  async close(): Promise<void> {
+    if (this.#panel.facts.setup === null) return;
     this.#panel.setFacts({ setup: null });
+    await vscode.commands.executeCommand("hermes.focusChat");
   }
 
   #show({ offers, providers }: HermesProviders, canClose: boolean): void {

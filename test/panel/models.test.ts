@@ -91,7 +91,9 @@ describe("first run, keys and the model picker", () => {
 
   test("a session keeps its model over a reload, and a new session starts with the last choice", async () => {
     await panel().runCommand("Hermes: New Session");
-    await panel().page.getByText("Reads and edits files and runs commands").waitFor();
+    await panel().page.getByRole("button", { name: "Explain this project" }).waitFor();
+    await panel().page.getByRole("heading", { name: "Recent sessions" }).waitFor();
+    expect(await panel().page.getByRole("button", { name: "find files" }).count()).toBe(0);
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
     model().script(say("hello again"));
     await panel().send("hi");

@@ -234,6 +234,7 @@ export const emptyState: PanelState = {
     suggested: [],
     isSuggesting: true,
     setup: null,
+    start: null,
   },
   route: { sessions: false, extensions: false, setup: false, task: undefined, isOpening: false, searchFocus: 0 },
   history: undefined,

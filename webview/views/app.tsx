@@ -1,7 +1,6 @@
 /** The panel: status lines, the page or transcript, and the dock with requests and composer. */
 import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
-import { isOffline } from "../state/config.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { Composer } from "./composer.tsx";
 import { TaskPage } from "./delegation/task-page.tsx";
@@ -15,6 +14,7 @@ import { QueueList } from "./queue-list.tsx";
 import { PermissionCard, QuestionCard } from "./request-cards.tsx";
 import { ReviewBar } from "./review-bar.tsx";
 import { SetupPageView } from "./setup-page.tsx";
+import { StartPageView } from "./start-page.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
 
 export function App() {
@@ -59,7 +59,7 @@ function Content() {
   if (route.task !== undefined && panel.task !== undefined)
     return <TaskPage key={panel.task.child} open={panel.task} />;
   if (!isEmpty) return <Transcript key={sessionId} />;
-  return <EmptyState onExample={(text) => panel.compose(text)} />;
+  return <StartPageView />;
 }
 
 const LOADING: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: true };
@@ -106,17 +106,6 @@ function TrustLine() {
         </button>
       </span>
     </div>
-  );
-}
-
-/** Commands without a sandbox, and how to get one. */
-function SandboxNote() {
-  const { sandbox } = usePanel().store.shown.value.facts;
-  if (sandbox == null || sandbox.isOn) return null;
-  return (
-    <p class="empty-note sandbox-note">
-      Sandbox {sandbox.text}. To enable it, {sandbox.advice}.
-    </p>
   );
 }
 
@@ -167,41 +156,6 @@ function InterruptedLine() {
         </button>
       </div>
     </section>
-  );
-}
-
-const EXAMPLES = [
-  "replace two with TWO in a.txt then run cat a.txt",
-  "list src then read README.md",
-  'search "total" in src',
-];
-
-/** Introduction before the first message. */
-function EmptyState({ onExample }: { readonly onExample: (text: string) => void }) {
-  const { store, post } = usePanel();
-  const { agentName, configOptions } = store.shown.value;
-  return (
-    <div class="empty">
-      <h1>{agentName}</h1>
-      <p>Reads and edits files and runs commands in this workspace. You review each edit; risky commands ask first.</p>
-      <div class="examples">
-        {EXAMPLES.map((example) => (
-          <button key={example} type="button" class="example" onClick={() => onExample(example)}>
-            {example}
-          </button>
-        ))}
-      </div>
-      <SandboxNote />
-      {isOffline(configOptions) && (
-        <p class="empty-note">
-          You are using the built-in offline interpreter. It understands requests like these and is not a language
-          model.{" "}
-          <button type="button" class="text-button" onClick={() => post({ type: "open-setup" })}>
-            Set up a model
-          </button>
-        </p>
-      )}
-    </div>
   );
 }
 

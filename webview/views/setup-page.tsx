@@ -22,39 +22,44 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
     <section class="empty first-run" aria-labelledby="first-run-title">
       <h1 id="first-run-title">{agentName}</h1>
       <p>Choose a model. You can change it at any time below.</p>
-      <h2>Ready to use</h2>
-      <div class="offers">
-        {offers.map(({ choice, provider, title, model }, index) => (
-          <Card
-            key={choice}
-            icon={provider === EDITOR ? "sparkle" : "server-process"}
-            name={`Use ${title}`}
-            note={model}
-            isFirst={index === 0}
-            onClick={() => post({ type: "use-model", choice })}
-          />
-        ))}
-        <Card
-          icon="debug-disconnect"
-          name="Try it offline"
-          note="No key, no network. It understands a few plain requests and is not a language model."
-          isFirst={offers.length === 0}
-          onClick={() => post({ type: "use-model", choice: "offline" })}
-        />
-      </div>
+      {offers.length > 0 && <h2>Ready to use</h2>}
+      {offers.length > 0 && (
+        <div class="offers">
+          {offers.map(({ choice, provider, title, model }, index) => (
+            <Card
+              key={choice}
+              icon={provider === EDITOR ? "sparkle" : "server-process"}
+              name={`Use ${title}`}
+              note={model}
+              isFirst={index === 0}
+              onClick={() => post({ type: "use-model", choice })}
+            />
+          ))}
+        </div>
+      )}
       <h2>With an API key</h2>
       <div class="offers offers-short">
-        {keys.map(({ provider, title, hasKey }) => (
+        {keys.map(({ provider, title, hasKey }, index) => (
           <Card
             key={provider}
             icon="key"
             name={title}
+            isFirst={offers.length === 0 && index === 0}
             {...(hasKey && { note: "A key is set" })}
             onClick={() => post({ type: "set-key", provider })}
           />
         ))}
       </div>
       <p class="empty-note">Hermes tests a key at once and stores it only in VS Code’s secret storage.</p>
+      <h2>Without a model</h2>
+      <div class="offers">
+        <Card
+          icon="debug-disconnect"
+          name="Try it offline"
+          note="No key, no network. It understands a few plain requests and is not a language model."
+          onClick={() => post({ type: "use-model", choice: "offline" })}
+        />
+      </div>
       {canClose && (
         <button type="button" class="text-button" onClick={() => panel.closeSetup()}>
           <Icon name="arrow-left" /> Back

@@ -126,7 +126,7 @@ function modelActions(
   return {
     "use-model": async ({ choice }) => {
       await sessions.shown.setConfig("model", choice);
-      firstRun.close();
+      await firstRun.close();
     },
     "choose-model": () => chooseModel(services),
     "set-key": ({ provider }) => enterKey(services, provider),

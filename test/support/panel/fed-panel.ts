@@ -74,12 +74,16 @@ export class FedPanel {
     await applyTheme(this.page, theme);
   }
 
-  /** Pictures at 320 and 200 px in each theme, where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
-  async pictures(state: string, themes: readonly Theme[] = ["light", "dark"]): Promise<void> {
+  /** Pictures at each width in each theme, where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
+  async pictures(
+    state: string,
+    themes: readonly Theme[] = ["light", "dark"],
+    widths: readonly number[] = [200, 320],
+  ): Promise<void> {
     if (picturesFolder === undefined) return;
     for (const theme of themes) {
       await this.setTheme(theme);
-      for (const width of [200, 320]) {
+      for (const width of widths) {
         await this.setWidth(width);
         await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`) });
       }

@@ -220,6 +220,7 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
       onDidChangeDiagnostics: never,
       getDiagnostics: () => [],
     },
+    extensions: { getExtension: () => undefined },
     lm: { selectChatModels: () => Promise.resolve([]), onDidChangeChatModels: never },
     scm: { createSourceControl: sourceControl },
     EndOfLine: { LF: 1, CRLF: 2 },

@@ -1,0 +1,156 @@
+/** Contents of the page before the first message: the last sessions, and suggestions made from the workspace. */
+import { join } from "node:path";
+import * as vscode from "vscode";
+import type { StartPage as StartPageContents, Suggestion } from "../../agent-core/protocol/panel-events.ts";
+import { readText } from "../documents/read-text.ts";
+import type { FirstRun } from "../models/first-run.ts";
+import type { PanelConnection } from "./panel-connection.ts";
+import type { SessionHistory } from "./session-history.ts";
+
+const RECENT_SESSIONS = 3;
+const MAX_SUGGESTIONS = 3;
+
+/** Language servers report problems file by file. Changes within this time are shown together. Milliseconds. */
+const SETTLE_MS = 1_000;
+
+/** Files that show how a project runs its tests. package.json counts only with a script for them. */
+const TEST_FILES = ["Cargo.toml", "go.mod", "pyproject.toml", "pytest.ini", "tox.ini"];
+
+/** Value of the script `test` that `npm init` writes. */
+const NO_TESTS = /no test specified/;
+
+/** The part of the API of VS Code's git extension that is used here. */
+type Git = { getAPI(version: 1): { readonly repositories: readonly Repository[] } };
+type Repository = {
+  readonly state: Readonly<Record<GitChanges, readonly unknown[] | undefined>>;
+};
+type GitChanges = "workingTreeChanges" | "indexChanges" | "untrackedChanges";
+
+export class StartPage implements vscode.Disposable {
+  readonly #history: SessionHistory;
+  readonly #panel: PanelConnection;
+  readonly #firstRun: FirstRun;
+  readonly #subscription: vscode.Disposable;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(history: SessionHistory, panel: PanelConnection, firstRun: FirstRun) {
+    this.#history = history;
+    this.#panel = panel;
+    this.#firstRun = firstRun;
+    this.#subscription = vscode.languages.onDidChangeDiagnostics(() => this.#schedule());
+    panel.onDidChangeSight(() => this.#schedule());
+  }
+
+  /** A session has begun. Without a model the panel shows the page that sets one up, never an example before it. */
+  async begin(): Promise<void> {
+    await this.#firstRun.begin();
+    const sessions = await this.#history.recent();
+    const recent = sessions.filter(({ isCurrent, messages }) => !isCurrent && messages !== 0);
+    this.#show({ recent: recent.slice(0, RECENT_SESSIONS), suggestions: await suggestions() });
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    clearTimeout(this.#timer);
+  }
+
+  #schedule(): void {
+    if (this.#panel.facts.start === null || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#refresh();
+    }, SETTLE_MS);
+  }
+
+  async #refresh(): Promise<void> {
+    const fresh = await suggestions();
+    const { start } = this.#panel.facts;
+    if (start !== null) this.#show({ ...start, suggestions: fresh });
+  }
+
+  #show(start: StartPageContents): void {
+    if (JSON.stringify(start) !== JSON.stringify(this.#panel.facts.start)) this.#panel.setFacts({ start });
+  }
+}
+
+async function suggestions(): Promise<readonly Suggestion[]> {
+  const [changes, tests] = await Promise.all([changedFiles(), hasTests()]);
+  const problems = problemFiles();
+  const errors = problems.reduce((sum, { count }) => sum + count, 0);
+  const made: Suggestion[] = [
+    ...(changes > 0 ? [reviewOf(changes)] : []),
+    ...(errors > 0 ? [fixOf(errors, problems)] : []),
+    ...(tests ? [RUN_TESTS] : []),
+    EXPLAIN,
+  ];
+  return made.slice(0, MAX_SUGGESTIONS);
+}
+
+function reviewOf(changes: number): Suggestion {
+  return {
+    icon: "git-compare",
+    label: "Review my changes",
+    detail: changes === 1 ? "1 changed file" : `${changes} changed files`,
+    prompt:
+      "Review my uncommitted changes (git status and git diff, staged and unstaged). Report bugs, risks and missing tests, most important first, each with its file and line. Change nothing.",
+  };
+}
+
+function fixOf(errors: number, files: readonly ProblemFile[]): Suggestion {
+  const names = files.slice(0, 10).map(({ label, count }) => `${label} (${count})`);
+  return {
+    icon: "error",
+    label: errors === 1 ? "Fix the problem" : `Fix the ${errors} problems`,
+    detail: files.length === 1 ? (files[0]?.label ?? "") : `in ${files.length} files`,
+    prompt: `Fix the errors that the editor reports: ${names.join(", ")}${files.length > names.length ? " and others" : ""}. Find the cause of each, and change no more than it needs.`,
+  };
+}
+
+const RUN_TESTS: Suggestion = {
+  icon: "beaker",
+  label: "Run the tests and fix what fails",
+  detail: "",
+  prompt: "Run the tests of this project. If some fail, find the cause, fix it and run them again.",
+};
+
+const EXPLAIN: Suggestion = {
+  icon: "book",
+  label: "Explain this project",
+  detail: "",
+  prompt: "Explain this project: its purpose, its parts and how they work together, and where I should start reading.",
+};
+
+async function changedFiles(): Promise<number> {
+  const git = vscode.extensions.getExtension<Git>("vscode.git");
+  if (git === undefined) return 0;
+  try {
+    const { repositories } = (git.isActive ? git.exports : await git.activate()).getAPI(1);
+    const lists: readonly GitChanges[] = ["workingTreeChanges", "indexChanges", "untrackedChanges"];
+    return repositories.reduce(
+      (sum, { state }) => sum + lists.reduce((files, list) => files + (state[list]?.length ?? 0), 0),
+      0,
+    );
+  } catch {
+    return 0; // `git.enabled` is off
+  }
+}
+
+type ProblemFile = { readonly label: string; readonly count: number };
+
+/** Files of the workspace with errors. */
+function problemFiles(): readonly ProblemFile[] {
+  return vscode.languages.getDiagnostics().flatMap(([uri, diagnostics]) => {
+    const count = diagnostics.filter(({ severity }) => severity === vscode.DiagnosticSeverity.Error).length;
+    const isOurs = count > 0 && vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+    return isOurs ? [{ label: vscode.workspace.asRelativePath(uri), count }] : [];
+  });
+}
+
+async function hasTests(): Promise<boolean> {
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  if (folder === undefined) return false;
+  const textOf = (name: string): Promise<string | null> => readText(join(folder.uri.fsPath, name)).catch(() => null);
+  const [manifest, ...others] = await Promise.all(["package.json", ...TEST_FILES].map(textOf));
+  const script = /"test"\s*:\s*"([^"]+)"/.exec(manifest ?? "")?.[1];
+  return (script !== undefined && !NO_TESTS.test(script)) || others.some((text) => text !== null);
+}

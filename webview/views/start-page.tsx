@@ -1,0 +1,101 @@
+/** The page before the first message: suggestions made from the workspace, and the last sessions. */
+import type { HistoryItem, Suggestion } from "../../agent-core/protocol/panel-events.ts";
+import { isOffline } from "../state/config.ts";
+import { Icon } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+import { shortTime } from "./words.ts";
+
+/** Requests that the built-in interpreter understands in every workspace. */
+const OFFLINE: readonly Suggestion[] = [
+  ["book", "What does this project do?"],
+  ["list-flat", "list"],
+  ["search", "find files named *.md"],
+].map(([icon = "", label = ""]) => ({ icon, label, detail: "", prompt: label }));
+
+export function StartPageView() {
+  const { store, post } = usePanel();
+  const { agentName, configOptions, facts } = store.shown.value;
+  const offline = isOffline(configOptions);
+  return (
+    <div class="empty">
+      <h1>{agentName}</h1>
+      <p>Reads and edits files and runs commands in this workspace. You review each edit; risky commands ask first.</p>
+      {facts.start !== null && (
+        <>
+          <Suggestions suggestions={offline ? OFFLINE : facts.start.suggestions} />
+          <RecentSessions sessions={facts.start.recent} />
+        </>
+      )}
+      <SandboxNote />
+      {facts.start !== null && offline && (
+        <p class="empty-note">
+          You are using the built-in offline interpreter. It understands requests like these and is not a language
+          model.{" "}
+          <button type="button" class="text-button" onClick={() => post({ type: "open-setup" })}>
+            Set up a model
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
+  const { post } = usePanel();
+  return (
+    <section class="start-list" aria-label="Suggestions">
+      {suggestions.map(({ icon, label, detail, prompt }) => (
+        <button
+          key={label}
+          type="button"
+          class="start-row suggestion"
+          title={prompt}
+          onClick={() => post({ type: "prompt", text: prompt })}
+        >
+          <Icon name={icon} />
+          <span class="start-text">{label}</span>
+          {detail !== "" && <span class="start-detail">{detail}</span>}
+        </button>
+      ))}
+    </section>
+  );
+}
+
+function RecentSessions({ sessions }: { readonly sessions: readonly HistoryItem[] }) {
+  const panel = usePanel();
+  if (sessions.length === 0) return null;
+  return (
+    <section class="start-list" aria-labelledby="recent-sessions">
+      <h2 id="recent-sessions">Recent sessions</h2>
+      {sessions.map(({ sessionId, title, updatedAt }) => (
+        <button
+          key={sessionId}
+          type="button"
+          class="start-row"
+          title={title}
+          onClick={() => panel.openSession(sessionId)}
+        >
+          <Icon name="comment-discussion" />
+          <span class="start-text" dir="auto">
+            {title}
+          </span>
+          <span class="start-detail">{shortTime(updatedAt, Date.now())}</span>
+        </button>
+      ))}
+      <button type="button" class="text-button" onClick={() => panel.showSessions()}>
+        All sessions
+      </button>
+    </section>
+  );
+}
+
+/** Commands without a sandbox, and how to get one. */
+function SandboxNote() {
+  const { sandbox } = usePanel().store.shown.value.facts;
+  if (sandbox == null || sandbox.isOn) return null;
+  return (
+    <p class="empty-note sandbox-note">
+      Sandbox {sandbox.text}. To enable it, {sandbox.advice}.
+    </p>
+  );
+}
