@@ -1,6 +1,7 @@
 /** Errors of requests as JSON-RPC errors: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../platform/errors.ts";
+import type { HermesFaultData } from "../protocol/conversation.ts";
 import type { Fault } from "../providers/fault.ts";
 import { KEY_PLACES } from "../providers/fault-message.ts";
 import { writeFault } from "../sessions/write-fault.ts";
@@ -15,11 +16,12 @@ const MAX_ID_CHARS = 100;
 /** `keyHint`: see `ConnectedClient`. */
 export function faultError(fault: Fault, keyHint: string): RequestError {
   const needsKey = fault.kind === "authentication";
-  return new RequestError(needsKey ? AUTH_REQUIRED : INTERNAL_ERROR, withHint(fault.message, keyHint), {
+  const data: HermesFaultData = {
     kind: fault.kind,
     ...(fault.status !== undefined && { status: fault.status }),
     ...(fault.retryAfterMs !== undefined && { retryAfterMs: fault.retryAfterMs }),
-  });
+  };
+  return new RequestError(needsKey ? AUTH_REQUIRED : INTERNAL_ERROR, withHint(fault.message, keyHint), data);
 }
 
 /** A missing key: editors offer their ways to authenticate. */

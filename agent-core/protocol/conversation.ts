@@ -15,6 +15,17 @@ export const HermesPermissionMeta = z.object({
 });
 export type HermesPermissionMeta = z.infer<typeof HermesPermissionMeta>;
 
+/** `data` of the error of a prompt whose model failed. */
+export const HermesFaultData = z.object({
+  /** Kind of the fault, such as `authentication` or `rate-limit`. */
+  kind: z.string(),
+  /** HTTP status. */
+  status: z.number().exactOptional(),
+  /** Least delay before the next try. Milliseconds. */
+  retryAfterMs: z.number().exactOptional(),
+});
+export type HermesFaultData = z.infer<typeof HermesFaultData>;
+
 /** `_meta.hermes` of the outcome of `session/request_permission`. */
 export const HermesPermissionOutcome = z.object({
   /** Reason of the user for a rejection. */

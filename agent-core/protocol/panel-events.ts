@@ -131,11 +131,12 @@ const turnEvents = [
   }),
   /** Neighbouring deltas of a text may have been merged. */
   z.object({ kind: z.literal("update"), update: acp<SessionUpdate>() }),
-  /** `error`: one line. */
+  /** `error`: one line. `fault`: its kind, as in `HermesFaultData`. */
   z.object({
     kind: z.literal("turn-end"),
     stopReason: z.custom<StopReason>((value) => typeof value === "string").exactOptional(),
     error: z.string().exactOptional(),
+    fault: z.string().exactOptional(),
   }),
   /** The turn before ended with its window. */
   z.object({ kind: z.literal("interrupted") }),

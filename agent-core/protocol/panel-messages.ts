@@ -127,6 +127,9 @@ const workspace = [
   z.object({ type: z.literal("process-stop"), id }),
   /** Opens the page of the editor where the user trusts the workspace. */
   z.object({ type: z.literal("manage-trust") }),
+  /** Opens the settings of Hermes, or those of the network. */
+  z.object({ type: z.literal("open-settings"), about: z.enum(["hermes", "network"]) }),
+  z.object({ type: z.literal("open-log") }),
 ] as const;
 
 /** A place for extensions: a file that is opened, or a folder that is shown. */
@@ -151,8 +154,8 @@ const extensions = [
 const models = [
   /** A model of the setup page. */
   z.object({ type: z.literal("use-model"), choice }),
-  /** Shows all models in a list of the editor. */
-  z.object({ type: z.literal("choose-model") }),
+  /** Shows all models in a list of the editor. `resend`: a message to send again to the chosen one. */
+  z.object({ type: z.literal("choose-model"), resend: z.object({ position, text }).exactOptional() }),
   /** Asks for a key in an input box of the editor; without a provider it asks for that first. */
   z.object({ type: z.literal("set-key"), provider: id.exactOptional() }),
   z.object({ type: z.literal("open-setup") }),

@@ -1,6 +1,6 @@
 /** Words a fault in one line for people: what failed, on what, and what to do. */
 import { isLoopback } from "../platform/http/network-settings.ts";
-import { keyVariableOf } from "./deployments.ts";
+import { custom, keyVariableOf } from "./deployments.ts";
 import type { FaultKind } from "./fault.ts";
 import { redact } from "./redact.ts";
 import type { Endpoint } from "./wire/wire.ts";
@@ -21,14 +21,14 @@ const DETAIL_CHARS = 240;
 /** Contains no key. */
 export function faultMessage(facts: FaultFacts): string {
   const { endpoint, model, status } = facts;
-  const who = redact(endpoint.provider, [endpoint.apiKey]);
+  const who = redact(endpointName(endpoint), [endpoint.apiKey]);
   const code = status === undefined ? "" : ` (${status})`;
   const said = quotedDetail(facts);
   switch (facts.kind) {
     case "authentication":
       return endpoint.apiKey === undefined
-        ? `${who} needs a key, and none is set${code}. ${keyAdvice(who)}`
-        : `The key for ${who} was refused${code}. ${keyAdvice(who)}`;
+        ? `${who} needs a key, and none is set${code}. ${keyAdvice(endpoint.provider)}`
+        : `The key for ${who} was refused${code}. ${keyAdvice(endpoint.provider)}`;
     case "billing":
       return `${who} requires payment${code}${said} Check the account, or choose another model.`;
     case "rate-limit":
@@ -61,6 +61,12 @@ export function faultMessage(facts: FaultFacts): string {
     case "unknown":
       return `${who} failed with ${model}${code}${said} Check the base URL and the model, or try again.`;
   }
+}
+
+/** Name of the provider; the host for an endpoint that has no name of its own. */
+export function endpointName({ provider, baseUrl }: Pick<Endpoint, "provider" | "baseUrl">): string {
+  const hasNoName = provider === custom.name && baseUrl !== undefined && URL.canParse(baseUrl);
+  return hasNoName ? new URL(baseUrl).host : provider;
 }
 
 /** End of every advice to set a key. */

@@ -11,7 +11,7 @@ import {
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { type PromptBlock, steerMethod } from "../../agent-core/protocol/conversation.ts";
+import { HermesFaultData, type PromptBlock, steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
 import {
@@ -265,7 +265,7 @@ export class ChatSession {
       );
       this.dispatch({ type: "turn-ended", stopReason });
     } catch (error) {
-      this.dispatch({ type: "turn-failed", message: messageOf(error) });
+      this.dispatch({ type: "turn-failed", message: messageOf(error), ...faultOf(error) });
     }
   }
 
@@ -321,6 +321,17 @@ export class ChatSession {
     const choice = this.option("model")?.currentValue;
     if (choice !== undefined) this.#ports.rememberModel(choice);
   }
+}
+
+/** ACP's "authentication required", which agents answer with or without data. */
+const AUTH_REQUIRED = -32000;
+
+/** Kind of the fault that ended a turn. */
+function faultOf(error: unknown): { readonly fault?: string } {
+  if (!(error instanceof RequestError)) return {};
+  const known = HermesFaultData.safeParse(error.data).data;
+  const fault = known?.kind ?? (error.code === AUTH_REQUIRED ? "authentication" : undefined);
+  return fault === undefined ? {} : { fault };
 }
 
 /** True when the session stays open. */

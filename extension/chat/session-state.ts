@@ -38,7 +38,7 @@ export type SessionEvent =
   /** `now`: into the running turn. `id` is new. */
   | ({ readonly type: "prompt"; readonly id: string; readonly now?: boolean } & queue.PromptContent)
   | { readonly type: "turn-ended"; readonly stopReason: StopReason }
-  | { readonly type: "turn-failed"; readonly message: string }
+  | { readonly type: "turn-failed"; readonly message: string; readonly fault?: string }
   | { readonly type: "cancel" }
   | ({ readonly type: "resend"; readonly position: number } & queue.PromptContent)
   | ({ readonly type: "rewound"; readonly id: string; readonly position: number } & queue.PromptContent)
@@ -163,7 +163,7 @@ function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | 
       return endTurn(state, event.stopReason !== "cancelled", end);
     }
     case "turn-failed":
-      return endTurn(state, false, turnError(event.message));
+      return endTurn(state, false, turnError(event.message, event.fault));
     case "cancel":
       // Prompts in the queue stay there for the user to send or remove.
       return [state, state.turn.kind === "running" ? [{ type: "cancel" }] : []];
@@ -322,8 +322,8 @@ function promptEvent(id: string, content: queue.PromptContent): SessionEffect {
   return { type: "emit", event: { kind: "prompt", id, ...queue.contentOf(content) } };
 }
 
-function turnError(message: string): SessionEffect {
-  return { type: "emit", event: { kind: "turn-end", error: message } };
+function turnError(message: string, fault?: string): SessionEffect {
+  return { type: "emit", event: { kind: "turn-end", error: message, ...(fault !== undefined && { fault }) } };
 }
 
 function error(text: string): SessionEffect {

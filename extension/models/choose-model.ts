@@ -9,7 +9,8 @@ type Item = vscode.QuickPickItem & { readonly choice?: string };
 
 const SET_KEY: Item = { label: "$(key) Set API Key…", alwaysShow: true };
 
-export async function chooseModel(services: Services): Promise<void> {
+/** Resolves to true when the user has chosen a model. */
+export async function chooseModel(services: Services): Promise<boolean> {
   const { sessions, worker, firstRun } = services;
   await sessions.shown.open();
   const picker = vscode.window.createQuickPick<Item>();
@@ -25,10 +26,11 @@ export async function chooseModel(services: Services): Promise<void> {
   picker.activeItems = picker.items.filter(({ picked: isCurrent }) => isCurrent);
   picker.busy = false;
   const item = await picked;
-  if (item === SET_KEY) return enterKey(services);
-  if (item?.choice === undefined) return;
+  if (item === SET_KEY) await enterKey(services);
+  if (item?.choice === undefined) return false;
   await sessions.shown.setConfig("model", item.choice);
   await firstRun.close();
+  return true;
 }
 
 function itemsOf(groups: HermesModels["groups"], current: unknown): readonly Item[] {

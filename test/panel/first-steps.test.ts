@@ -57,4 +57,71 @@ describe("next steps in the panel", () => {
     await pictures("setup-page");
     await facts({ setup: null });
   });
+
+  describe("after an error of the model", () => {
+    const steps = () => panel().locator(".turn-steps button").allTextContents();
+    const fail = (error: string, fault?: string) =>
+      panel().feed({ kind: "turn-end", error, ...(fault !== undefined && { fault }) });
+    const ask = async (): Promise<void> => {
+      await panel().reset();
+      await panel().feed({ kind: "prompt", id: "p1", text: "What is wrong here?" });
+      const update = { sessionUpdate: "session_info_update", _meta: { hermes: { position: 0 } } } as const;
+      await panel().update(update);
+    };
+
+    test.each([
+      ["authentication", ["Set Key", "Choose Model", "Try Again"]],
+      ["billing", ["Choose Model", "Try Again"]],
+      ["rate-limit", ["Try Again", "Choose Model"]],
+      ["network", ["Try Again", "Open Settings", "Choose Model"]],
+      ["model-not-found", ["Choose Model", "Open Settings"]],
+      ["context-overflow", ["Compress", "New Session", "Choose Model"]],
+      [undefined, ["Try Again", "Open Log"]],
+    ])("%s offers the steps that help", async (fault, labels) => {
+      await ask();
+      await fail("models.example refused the request.", fault);
+      await expect.poll(steps).toEqual(labels);
+    });
+
+    test("a key, another model and another try are one click away", async () => {
+      await ask();
+      await fail(
+        "The key for models.example was refused (401). Set HERMES_API_KEY in the environment.",
+        "authentication",
+      );
+      await button("Set Key").waitFor();
+      await pictures("error-with-steps");
+      await button("Set Key").click();
+      await expect.poll(posted).toEqual({ type: "set-key" });
+      await button("Try Again").click();
+      await expect.poll(posted).toEqual({ type: "resend", position: 0, text: "What is wrong here?" });
+      await button("Choose Model").click();
+      const resend = { position: 0, text: "What is wrong here?" };
+      await expect.poll(posted).toEqual({ type: "choose-model", resend });
+    });
+
+    test("a turn that has called tools continues, so that its work is not repeated", async () => {
+      await ask();
+      const call = { toolCallId: "t1", title: "Read a.txt", kind: "read", status: "completed" } as const;
+      await panel().update({ sessionUpdate: "tool_call", ...call });
+      await fail("models.example cannot be reached.", "network");
+      await button("Try Again").click();
+      await expect.poll(posted).toEqual({ type: "prompt", text: "Continue where you stopped." });
+    });
+
+    test("an answer can be copied, and tried again with another model", async () => {
+      await ask();
+      const content = { type: "text", text: "Nothing **is** wrong." } as const;
+      await panel().update({ sessionUpdate: "agent_message_chunk", content });
+      await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+      await panel().locator(".answer").hover();
+      await panel().pictures("answer-actions", ["dark"], [320]);
+      await button("Try again with another model").click();
+      const resend = { position: 0, text: "What is wrong here?" };
+      await expect.poll(posted).toEqual({ type: "choose-model", resend });
+      await panel().page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await button("Copy answer").click();
+      await expect.poll(() => panel().page.evaluate("navigator.clipboard.readText()")).toBe("Nothing **is** wrong.");
+    });
+  });
 });

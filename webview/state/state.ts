@@ -97,6 +97,8 @@ export type TurnEndEntry = {
   readonly key: string;
   readonly tone: "muted" | "error";
   readonly text: string;
+  /** Kind of the fault that ended the turn. */
+  readonly fault?: string;
 };
 
 /** Line before the entries that a summary replaces for the model. */

@@ -31,8 +31,9 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
   const settled = stopToolCalls(sealOpen(state, at));
   const idle: PanelState = { ...settled, running: false, runningSince: undefined };
   if (event.error !== undefined) {
+    const fault = event.fault === undefined ? {} : { fault: event.fault };
     return announce(
-      addEntry(idle, { type: "turn-end", tone: "error", text: event.error }, at),
+      addEntry(idle, { type: "turn-end", tone: "error", text: event.error, ...fault }, at),
       `Error: ${event.error}`,
     );
   }
@@ -45,6 +46,22 @@ function lastReply(state: PanelState): string {
   const reply = state.entries.findLast((entry) => entry.type === "answer" || entry.type === "user");
   return reply?.type === "answer" ? wholeText(reply.text).slice(0, SPOKEN_CHARS) : "";
 }
+
+/** The last message of the user, and the calls since. */
+export function lastTurn({ entries }: Pick<PanelState, "entries">): LastTurn {
+  const start = entries.findLastIndex(({ type }) => type === "user");
+  const prompt = entries[start];
+  return {
+    prompt: prompt?.type === "user" ? { position: prompt.position, text: wholeText(prompt.text) } : undefined,
+    hasCalls: entries.slice(start + 1).some(({ type }) => type === "tool"),
+  };
+}
+
+type LastTurn = {
+  /** `position`: undefined when the message did not reach the agent. */
+  readonly prompt: { readonly position: number | undefined; readonly text: string } | undefined;
+  readonly hasCalls: boolean;
+};
 
 /** Shows a permission request until the host reports its end, and updates the card of its tool call. */
 export function addPermission(state: PanelState, request: PermissionRequest, at: number): PanelState {

@@ -16,6 +16,7 @@ import { ReviewBar } from "./review-bar.tsx";
 import { SetupPageView } from "./setup-page.tsx";
 import { StartPageView } from "./start-page.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
+import { CONTINUE } from "./transcript/turn-end.tsx";
 
 export function App() {
   const { store } = usePanel();
@@ -133,8 +134,6 @@ function BackgroundLine() {
     </button>
   );
 }
-
-const CONTINUE = "Continue where you stopped.";
 
 /** Offers to continue a turn that ended with its window. */
 function InterruptedLine() {

@@ -91,11 +91,15 @@ function RecentSessions({ sessions }: { readonly sessions: readonly HistoryItem[
 
 /** Commands without a sandbox, and how to get one. */
 function SandboxNote() {
-  const { sandbox } = usePanel().store.shown.value.facts;
+  const { store, post } = usePanel();
+  const { sandbox } = store.shown.value.facts;
   if (sandbox == null || sandbox.isOn) return null;
   return (
     <p class="empty-note sandbox-note">
-      Sandbox {sandbox.text}. To enable it, {sandbox.advice}.
+      Sandbox {sandbox.text}. To enable it, {sandbox.advice}.{" "}
+      <button type="button" class="text-button" onClick={() => post({ type: "extension-place", place: "config" })}>
+        Open config.yaml
+      </button>
     </p>
   );
 }

@@ -9,7 +9,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { newId } from "../../platform/new-id.ts";
 import { faultOf } from "../classify.ts";
 import type { Fault } from "../fault.ts";
-import { durationText } from "../fault-message.ts";
+import { durationText, endpointName } from "../fault-message.ts";
 import { modelInfo } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve.ts";
 import { type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
@@ -248,7 +248,7 @@ class PersistentCall {
     this.#attempts = { tries: 0, waitedMs: 0, used: new Set() };
     this.#waitId = newId();
     this.#longest = 0;
-    const onwards = `Continuing with ${next.model} at ${next.endpoint.provider}.`;
+    const onwards = `Continuing with ${next.model} at ${endpointName(next.endpoint)}.`;
     yield { type: "notice", severity: "warning", message: `${firstSentence(message)} ${onwards}` };
     return true;
   }

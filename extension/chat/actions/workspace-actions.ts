@@ -12,6 +12,9 @@ import { withErrorMessage } from "../with-error-message.ts";
 /** Display time of a message in the status bar. Milliseconds. */
 const STATUS_MS = 3_000;
 
+/** Searches of the settings editor. */
+const SETTINGS = { hermes: "@ext:hermes-agent.hermes-vscode", network: "http.proxy" } as const;
+
 export type WorkspaceActions = PanelActions<
   | "open-review"
   | "keep-file"
@@ -25,6 +28,8 @@ export type WorkspaceActions = PanelActions<
   | "open-picture"
   | "insert-text"
   | "manage-trust"
+  | "open-settings"
+  | "open-log"
   | "process-input"
   | "process-stop"
   | "extensions-list"
@@ -74,9 +79,17 @@ function reviewActions({
 
 function editorActions({
   terminals,
+  log,
 }: Services): Pick<
   WorkspaceActions,
-  "open-location" | "show-terminal" | "open-link" | "open-picture" | "insert-text" | "manage-trust"
+  | "open-location"
+  | "show-terminal"
+  | "open-link"
+  | "open-picture"
+  | "insert-text"
+  | "manage-trust"
+  | "open-settings"
+  | "open-log"
 > {
   return {
     "open-location": ({ path, line }) => openLocation(path, line),
@@ -84,6 +97,8 @@ function editorActions({
     "open-link": ({ href }) => openLink(href),
     "open-picture": ({ mimeType, data }) => openPicture(`data:${mimeType};base64,${data}`),
     "insert-text": ({ text }) => insertText(text),
+    "open-settings": ({ about }) => vscode.commands.executeCommand("workbench.action.openSettings", SETTINGS[about]),
+    "open-log": () => log.show(true),
     "manage-trust": () => vscode.commands.executeCommand("workbench.trust.manage"),
   };
 }
@@ -128,7 +143,10 @@ function modelActions(
       await sessions.shown.setConfig("model", choice);
       await firstRun.close();
     },
-    "choose-model": () => chooseModel(services),
+    "choose-model": async ({ resend }) => {
+      const isChosen = await chooseModel(services);
+      if (isChosen && resend !== undefined) sessions.shown.dispatch({ type: "resend", ...resend });
+    },
     "set-key": ({ provider }) => enterKey(services, provider),
     "open-setup": () => firstRun.open(),
   };

@@ -171,7 +171,7 @@ describe("messages", () => {
   test("a missing key is distinguished from a wrong one", () => {
     const endpoint = { provider: "custom", baseUrl: "http://127.0.0.1:1/v1", apiKey: undefined };
     expect(classify(apiError(401, { message: "no" }), { endpoint, model: "m" }).message).toBe(
-      "custom needs a key, and none is set (401). Set HERMES_API_KEY in the environment or in ~/.hermes/.env.",
+      "127.0.0.1:1 needs a key, and none is set (401). Set HERMES_API_KEY in the environment or in ~/.hermes/.env.",
     );
   });
 

@@ -13,6 +13,7 @@ import { usePanel } from "../panel-context.ts";
 import { MemoryUndo, ToolCard } from "../tool-card.tsx";
 import { formatCount, formatDuration, retryLine } from "../words.ts";
 import { RestoreLine } from "./restore-card.tsx";
+import { AnswerActions, TurnEnd } from "./turn-end.tsx";
 import { UserMessage } from "./user-message.tsx";
 
 /** Attribute of a row with the key of its entry. */
@@ -80,6 +81,7 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
       return (
         <div class="entry answer">
           <MarkdownView text={entry.text} growing={entry.growing} />
+          {!entry.growing && <AnswerActions entry={entry} />}
         </div>
       );
     case "thought":
@@ -105,11 +107,7 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
     case "summary":
       return <SummaryLine entry={entry} />;
     case "turn-end":
-      return (
-        <div class={`entry turn-end turn-end-${entry.tone}`} role={entry.tone === "error" ? "alert" : undefined}>
-          {entry.tone === "error" && <Icon name="error" />} <span dir="auto">{containedText(entry.text)}</span>
-        </div>
-      );
+      return <TurnEnd entry={entry} />;
   }
 });
 

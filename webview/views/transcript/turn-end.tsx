@@ -1,0 +1,135 @@
+/** The steps that a turn's end offers: after an error those that help against its fault, and another try after an answer. */
+import { useComputed } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { containedText } from "../../../agent-core/platform/visible-text.ts";
+import type { Panel } from "../../panel.ts";
+import type { TextEntry, TurnEndEntry } from "../../state/state.ts";
+import { wholeText } from "../../state/streamed-text.ts";
+import { lastTurn } from "../../state/turns.ts";
+import { Icon, IconButton } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+
+/** The message of the agent's own prompt for a turn that did some of its work. */
+export const CONTINUE = "Continue where you stopped.";
+
+type Step = { readonly label: string; readonly act: (panel: Panel) => void };
+
+const setKey: Step = { label: "Set Key", act: ({ post }) => post({ type: "set-key" }) };
+const chooseModel: Step = { label: "Choose Model", act: chooseForTurn };
+const tryAgain: Step = { label: "Try Again", act: sendAgain };
+const network: Step = { label: "Open Settings", act: ({ post }) => post({ type: "open-settings", about: "network" }) };
+const settings: Step = { label: "Open Settings", act: ({ post }) => post({ type: "open-settings", about: "hermes" }) };
+const log: Step = { label: "Open Log", act: ({ post }) => post({ type: "open-log" }) };
+const compress: Step = { label: "Compress", act: ({ post }) => post({ type: "prompt", text: "/compress" }) };
+const newSession: Step = { label: "New Session", act: (panel) => panel.newSession() };
+
+/** Steps for a fault without steps of its own. */
+const USUAL: readonly Step[] = [tryAgain, chooseModel];
+
+/** Steps for each kind of fault, the most useful first. */
+const steps: Readonly<Record<string, readonly Step[]>> = {
+  authentication: [setKey, chooseModel, tryAgain],
+  billing: [chooseModel, tryAgain],
+  network: [tryAgain, network, chooseModel],
+  malformed: [tryAgain, settings, chooseModel],
+  "context-overflow": [compress, newSession, chooseModel],
+  "model-not-found": [chooseModel, settings],
+  "bad-request": [chooseModel, log],
+  "unsupported-parameter": [chooseModel, log],
+  unknown: [tryAgain, chooseModel, log],
+};
+
+export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {
+  const panel = usePanel();
+  const isLast = useIsLast(entry.key);
+  const isError = entry.tone === "error";
+  const known = entry.fault === undefined ? [tryAgain, log] : (steps[entry.fault] ?? USUAL);
+  return (
+    <div class="entry">
+      <div class={`turn-end turn-end-${entry.tone}`} role={isError ? "alert" : undefined}>
+        {isError && <Icon name="error" />} <span dir="auto">{containedText(entry.text)}</span>
+      </div>
+      {isError && isLast && (
+        <div class="turn-steps">
+          {known.map((step, index) => (
+            <button
+              key={step.label}
+              type="button"
+              class={`button button-small ${index === 0 ? "button-primary" : "button-secondary"}`}
+              onClick={() => step.act(panel)}
+            >
+              {step.label}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Actions on an answer. The last one can be tried again, with this model or another. */
+export function AnswerActions({ entry }: { readonly entry: TextEntry }) {
+  const panel = usePanel();
+  const isLast = useIsLast(entry.key);
+  const [isCopied, setCopied] = useState(false);
+  const copy = (): void => {
+    navigator.clipboard.writeText(wholeText(entry.text)).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  };
+  return (
+    <div class="message-actions">
+      <IconButton icon={isCopied ? "check" : "copy"} name="Copy answer" title="Copy answer as Markdown" act={copy} />
+      {isLast && (
+        <>
+          <IconButton
+            icon="refresh"
+            name="Try again"
+            title="Try again: replaces this turn"
+            act={() => resendLast(panel)}
+          />
+          <IconButton
+            icon="arrow-swap"
+            name="Try again with another model"
+            title="Try again with another model: replaces this turn"
+            act={() => chooseAndResend(panel)}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** True for the last entry of a session that waits for the user. */
+function useIsLast(key: string): boolean {
+  const { store, isReadOnly } = usePanel();
+  return useComputed(() => {
+    const { entries, open, running } = store.shown.value;
+    return !isReadOnly && !running && open === undefined && entries.at(-1)?.key === key;
+  }).value;
+}
+
+/** A turn that has called tools continues: its work is not repeated. */
+function sendAgain(panel: Panel): void {
+  if (lastTurn(panel.store.state).hasCalls) panel.post({ type: "prompt", text: CONTINUE });
+  else resendLast(panel);
+}
+
+function chooseForTurn(panel: Panel): void {
+  if (lastTurn(panel.store.state).hasCalls) panel.post({ type: "choose-model" });
+  else chooseAndResend(panel);
+}
+
+function resendLast({ store, post }: Panel): void {
+  const { prompt } = lastTurn(store.state);
+  if (prompt === undefined) return;
+  const { position, text } = prompt;
+  post(position === undefined ? { type: "prompt", text } : { type: "resend", position, text });
+}
+
+function chooseAndResend({ store, post }: Panel): void {
+  const { prompt } = lastTurn(store.state);
+  if (prompt?.position === undefined) post({ type: "choose-model" });
+  else post({ type: "choose-model", resend: { position: prompt.position, text: prompt.text } });
+}
