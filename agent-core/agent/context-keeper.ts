@@ -128,7 +128,7 @@ export class ContextKeeper {
 
   /** Calibrates the estimate with the provider's count after an answer. */
   recordUsage(usage: Usage, answer: Message | undefined): void {
-    this.#meter.record(usage, this.#sent + (answer === undefined ? 0 : messageTokens(answer)));
+    this.#meter.record(usage, this.#sent + (answer === undefined ? 0 : messageTokens(answer)), this.#options.window());
   }
 
   /** Shortens a conversation that the provider refused as too long. Undefined when nothing can be dropped. */

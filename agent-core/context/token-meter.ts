@@ -2,15 +2,19 @@
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 
-/** For English text and code; the provider's counts correct it for other languages. */
+/** For English text and code. */
 export const CHARS_A_TOKEN = 4;
+/** Chinese, Japanese and Korean characters: tokenizers spend about one token on each. */
+const WIDE = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/g;
 /** Role and separators around each message. */
 const MESSAGE_TOKENS = 4;
 /** An image at the usual detail of the providers. */
 const IMAGE_TOKENS = 1_000;
 
-/** Plausible ratios of a provider's count to an estimate. */
+/** Limits of the ratio that scales the estimate of later messages. */
 const RATIO_LIMITS = { least: 0.5, most: 4 } as const;
+/** A smaller share of the estimate, or a larger multiple of the window, is no count but a fault of the server. */
+const COUNT_LIMITS = { leastShare: 0.1, mostWindows: 2 } as const;
 
 /** Estimates by message. */
 const known = new WeakMap<Message, number>();
@@ -21,12 +25,16 @@ export class TokenMeter {
   /** Last count of the provider, and our estimate of the same messages. */
   #anchor: { readonly counted: number; readonly estimated: number } | undefined;
 
-  /** Takes over a provider's count. `estimated` covers the same messages: the request and its answer. */
-  record({ inputTokens, outputTokens }: Usage, estimated: number): void {
+  /**
+   * Takes over a provider's count. `estimated` covers the same messages: the request and its answer. `window`: tokens of
+   * the model's context, which shows an absurd count.
+   */
+  record({ inputTokens, outputTokens }: Usage, estimated: number, window: number): void {
     const counted = inputTokens + outputTokens;
     if (!(counted > 0) || estimated === 0) return;
     this.#ratio = Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, counted / estimated));
-    this.#anchor = { counted: estimated * this.#ratio, estimated };
+    const isPlausible = counted >= estimated * COUNT_LIMITS.leastShare && counted <= window * COUNT_LIMITS.mostWindows;
+    this.#anchor = { counted: isPlausible ? counted : estimated * this.#ratio, estimated };
   }
 
   /** Drops the last count after a compression or a rewind; the ratio stays. */
@@ -66,7 +74,7 @@ export function estimateTokens(messages: readonly Message[]): number {
 export function messageTokens(message: Message): number {
   let tokens = known.get(message);
   if (tokens === undefined) {
-    tokens = MESSAGE_TOKENS + images(message) * IMAGE_TOKENS + textTokens(chars(message));
+    tokens = MESSAGE_TOKENS + images(message) * IMAGE_TOKENS + textTokens(size(message));
     known.set(message, tokens);
   }
   return tokens;
@@ -77,20 +85,26 @@ export function textTokens(characters: number): number {
   return Math.ceil(characters / CHARS_A_TOKEN);
 }
 
-function chars(message: Message): number {
+/** Size of all texts, in characters of English. */
+function size(message: Message): number {
   switch (message.role) {
     case "system":
     case "tool":
-      return message.content.length;
+      return sizeOf(message.content);
     case "user":
-      if (typeof message.content === "string") return message.content.length;
-      return message.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+      if (typeof message.content === "string") return sizeOf(message.content);
+      return message.content.reduce((sum, part) => sum + (part.type === "text" ? sizeOf(part.text) : 0), 0);
     case "assistant": {
       const calls = message.tool_calls ?? [];
-      const called = calls.reduce((sum, { function: call }) => sum + call.name.length + call.arguments.length, 0);
-      return (message.content ?? "").length + (message.reasoning ?? "").length + called;
+      const called = calls.reduce((sum, { function: call }) => sum + call.name.length + sizeOf(call.arguments), 0);
+      return sizeOf(message.content ?? "") + sizeOf(message.reasoning ?? "") + called;
     }
   }
+}
+
+function sizeOf(text: string): number {
+  const wide = text.match(WIDE)?.length ?? 0;
+  return text.length + wide * (CHARS_A_TOKEN - 1);
 }
 
 function images(message: Message): number {

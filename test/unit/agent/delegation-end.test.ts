@@ -73,6 +73,7 @@ test("a result of more than 24,000 characters is shortened, and a file has the w
 test("at most three sub-agents work at the same time, over all delegations of a session", async () => {
   const bench = await delegationBench();
   let [working, most] = [0, 0];
+  const three = Promise.withResolvers<void>();
   const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
   bench.model.respondWith((body) => {
     const prompt = firstPrompt(body);
@@ -82,9 +83,12 @@ test("at most three sub-agents work at the same time, over all delegations of a 
     }
     working += 1;
     most = Math.max(most, working);
-    const until = delay(5).then(() => {
-      working -= 1;
-    });
+    if (most >= 3) three.resolve();
+    const until = three.promise
+      .then(() => delay(5))
+      .then(() => {
+        working -= 1;
+      });
     return {
       parts: [
         { type: "wait", until },

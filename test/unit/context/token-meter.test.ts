@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TokenMeter } from "../../../agent-core/context/token-meter.ts";
+import { estimateTokens, TokenMeter } from "../../../agent-core/context/token-meter.ts";
 
 const usage = (inputTokens: number, outputTokens = 0) => ({
   inputTokens,
@@ -10,7 +10,7 @@ const usage = (inputTokens: number, outputTokens = 0) => ({
 
 function after(...counted: readonly number[]): TokenMeter {
   const meter = new TokenMeter();
-  for (const tokens of counted) meter.record(usage(tokens), 1_000);
+  for (const tokens of counted) meter.record(usage(tokens), 1_000, 100_000);
   return meter;
 }
 
@@ -19,7 +19,19 @@ test("the provider's count stays, and later messages are scaled by its ratio", (
   expect(after(1_500).tokens(2_000)).toBe(3_000);
 });
 
-test("an implausible count is limited", () => {
+test("a count far from the estimate is shown as the provider gave it, and later text is scaled moderately", () => {
+  const meter = after(95_000);
+  expect(meter.tokens(1_000)).toBe(95_000);
+  expect(meter.tokens(1_100)).toBe(95_400);
+  expect(after(150).tokens(1_000)).toBe(150);
+});
+
+test("a character of Chinese, Japanese or Korean counts as a token", () => {
+  expect(estimateTokens([{ role: "user", content: "東京の天気は한국어" }])).toBe(4 + 9);
+  expect(estimateTokens([{ role: "user", content: "plain text in English, with umlauts: äöü" }])).toBe(4 + 10);
+});
+
+test("an absurd count is limited", () => {
   expect(after(1_000_000_000).tokens(1_000)).toBe(4_000);
   expect(after(1).tokens(1_000)).toBe(500);
 });
