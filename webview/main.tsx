@@ -4,6 +4,7 @@ import "./styles/panel.css";
 import "./styles/transcript.css";
 import "./styles/markdown.css";
 import "./styles/dock.css";
+import "./styles/composer.css";
 import "./styles/processes.css";
 import "./styles/history.css";
 import "./styles/extensions.css";
@@ -44,6 +45,7 @@ const HOST_MESSAGES: readonly unknown[] = [
   "facts",
   "history",
   "extension-acted",
+  "mentions",
   "task-events",
   "command",
 ] satisfies HostMessage["type"][];

@@ -1,4 +1,6 @@
 /** State that survives a hidden, moved or reloaded panel: draft, page, scroll position and open folds. */
+import type { Attachment } from "../agent-core/protocol/attachments.ts";
+import { type Draft, toAttachment } from "./state/attachments.ts";
 
 /** Scroll position: the first entry in view, and the pixels of it above the view. */
 export type ScrollAnchor = { readonly epoch: string; readonly key: string; readonly offset: number };
@@ -8,6 +10,7 @@ export type StateKeeper = { getState(): unknown; setState(value: unknown): void 
 
 type Kept = {
   readonly draft: string;
+  readonly attachments: readonly Attachment[];
   readonly route: { readonly sessions: boolean; readonly extensions: boolean; readonly setup: boolean };
   /** Extensions in need of attention that the user has seen, as `attentionKey`. */
   readonly seenExtensions: readonly string[];
@@ -29,8 +32,8 @@ export class PanelMemory {
     this.#kept = parse(keeper.getState());
   }
 
-  get draft(): string {
-    return this.#kept.draft;
+  get draft(): Draft {
+    return { text: this.#kept.draft, attachments: this.#kept.attachments };
   }
 
   get route(): Kept["route"] {
@@ -71,6 +74,7 @@ function parse(value: unknown): Kept {
   const folds = typeof kept.folds === "object" && kept.folds !== null ? Object.entries(kept.folds) : [];
   return {
     draft: typeof kept.draft === "string" ? kept.draft : "",
+    attachments: Array.isArray(kept.attachments) ? kept.attachments.flatMap((one) => toAttachment(one) ?? []) : [],
     route: parseRoute(kept.route),
     seenExtensions: Array.isArray(kept.seenExtensions)
       ? kept.seenExtensions.filter((key) => typeof key === "string")

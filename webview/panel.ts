@@ -1,10 +1,13 @@
 /** The panel outside its views: wires the host's messages to the state, and owns the page and the draft. */
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { Attachment } from "../agent-core/protocol/attachments.ts";
 import type { HermesExtensionAction } from "../agent-core/protocol/extensions.ts";
 import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 import { Channel } from "./channel.ts";
+import { MentionSearch } from "./mention-search.ts";
 import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
+import { type Draft, withAttachments } from "./state/attachments.ts";
 import type { TaskRef } from "./state/delegation.ts";
 import { attentionKey, needingAttention } from "./state/extensions.ts";
 import { type LocalEvent, reduceAll } from "./state/reduce.ts";
@@ -34,7 +37,13 @@ export type PanelOptions = {
 };
 
 /** Messages about a conversation that its user cannot continue. */
-const READER_MESSAGES: readonly PanelMessage["type"][] = ["open-review", "open-location", "open-link", "insert-text"];
+const READER_MESSAGES: readonly PanelMessage["type"][] = [
+  "open-review",
+  "open-location",
+  "open-link",
+  "open-picture",
+  "insert-text",
+];
 
 export class Panel {
   readonly isReadOnly: boolean;
@@ -42,8 +51,9 @@ export class Panel {
   /** Clock of the state's times, in milliseconds. */
   readonly now: () => number;
   readonly memory: PanelMemory;
-  /** Text in the composer. */
-  readonly draft: Signal<string>;
+  /** Message in the composer. */
+  readonly draft: Signal<Draft>;
+  readonly mentions = new MentionSearch((message) => this.post(message));
   /** Increases with each request to focus the composer. */
   readonly composerFocus = signal(0);
   readonly #host: PanelHost;
@@ -93,6 +103,9 @@ export class Panel {
       case "extension-acted":
         this.store.apply([{ kind: "extension-acted", acted: message.acted }]);
         break;
+      case "mentions":
+        this.mentions.receive(message);
+        break;
       case "task-events":
         if (this.#task?.child === message.child) this.#task.view.#showReplay(message);
         break;
@@ -103,19 +116,25 @@ export class Panel {
     }
   }
 
-  write(draft: string): void {
-    this.draft.value = draft;
+  write(text: string): void {
+    this.draft.value = { text, attachments: this.draft.value.attachments };
+  }
+
+  /** Adds attachments to the draft, and focuses the composer. */
+  attach(attachments: readonly Attachment[]): void {
+    this.draft.value = withAttachments(this.draft.value, attachments);
+    this.composerFocus.value += 1;
   }
 
   /** Focuses the composer, with `text` inserted before the draft. */
   compose(text = ""): void {
-    this.write([text, this.draft.value].filter((part) => part.trim() !== "").join("\n\n"));
+    this.write([text, this.draft.value.text].filter((part) => part.trim() !== "").join("\n\n"));
     this.composerFocus.value += 1;
   }
 
   /** Removes a text that `compose` inserted, unless the user has changed it. */
   #withdraw(text: string): void {
-    const draft = this.draft.value;
+    const draft = this.draft.value.text;
     if (draft === text) this.write("");
     else if (draft.startsWith(`${text}\n\n`)) this.write(draft.slice(text.length + 2));
   }
@@ -219,6 +238,9 @@ export class Panel {
       case "withdraw":
         this.#withdraw(command.text);
         break;
+      case "attach":
+        this.attach(command.attachments);
+        break;
       case "new-session":
         this.#showConversation();
         this.compose();
@@ -253,7 +275,8 @@ export class Panel {
   #remember(): void {
     const { route, seenExtensions } = this.store.shown.value;
     const { sessions, extensions, setup } = route;
-    this.memory.keep({ draft: this.draft.value, route: { sessions, extensions, setup }, seenExtensions });
+    const { text: draft, attachments } = this.draft.value;
+    this.memory.keep({ draft, attachments, route: { sessions, extensions, setup }, seenExtensions });
   }
 }
 

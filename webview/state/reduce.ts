@@ -66,7 +66,7 @@ const handlers: Handlers = {
         route: { ...state.route, sessions: false, extensions: false, setup: false, task: undefined },
         restore: undefined,
       },
-      event.text,
+      event,
       at,
     ),
   update: (state, event, at) => applyUpdate(state, event.update, at),

@@ -9,6 +9,7 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "@zed-industries/agent-client-protocol";
+import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import type { HermesTask } from "../../agent-core/protocol/delegation.ts";
 import type {
@@ -32,6 +33,8 @@ export type TextEntry = {
   /** Index of the user's message in its session, once the agent has sent it. */
   readonly position: number | undefined;
   readonly text: StreamedText;
+  /** Only of a message of the user. */
+  readonly attachments: readonly Attachment[];
   readonly growing: boolean;
   /** Milliseconds of the clock; undefined for a replayed entry. */
   readonly startedAt: number | undefined;

@@ -1,4 +1,5 @@
 /** Entries of the transcript. At most one text grows, at the end; all entries before it are finished. */
+import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import { withChanged, withEntry } from "./entry-list.ts";
 import type { Entry, NoticeEntry, PanelState, RestoredEntry, TextEntry, TurnEndEntry } from "./state.ts";
 import { appendText, emptyText } from "./streamed-text.ts";
@@ -6,6 +7,8 @@ import { appendText, emptyText } from "./streamed-text.ts";
 export type TextChunk = {
   readonly type: TextEntry["type"];
   readonly text: string;
+  /** Only for a message of the user. */
+  readonly attachments?: readonly Attachment[];
   readonly messageId: string | undefined;
   /** Only for a message of the user. */
   readonly position?: number | undefined;
@@ -13,14 +16,18 @@ export type TextChunk = {
 
 type NewEntry = Omit<NoticeEntry, "key"> | Omit<TurnEndEntry, "key"> | Omit<RestoredEntry, "key">;
 
+const NO_ATTACHMENTS: readonly Attachment[] = [];
+
 /** Appends `chunk` to the growing text, or starts a new text. `at`: clock, milliseconds. */
 export function growText(state: PanelState, chunk: TextChunk, at: number): PanelState {
   const { open } = state;
+  const { attachments = NO_ATTACHMENTS } = chunk;
   if (open && continues(open, chunk)) {
     const messageId = chunk.messageId ?? open.messageId;
-    return { ...state, open: { ...open, messageId, text: appendText(open.text, chunk.text) } };
+    const all = attachments.length === 0 ? open.attachments : [...open.attachments, ...attachments];
+    return { ...state, open: { ...open, messageId, attachments: all, text: appendText(open.text, chunk.text) } };
   }
-  if (chunk.text === "") return state;
+  if (chunk.text === "" && attachments.length === 0) return state;
   const sealed = sealOpen(state, at);
   return {
     ...sealed,
@@ -31,6 +38,7 @@ export function growText(state: PanelState, chunk: TextChunk, at: number): Panel
       messageId: chunk.messageId,
       position: chunk.position,
       text: appendText(emptyText, chunk.text),
+      attachments,
       growing: true,
       startedAt: sealed.running ? at : undefined,
       durationMs: undefined,

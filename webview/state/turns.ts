@@ -17,10 +17,16 @@ const stopLabels: Record<StopReason, string | undefined> = {
   refusal: "The model refused to answer",
 };
 
+type Prompt = Pick<Extract<PanelEvent, { kind: "prompt" }>, "text" | "attachments">;
+
 /** Shows the user's message and starts the turn. `at`: clock, milliseconds. */
-export function beginTurn(state: PanelState, text: string, at: number): PanelState {
+export function beginTurn(state: PanelState, prompt: Prompt, at: number): PanelState {
+  const { text, attachments = [] } = prompt;
   const planDone = state.plan.every((entry) => entry.status === "completed");
-  const shown = sealOpen(growText(sealOpen(state, at), { type: "user", text, messageId: undefined }, at), at);
+  const shown = sealOpen(
+    growText(sealOpen(state, at), { type: "user", text, attachments, messageId: undefined }, at),
+    at,
+  );
   const plan = planDone ? [] : shown.plan;
   const running = { ...shown, running: true, activity: undefined, isInterrupted: false, runningSince: at, plan };
   return announce(running, `${state.agentName} is working`);

@@ -10,6 +10,7 @@ import {
   type RetryUpdate,
   retryIn,
 } from "./agent-meta.ts";
+import { attachmentIn } from "./attachments.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { beginWithEarlier, earlierOf } from "./earlier.ts";
@@ -106,12 +107,11 @@ function withOptions(state: PanelState, configOptions: PanelState["configOptions
 }
 
 function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk, at: number): PanelState {
-  const messageId = update.messageId ?? undefined;
-  return growText(
-    state,
-    { type, text: contentText(update.content), messageId, position: positionIn(update._meta) },
-    at,
-  );
+  const origin = { type, messageId: update.messageId ?? undefined, position: positionIn(update._meta) };
+  const attachment = type === "user" ? attachmentIn(update.content) : undefined;
+  const content =
+    attachment === undefined ? { text: contentText(update.content) } : { text: "", attachments: [attachment] };
+  return growText(state, { ...origin, ...content }, at);
 }
 
 /** Some agents send the prompt back, which the panel shows already. */

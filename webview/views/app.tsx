@@ -2,7 +2,7 @@
 import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { earlierOf } from "../state/earlier.ts";
-import { Composer } from "./composer.tsx";
+import { Composer } from "./composer/composer.tsx";
 import { TaskPage } from "./delegation/task-page.tsx";
 import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
 import { Fold } from "./fold.tsx";

@@ -1,13 +1,15 @@
 /** Queue of messages that the user sent while a turn runs. */
 
-import { useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";
+import { type Draft, isSendable, shortLabel } from "../state/attachments.ts";
+import { DraftEditor } from "./composer/draft-field.tsx";
 import { useFocusKept } from "./focus-kept.ts";
 import { Icon, IconButton } from "./icon.tsx";
-import { InlineEditor } from "./inline-editor.tsx";
 import { usePanel } from "./panel-context.ts";
 
-const FOCUS = { inRow: "textarea, button", otherwise: ".composer textarea" };
+const FOCUS = { inRow: ".draft-field > textarea, [data-row] > button", otherwise: ".composer textarea" };
 
 export function QueueList() {
   const { store } = usePanel();
@@ -27,7 +29,7 @@ type QueuedProps = { readonly prompt: QueuedPrompt; readonly index: number };
 
 function Queued({ prompt, index }: QueuedProps) {
   const { post } = usePanel();
-  const { id, text, state } = prompt;
+  const { id, text, attachments = [], state } = prompt;
   const drop = (event: DragEvent): void => {
     const dragged = event.dataTransfer?.getData(DRAGGED);
     if (!dragged) return;
@@ -37,7 +39,10 @@ function Queued({ prompt, index }: QueuedProps) {
   if (state === "editing") {
     return (
       <li data-row={id}>
-        <QueueEditor text={text} onDone={(edited) => post({ type: "queue-edit", id, text: edited })} />
+        <QueueEditor
+          queued={{ text, attachments }}
+          onDone={(edited) => post({ type: "queue-edit", id, text: edited.text, attachments: edited.attachments })}
+        />
       </li>
     );
   }
@@ -49,23 +54,29 @@ function Queued({ prompt, index }: QueuedProps) {
     >
       {state === "steering" ? <Icon name="loading" spin /> : <Grip id={id} index={index} />}
       <span class="tool-title" dir="auto" title={state === "steering" ? `${text}\n\n${STEERING}` : text}>
-        {text}
+        {text || attachments.map(({ label }) => shortLabel(label)).join(", ")}
       </span>
+      {attachments.length > 0 && (
+        <span class="queue-attached" title={attachments.map(({ label }) => shortLabel(label)).join("\n")}>
+          <Icon name="attach" />
+          {attachments.length} <span class="visually-hidden">attachments</span>
+        </span>
+      )}
       {state === "steering" ? <span class="visually-hidden">{STEERING}</span> : <Actions id={id} />}
     </li>
   );
 }
 
-type QueueEditorProps = { readonly text: string; readonly onDone: (text: string) => void };
+type QueueEditorProps = { readonly queued: Draft; readonly onDone: (edited: Draft) => void };
 
-/** `onDone` gets the text to send; a blank draft keeps the old text. */
-function QueueEditor({ text, onDone }: QueueEditorProps) {
-  const [draft, write] = useState(text);
-  const save = (): void => onDone(draft.trim() === "" ? text : draft);
-  const cancel = (): void => onDone(text);
+/** `onDone` gets the message to send; an empty draft keeps the old one. */
+function QueueEditor({ queued, onDone }: QueueEditorProps) {
+  const draft = useMemo(() => signal(queued), []);
+  const save = (): void => onDone(isSendable(draft.peek()) ? draft.peek() : queued);
+  const cancel = (): void => onDone(queued);
   return (
     <>
-      <InlineEditor label="Queued message" draft={draft} takesFocus onWrite={write} onSubmit={save} onCancel={cancel} />
+      <DraftEditor label="Queued message" draft={draft} takesFocus onSubmit={save} onCancel={cancel} />
       <IconButton icon="check" name="Save" title="Save (Enter)" act={save} />
       <IconButton icon="discard" name="Discard the change" title="Cancel (Escape)" act={cancel} />
     </>

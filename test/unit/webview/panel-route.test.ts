@@ -101,13 +101,13 @@ test("text for the composer goes before the draft, and stays there when the pane
   panel.write("typed");
   panel.receive({ type: "command", id: "a", command: { kind: "compose", text: "queued" } });
   panel.receive({ type: "command", id: "b", command: { kind: "compose" } });
-  expect([panel.draft.value, panel.composerFocus.value]).toEqual(["queued\n\ntyped", 2]);
+  expect([panel.draft.value.text, panel.composerFocus.value]).toEqual(["queued\n\ntyped", 2]);
   expect(host.take()).toEqual([
     { type: "command-done", id: "a" },
     { type: "command-done", id: "b" },
   ]);
   const again = host.open();
-  expect([again.draft.value, again.composerFocus.value]).toEqual(["queued\n\ntyped", 0]);
+  expect([again.draft.value.text, again.composerFocus.value]).toEqual(["queued\n\ntyped", 0]);
 });
 
 test("the page of extensions is requested when it opens, and what it showed is not mentioned again", () => {

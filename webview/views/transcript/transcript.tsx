@@ -1,8 +1,10 @@
 /** The transcript as a virtual list: only the rows in view, and a buffer around them, are in the page. */
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren, CSSProperties } from "preact";
 import { forwardRef } from "preact/compat";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
+import type { Draft } from "../../state/attachments.ts";
 import { earlierOf } from "../../state/earlier.ts";
 import { finishedRows, withOpen } from "../../state/rows.ts";
 import type { Entry, PanelState } from "../../state/state.ts";
@@ -54,7 +56,7 @@ export function Transcript() {
     earlier.stay();
     toEnd();
   };
-  const edits = useMemo(() => new Map<string, string>(), []);
+  const edits = useMemo(() => new Map<string, Signal<Draft>>(), []);
   const earlier = useEarlier(scroller, state, () => {
     const [first] = rows;
     list.current?.scrollTo(0);

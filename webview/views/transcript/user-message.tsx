@@ -1,87 +1,138 @@
-/** A message of the user, with actions: edit, send again, fork, restore. */
+/** A message of the user, with its attachments and its actions: edit, send again, fork, restore. */
+import { type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
-import { useContext, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useContext, useMemo, useState } from "preact/hooks";
 import { containedText } from "../../../agent-core/platform/visible-text.ts";
+import { type Draft, isSendable } from "../../state/attachments.ts";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
-import { IconButton } from "../icon.tsx";
-import { InlineEditor } from "../inline-editor.tsx";
+import { ChipRow } from "../composer/chips.tsx";
+import { DraftEditor } from "../composer/draft-field.tsx";
+import { Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { RestoreCard } from "./restore-card.tsx";
 
-/** Drafts of messages that the user edits, by the key of the entry. They outlive the rows of the virtual list. */
-export const MessageEdits = createContext<Map<string, string>>(new Map());
+/** Messages that the user edits, by the key of the entry. They outlive the rows of the virtual list. */
+export const MessageEdits = createContext<Map<string, Signal<Draft>>>(new Map());
 
 export function UserMessage({ entry }: { readonly entry: TextEntry }) {
   const { post, isReadOnly } = usePanel();
   const edits = useContext(MessageEdits);
-  const [isEditing, setEditing] = useState(edits.has(entry.key));
-  const text = wholeText(entry.text);
+  const [edited, setEdited] = useState(edits.get(entry.key));
+  // An editor that comes back into view leaves the focus where it is.
+  const [isNew, setNew] = useState(false);
+  const message: Draft = { text: wholeText(entry.text), attachments: entry.attachments };
   const { position } = entry;
+  const edit = (): void => {
+    const draft = signal(message);
+    edits.set(entry.key, draft);
+    setEdited(draft);
+    setNew(true);
+  };
   const close = (): void => {
     edits.delete(entry.key);
-    setEditing(false);
+    setEdited(undefined);
   };
-  const resend = (edited: string): void => {
-    close();
-    if (position !== undefined) post({ type: "resend", position, text: edited });
+  const resend = ({ text, attachments }: Draft): void => {
+    if (position !== undefined) post({ type: "resend", position, text, attachments });
   };
   return (
     <div class="entry user">
       <h2 class="visually-hidden">You</h2>
-      {isEditing ? (
+      {edited === undefined ? (
+        <Sent message={message} fold={`message:${position ?? entry.key}`} />
+      ) : (
         <MessageEditor
-          text={text}
-          draft={edits.get(entry.key)}
-          onWrite={(draft) => edits.set(entry.key, draft)}
-          onSend={resend}
+          draft={edited}
+          takesFocus={isNew}
+          onSend={(draft) => {
+            close();
+            resend(draft);
+          }}
           onCancel={close}
         />
-      ) : (
-        <div class="bubble" dir="auto">
-          {containedText(text)}
-        </div>
       )}
-      {position !== undefined && !isEditing && !isReadOnly && (
-        <Actions position={position} text={text} onEdit={() => setEditing(true)} />
+      {position !== undefined && edited === undefined && !isReadOnly && (
+        <Actions position={position} text={message.text} onEdit={edit} onResend={() => resend(message)} />
       )}
       {position !== undefined && <RestoreCard position={position} />}
     </div>
   );
 }
 
+/** Longer messages are folded. */
+const FOLDED_LINES = 12;
+const FOLDED_CHARS = 1_200;
+
+type SentProps = {
+  readonly message: Draft;
+  /** Name of the panel's memory for the fold, in this session. */
+  readonly fold: string;
+};
+
+function Sent({ message: { text, attachments }, fold }: SentProps) {
+  const { memory, store } = usePanel();
+  const id = `${store.shown.peek().sessionId ?? ""}:${fold}`;
+  const [isOpen, setOpen] = useState(memory.isOpen(id, false));
+  const head = headOf(text);
+  const toggle = (): void => {
+    memory.setOpen(id, !isOpen);
+    setOpen(!isOpen);
+  };
+  return (
+    <>
+      <ChipRow attachments={attachments} />
+      {text !== "" && (
+        <div class="bubble" dir="auto">
+          {containedText(isOpen ? text : head)}
+          {head !== text && (
+            <button type="button" class="text-button bubble-fold" aria-expanded={isOpen} onClick={toggle}>
+              <Icon name={isOpen ? "chevron-up" : "chevron-down"} />
+              {isOpen ? "Show less" : `Show all ${lineCount(text)}`}
+            </button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Beginning of a long text; all of a short one. */
+function headOf(text: string): string {
+  const lines = text.split("\n", FOLDED_LINES + 1);
+  const head = lines.length > FOLDED_LINES ? lines.slice(0, FOLDED_LINES).join("\n") : text;
+  return head.length > FOLDED_CHARS ? `${head.slice(0, FOLDED_CHARS)}…` : head;
+}
+
+function lineCount(text: string): string {
+  const lines = text.split("\n").length;
+  return lines > FOLDED_LINES ? `${lines} lines` : "";
+}
+
 type MessageEditorProps = {
-  readonly text: string;
-  /** Draft from before the row left the page; undefined when the editor opens. */
-  readonly draft: string | undefined;
-  readonly onWrite: (draft: string) => void;
-  readonly onSend: (text: string) => void;
+  readonly draft: Signal<Draft>;
+  readonly takesFocus: boolean;
+  readonly onSend: (draft: Draft) => void;
   readonly onCancel: () => void;
 };
 
-function MessageEditor({ text, draft: earlier, onWrite, onSend, onCancel }: MessageEditorProps) {
-  const [draft, setDraft] = useState(earlier ?? text);
-  const write = (written: string): void => {
-    onWrite(written);
-    setDraft(written);
+function MessageEditor({ draft, takesFocus, onSend, onCancel }: MessageEditorProps) {
+  const canSend = isSendable(draft.value);
+  const send = (): void => {
+    if (isSendable(draft.peek())) onSend(draft.peek());
   };
-  useLayoutEffect(() => {
-    if (earlier === undefined) onWrite(text);
-  }, []);
-  const canSend = draft.trim() !== "";
   return (
     <div class="message-editor">
-      <InlineEditor
+      <DraftEditor
         label="Message to send again"
         draft={draft}
-        takesFocus={earlier === undefined}
-        onWrite={write}
-        onSubmit={() => canSend && onSend(draft)}
+        takesFocus={takesFocus}
+        onSubmit={send}
         onCancel={onCancel}
       />
       <p class="message-editor-note">Sending it removes everything after this message. Files stay as they are.</p>
       <div class="ask-buttons">
-        <button type="button" class="button button-primary" disabled={!canSend} onClick={() => onSend(draft)}>
+        <button type="button" class="button button-primary" disabled={!canSend} onClick={send}>
           Send
         </button>
         <button type="button" class="button button-secondary" onClick={onCancel}>
@@ -92,9 +143,14 @@ function MessageEditor({ text, draft: earlier, onWrite, onSend, onCancel }: Mess
   );
 }
 
-type ActionsProps = { readonly position: number; readonly text: string; readonly onEdit: () => void };
+type ActionsProps = {
+  readonly position: number;
+  readonly text: string;
+  readonly onEdit: () => void;
+  readonly onResend: () => void;
+};
 
-function Actions({ position, text, onEdit }: ActionsProps) {
+function Actions({ position, text, onEdit, onResend }: ActionsProps) {
   const { store, post } = usePanel();
   const running = useMemo(() => store.select((state) => state.running), [store]);
   // A running turn builds on the message.
@@ -106,7 +162,7 @@ function Actions({ position, text, onEdit }: ActionsProps) {
         icon="refresh"
         name="Send message again"
         title="Send again: removes everything after this message"
-        act={() => post({ type: "resend", position, text })}
+        act={onResend}
       />
       <IconButton
         icon="repo-forked"

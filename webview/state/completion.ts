@@ -1,0 +1,77 @@
+/** The word at the caret that a list completes: a slash command, or a mention after `@`. */
+import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
+import type { MentionItem } from "../../agent-core/protocol/attachments.ts";
+
+/** `start` and `end`: range of the word in the text, with its `/` or `@`. */
+export type CompletedWord = {
+  readonly kind: "command" | "mention";
+  /** The word without its first character. */
+  readonly query: string;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** A longer word after `@` is no mention. Characters. */
+const QUERY_CHARS = 200;
+
+const MENTION = new RegExp(String.raw`(?:^|[\s([{"'])@([^\s@]{0,${QUERY_CHARS}})$`);
+
+/** Undefined when no list belongs to the caret. A command is the whole text. */
+export function wordAt(text: string, caret: number): CompletedWord | undefined {
+  const [, command] = text.length <= QUERY_CHARS ? (/^\/([\w-]*)$/.exec(text) ?? []) : [];
+  if (command !== undefined) return { kind: "command", query: command, start: 0, end: text.length };
+  // The character before the longest word is included.
+  const before = text.slice(Math.max(0, caret - QUERY_CHARS - 2), caret);
+  const [, query] = MENTION.exec(before) ?? [];
+  return query === undefined ? undefined : { kind: "mention", query, start: caret - query.length - 1, end: caret };
+}
+
+/** The text without the word, and without one of two spaces around it. */
+export function withoutWord(text: string, { start, end }: CompletedWord): string {
+  const [before, after] = [text.slice(0, start), text.slice(end)];
+  const isDouble = /(^|\s)$/.test(before) && after.startsWith(" ");
+  return `${before}${isDouble ? after.slice(1) : after}`;
+}
+
+/** Text with `@` at the caret, as the start of a word, and the caret behind it. */
+export function withMention(text: string, caret: number): { readonly text: string; readonly caret: number } {
+  const [before, after] = [text.slice(0, caret), text.slice(caret)];
+  const mark = /(^|[\s([{"'])$/.test(before) ? "@" : " @";
+  const space = after === "" || /^\s/.test(after) ? "" : " ";
+  return { text: `${before}${mark}${space}${after}`, caret: caret + mark.length };
+}
+
+export function matchingCommands(
+  commands: readonly AvailableCommand[],
+  { query }: CompletedWord,
+): readonly AvailableCommand[] {
+  return commands.filter(({ name }) => name.startsWith(query));
+}
+
+export type MentionGroup = { readonly name: string; readonly items: readonly MentionItem[] };
+
+/** Groups in the order of their best matches. The order inside a group stays. */
+export function mentionGroups(items: readonly MentionItem[]): readonly MentionGroup[] {
+  const groups = new Map<string, MentionItem[]>();
+  for (const item of items) {
+    const name = groupOf(item);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [item]);
+    else group.push(item);
+  }
+  return [...groups].map(([name, grouped]) => ({ name, items: grouped }));
+}
+
+function groupOf({ attachment, icon }: MentionItem): string {
+  switch (attachment.kind) {
+    case "file":
+    case "folder":
+      return "Files";
+    case "session":
+      return "Sessions";
+    case "lines":
+      return icon.startsWith("symbol-") ? "Symbols" : "Editor";
+    default:
+      return "Editor";
+  }
+}

@@ -1,0 +1,108 @@
+/** The composer: writes prompts with their attachments, sends and stops. */
+import type { Attachment } from "../../../agent-core/protocol/attachments.ts";
+import { emptyDraft, isSendable, newIn, shortLabel, titleOf } from "../../state/attachments.ts";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+import { ComposerFoot } from "./composer-foot.tsx";
+import { DraftField } from "./draft-field.tsx";
+
+export function Composer() {
+  const panel = usePanel();
+  const { store, post, draft } = panel;
+  const { running, commands, agentName, queue, facts } = store.shown.value;
+  const canSend = isSendable(draft.value);
+  const suggested = newIn(draft.value, facts.suggested);
+  const send = (now: boolean): void => {
+    if (!isSendable(draft.peek())) return;
+    const { text } = draft.peek();
+    // A command needs no context.
+    const attachments = [...draft.peek().attachments, ...(text.startsWith("/") ? [] : suggested)];
+    post({ type: "prompt", text, ...(attachments.length > 0 && { attachments }), ...(now && { now }) });
+    draft.value = emptyDraft;
+  };
+  const act: Readonly<Record<KeyAction, () => void>> = {
+    send: () => send(false),
+    "send-now": () => send(true),
+    queue: () => lastInQueue()?.focus(),
+    stop: () => post({ type: "cancel" }),
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const isEmpty = draft.peek().text === "";
+    const action = keyAction(event, { running, hasQueue: queue.length > 0 && isEmpty });
+    if (action === undefined) return;
+    event.preventDefault();
+    act[action]();
+  };
+  return (
+    <div class="composer">
+      <div class="composer-box">
+        <DraftField
+          label={`Message ${agentName}`}
+          placeholder={running ? "Queue a message… (Ctrl+Enter: send it now)" : `Ask ${agentName}…`}
+          draft={draft}
+          commands={commands}
+          focus={panel.composerFocus.value}
+          onKey={onKey}
+          suggestion={facts.isSuggesting && suggested.length === 0 ? undefined : <Suggestion suggested={suggested} />}
+        >
+          <ComposerFoot canSend={canSend} onSend={() => send(false)} />
+        </DraftField>
+      </div>
+    </div>
+  );
+}
+
+type SuggestionProps = { readonly suggested: readonly Attachment[] };
+
+/** The active file or selection, which goes with the message until the user switches it off. */
+function Suggestion({ suggested }: SuggestionProps) {
+  const { store, post } = usePanel();
+  const { isSuggesting } = store.shown.value.facts;
+  const label = suggested.map((one) => shortLabel(one.label)).join(", ");
+  const title = suggested.map(titleOf).join("\n");
+  return (
+    <button
+      type="button"
+      class="chip chip-suggested"
+      aria-pressed={isSuggesting}
+      aria-label={`Current file${isSuggesting ? `: ${label}` : ""}`}
+      title={
+        isSuggesting
+          ? `${title}\nSent with the message. Click to leave it out.`
+          : "Send the current file with the message"
+      }
+      onClick={() => post({ type: "attach-suggested", on: !isSuggesting })}
+    >
+      <Icon name={isSuggesting ? "eye" : "eye-closed"} />
+      <bdi class="chip-label">{isSuggesting ? label : "Current file"}</bdi>
+    </button>
+  );
+}
+
+/** First button of the last queued message, which is in another view. */
+function lastInQueue(): HTMLElement | undefined {
+  return [...document.querySelectorAll<HTMLElement>(".queue [data-row]")].at(-1)?.querySelector("button") ?? undefined;
+}
+
+type KeyAction = "send" | "send-now" | "queue" | "stop";
+
+type Typing = {
+  readonly running: boolean;
+  /** Up leads to the queue. */
+  readonly hasQueue: boolean;
+};
+
+/** Undefined for a key that only types. */
+function keyAction(event: KeyboardEvent, { running, hasQueue }: Typing): KeyAction | undefined {
+  switch (event.key) {
+    case "ArrowUp":
+      return hasQueue ? "queue" : undefined;
+    case "Enter":
+      if (event.shiftKey) return undefined;
+      return event.ctrlKey || event.metaKey ? "send-now" : "send";
+    case "Escape":
+      return running ? "stop" : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,182 @@
+/** Completion of the word at the caret: commands from the session, mentions from the host's search. */
+import type { Signal } from "@preact/signals";
+import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { MentionItem } from "../../../agent-core/protocol/attachments.ts";
+import type { Mentions } from "../../mention-search.ts";
+import type { Panel } from "../../panel.ts";
+import { type Draft, shortLabel, titleOf, withAttachments } from "../../state/attachments.ts";
+import { type CompletedWord, matchingCommands, mentionGroups, withoutWord, wordAt } from "../../state/completion.ts";
+import { usePanel } from "../panel-context.ts";
+import type { CompletionRow } from "./completion-list.tsx";
+
+export type CompletionTarget = {
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+  readonly draft: Signal<Draft>;
+  readonly commands: readonly AvailableCommand[];
+  /** Replaces the text, and moves the caret. */
+  readonly replace: (draft: Draft, caret: number) => void;
+};
+
+export type Completion = {
+  /** Undefined while no list is open. */
+  readonly list: CompletionContent | undefined;
+  /** Index of the row that Enter takes. */
+  readonly chosen: number;
+  /** Takes a key of the list; false for any other key. */
+  readonly onKeyDown: (event: KeyboardEvent) => boolean;
+  /** The caret may have moved. */
+  readonly onCaret: () => void;
+  /** The user has typed. */
+  readonly onType: () => void;
+  readonly onBlur: () => void;
+};
+
+export type CompletionContent = {
+  readonly label: string;
+  readonly rows: readonly CompletionRow[];
+  readonly note: string | undefined;
+};
+
+export function useCompletion(target: CompletionTarget): Completion {
+  const { field, draft, commands } = target;
+  const panel = usePanel();
+  const { text } = draft.value;
+  const [caret, setCaret] = useState<number | undefined>(undefined);
+  const [dismissed, dismiss] = useState<number | undefined>(undefined);
+  const [chosen, choose] = useState(0);
+  const isTaking = useRef(false as boolean);
+  const found = caret === undefined ? undefined : wordAt(text, caret);
+  const word = found !== undefined && found.start !== dismissed ? found : undefined;
+  const mentions = useMentions(word);
+  const list = word && contentOf(word, mentions, { ...target, panel, commands });
+  const rows = list?.rows ?? [];
+  const isWaiting = word?.kind === "mention" && (mentions === undefined || mentions.isStale);
+  useLayoutEffect(() => {
+    if (found === undefined) dismiss(undefined);
+  }, [found === undefined]);
+  useLayoutEffect(() => {
+    if (!isTaking.current || isWaiting) return;
+    isTaking.current = false;
+    rows[0]?.choose();
+  });
+  const onCaret = (): void => setCaret(field.current?.selectionStart);
+  const take = (): boolean => {
+    // Enter before the matches are there takes the first of them.
+    isTaking.current = isWaiting;
+    if (!isWaiting) rows[chosen]?.choose();
+    return isWaiting || rows.length > 0;
+  };
+  const act: Readonly<Record<ListKey, () => boolean>> = {
+    ArrowDown: () => step(1),
+    ArrowUp: () => step(-1),
+    Tab: take,
+    Enter: () => !isWholeCommand(word, rows, text) && take(),
+    Escape: () => {
+      dismiss(word?.start);
+      return true;
+    },
+  };
+  const step = (by: number): boolean => {
+    if (rows.length > 0) choose((chosen + by + rows.length) % rows.length);
+    return rows.length > 0;
+  };
+  return {
+    list,
+    chosen: Math.min(chosen, Math.max(0, rows.length - 1)),
+    onKeyDown: (event) => {
+      const hasModifier = event.shiftKey || event.ctrlKey || event.metaKey || event.altKey;
+      return list !== undefined && !hasModifier && isListKey(event.key) && act[event.key]();
+    },
+    onCaret,
+    onType: () => {
+      isTaking.current = false;
+      choose(0);
+      onCaret();
+    },
+    onBlur: () => setCaret(undefined),
+  };
+}
+
+type ListKey = "ArrowDown" | "ArrowUp" | "Tab" | "Enter" | "Escape";
+
+function isListKey(key: string): key is ListKey {
+  return ["ArrowDown", "ArrowUp", "Tab", "Enter", "Escape"].includes(key);
+}
+
+/** Enter sends a complete command. */
+function isWholeCommand(word: CompletedWord | undefined, rows: readonly CompletionRow[], text: string): boolean {
+  return word?.kind === "command" && rows.some(({ name }) => name === text.trim());
+}
+
+/** Matches for a mention; undefined before the first ones, and for any other word. */
+function useMentions(word: CompletedWord | undefined): Mentions | undefined {
+  const { mentions } = usePanel();
+  const query = word?.kind === "mention" ? word.query : undefined;
+  useLayoutEffect(() => {
+    if (query !== undefined) mentions.search(query);
+  }, [query]);
+  const isOpen = query !== undefined;
+  useLayoutEffect(() => {
+    if (!isOpen) return undefined;
+    return () => mentions.close();
+  }, [isOpen]);
+  return isOpen ? mentions.found.value : undefined;
+}
+
+type Choosing = CompletionTarget & { readonly panel: Panel };
+
+function contentOf(
+  word: CompletedWord,
+  mentions: Mentions | undefined,
+  choosing: Choosing,
+): CompletionContent | undefined {
+  if (word.kind === "mention") {
+    return { label: "Context", rows: mentionRows(word, mentions, choosing), note: noteOf(mentions) };
+  }
+  const rows = matchingCommands(choosing.commands, word).map(({ name, description }) => ({
+    key: name,
+    name: `/${name}`,
+    detail: description,
+    choose: () => choosing.replace({ ...choosing.draft.peek(), text: `/${name} ` }, name.length + 2),
+  }));
+  return rows.length === 0 ? undefined : { label: "Commands", rows, note: undefined };
+}
+
+function noteOf(mentions: Mentions | undefined): string | undefined {
+  if (mentions === undefined) return "Searching…";
+  if (!mentions.isComplete) return "Still indexing the workspace…";
+  return mentions.items.length === 0 && mentions.query !== "" ? "No match" : undefined;
+}
+
+function mentionRows(
+  word: CompletedWord,
+  mentions: Mentions | undefined,
+  choosing: Choosing,
+): readonly CompletionRow[] {
+  const groups = mentionGroups(mentions?.items ?? []);
+  const rows = groups.flatMap(({ name, items }) =>
+    items.map((item, index) => ({
+      ...mentionRow(item, () => choose(item)),
+      group: index === 0 && groups.length > 1 ? name : undefined,
+    })),
+  );
+  const { draft, replace, panel } = choosing;
+  const choose = ({ attachment }: MentionItem): void => {
+    const { text } = draft.peek();
+    replace(withAttachments({ ...draft.peek(), text: withoutWord(text, word) }, [attachment]), word.start);
+  };
+  const pick = (): void => {
+    replace({ ...draft.peek(), text: withoutWord(draft.peek().text, word) }, word.start);
+    panel.post({ type: "attach-pick" });
+  };
+  const disk = { key: "disk", icon: "folder-opened", name: "Files and pictures from disk…", choose: pick };
+  return word.query === "" ? [...rows, disk] : rows;
+}
+
+function mentionRow({ attachment, detail, icon, marks }: MentionItem, choose: () => void): CompletionRow {
+  const { label } = attachment;
+  const title = titleOf(attachment);
+  return { key: `${title} ${shortLabel(label)}`, icon, name: label, marks, detail, title, choose };
+}
