@@ -50,6 +50,8 @@ export class Browser {
   /** The last one is the current one. */
   readonly #pages: Page[] = [];
   readonly #notes: string[] = [];
+  /** Address that a page asked for in a new tab, until the tab is attached. */
+  #newTabUrl: string | undefined;
 
   /** `folder`: for downloads and long snapshots, absolute. Rejects with an error in one line. */
   static async start(settings: BrowserSettings, folder: string): Promise<Browser> {
@@ -166,8 +168,18 @@ export class Browser {
       return;
     }
     const firstRef = this.#pages.reduce((most, { refCount }) => Math.max(most, refCount), 0);
-    const page = new Page(devtools, { session, targetId, firstRef }, (note) => this.#note(note));
+    // A page of another site in a frame opens tabs without a report of their address.
+    const isLoading = isPopup && /^https?:/.test(this.#newTabUrl ?? "https:");
+    this.#newTabUrl = undefined;
+    const page = new Page(devtools, { session, targetId, firstRef, isLoading }, (note) => this.#note(note));
     this.#pages.push(page);
+    devtools.on(
+      "Page.windowOpen",
+      ({ url }) => {
+        this.#newTabUrl = url;
+      },
+      session,
+    );
     if (isPopup) this.#note("A new tab opened and is the page now; browser_back closes it.");
     try {
       await page.open();

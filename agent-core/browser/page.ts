@@ -40,7 +40,7 @@ export class Page {
   /** Answers to the dialogs of the running call. */
   #answers: DialogAnswers = { isLeaving: false };
   #dialogs = 0;
-  #isLoading: boolean = false;
+  #isLoading: boolean;
   readonly #requests = new Set<string>();
   #lastActivity = 0;
   #console: string[] = [];
@@ -50,16 +50,25 @@ export class Page {
   readonly #refs = new Map<number, string>();
   #refCount: number;
 
-  /** `firstRef`: number of the first ref, so that the refs of several pages differ. */
+  /**
+   * `firstRef`: number of the first ref, so that the refs of several pages differ. `isLoading`: the page has an address to
+   * load. The browser reports only the end of this first load.
+   */
   constructor(
     devtools: DevTools,
-    target: { readonly session: string; readonly targetId: string; readonly firstRef: number },
+    target: {
+      readonly session: string;
+      readonly targetId: string;
+      readonly firstRef: number;
+      readonly isLoading: boolean;
+    },
     note: (text: string) => void,
   ) {
     this.#devtools = devtools;
     this.session = target.session;
     this.targetId = target.targetId;
     this.#refCount = target.firstRef;
+    this.#isLoading = target.isLoading;
     this.#note = note;
     this.#gone.promise.catch(() => undefined); // a page may end while no command runs
     this.#listen();

@@ -32,6 +32,8 @@ const PAGES: Readonly<Record<string, string>> = {
     <button onclick="document.title = prompt('Your name?', 'nobody')">Prompt</button>
     <input type=file aria-label=Upload>
     <button onclick="window.onbeforeunload = (e) => e.preventDefault()">Guard</button><a href="/next">Leave</a>`,
+  "/opener": `<title>Opener</title>
+    <button onclick="window.open('').document.body.innerHTML='Written by its opener'">Empty tab</button>`,
   "/flood": `<button onclick="for (;;) alert('again')">Flood</button>`,
   "/covered": `<button style="position:absolute;left:10px;top:10px">Below</button>
     <div id=banner style="position:fixed;inset:0;background:#fff">Cookies!</div>
@@ -222,6 +224,15 @@ describe.runIf(hasBrowser())("in a real browser", () => {
     await user.click('"New tab"');
     await user.run("back");
     expect(user.text).toContain("Title: Order");
+  });
+
+  test("a new tab without an address does not count as a page that loads", async () => {
+    await user.open("/opener");
+    await user.click('"Empty tab"');
+    expect(user.text).toContain("Written by its opener");
+    expect(user.text).not.toContain("still loads");
+    await user.run("back");
+    expect(user.text).toContain("Title: Opener");
   });
 
   test("dialogs never block: they are dismissed and reported, or answered as the call says", async () => {
