@@ -9,6 +9,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // The default leaves one of two cores unused, and most tests wait for processes.
     maxWorkers: 2,
+    // A worker for each file would load every module again.
+    isolate: false,
     globalSetup: ["test/support/global-setup.ts"],
     expect: { poll: { timeout: 30_000 } },
   },

@@ -1,6 +1,6 @@
 // Runs a program to its end: on the terminal, or into a log file.
 import { spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
+import { closeSync, createWriteStream, openSync } from "node:fs";
 import { constants } from "node:os";
 import { finished } from "node:stream/promises";
 
@@ -17,10 +17,21 @@ export type Program = {
 
 /** Runs `program` on this terminal, without standard input. Resolves with its exit code, 128 + number for a signal. */
 export function runInTerminal(program: Program): Promise<number> {
-  const child = spawn(program.command, program.args, {
-    ...spawnOptions(program),
-    stdio: ["ignore", "inherit", "inherit"],
-  });
+  return runWithOutput(program, "inherit");
+}
+
+/** Runs `program` like `runInTerminal`, but its output goes to `file`, which is replaced. */
+export async function runInFile(program: Program, file: string): Promise<number> {
+  const output = openSync(file, "w");
+  try {
+    return await runWithOutput(program, output);
+  } finally {
+    closeSync(output);
+  }
+}
+
+function runWithOutput(program: Program, output: "inherit" | number): Promise<number> {
+  const child = spawn(program.command, program.args, { ...spawnOptions(program), stdio: ["ignore", output, output] });
   return new Promise((resolve, reject) => {
     child.once("error", (error) => reject(cannotStart(program, error)));
     child.once("exit", (code, signal) => resolve(exitCodeOf(code, signal)));

@@ -1,12 +1,12 @@
-// npm test: runs all stages in order, then prints the failures again, a table of the stages, and the sum of all tests as
-// the last line. Fails if a stage fails or runs no test.
+// npm test: runs all stages, then prints the failures again, a table of the stages, and the sum of all tests as the last
+// line. Fails if a stage fails or runs no test. The stages with VS Code run beside the others.
 // `--only unit,acp` runs these stages only; `--full` runs every sweep at full size.
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectFolder, resultsFolder } from "./project.ts";
 import { useRunFolder } from "./run-folder.ts";
-import { runInTerminal } from "./run-program.ts";
+import { runInFile, runInTerminal } from "./run-program.ts";
 import { readStageResults, type StageResults } from "./stage-results.ts";
 import { ensureChromium, ensureTestPrograms, isCI } from "./system-programs.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
@@ -23,16 +23,26 @@ type Stage = {
 
 type Outcome = StageResults & { readonly stage: Stage; readonly ok: boolean; readonly seconds: number };
 
-const stages: readonly Stage[] = [
+/** The package holds the bundles that all later stages use. */
+const preparation: readonly Stage[] = [
   { name: "check", args: ["scripts/check.mjs"] },
-  { name: "build", args: ["esbuild.mjs"], needed: true },
-  vitest("unit", "vitest.config.ts"),
-  vitest("acp", "vitest.acp.config.ts"),
-  vitest("panel", "vitest.panel.config.ts"),
   { name: "package", args: ["scripts/package.ts"], needed: true },
-  { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
-  { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
 ];
+
+/** The lanes run side by side: alone, one window of VS Code and its timeouts leave half of two cores idle. */
+const lanes: readonly (readonly Stage[])[] = [
+  [
+    vitest("unit", "vitest.config.ts"),
+    vitest("acp", "vitest.acp.config.ts"),
+    vitest("panel", "vitest.panel.config.ts"),
+  ],
+  [
+    { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
+    { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
+  ],
+];
+
+const stages: readonly Stage[] = [...preparation, ...lanes.flat()];
 
 const NO_RESULTS: StageResults = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
@@ -45,13 +55,10 @@ await ensureTestPrograms();
 await ensureRipgrep();
 await ensureBrowser();
 
-const outcomes: Outcome[] = [];
+const started = Date.now();
+const chosen = chosenStages();
 const removeRunFolder = useRunFolder();
-for (const stage of chosenStages()) {
-  const outcome = await runStage(stage);
-  outcomes.push(outcome);
-  if (!outcome.ok && stage.needed) break;
-}
+const outcomes = await runStages();
 await removeRunFolder();
 printFailures();
 printSummary();
@@ -91,14 +98,43 @@ async function ensureBrowser(): Promise<void> {
   }
 }
 
-async function runStage(stage: Stage): Promise<Outcome> {
-  console.log(`\n━━ ${stage.name}`);
+/** Outcomes in the order of `stages`. */
+async function runStages(): Promise<readonly Outcome[]> {
   mkdirSync(resultsFolder, { recursive: true });
+  const isChosen = (stage: Stage): boolean => chosen.includes(stage);
+  const prepared = await runInOrder(preparation.filter(isChosen));
+  if (prepared.some(({ ok, stage }) => !ok && stage.needed)) return prepared;
+  const used = lanes.map((lane) => lane.filter(isChosen)).filter((lane) => lane.length > 0);
+  const ended = await Promise.all(used.map((lane) => runInOrder(lane, used.length > 1)));
+  return [...prepared, ...ended.flat()];
+}
+
+async function runInOrder(order: readonly Stage[], isBesideOthers = false): Promise<readonly Outcome[]> {
+  const ended: Outcome[] = [];
+  for (const stage of order) ended.push(await runStage(stage, isBesideOthers));
+  return ended;
+}
+
+/** Beside other stages, the output of the stage goes to a file first, and to the terminal at its end. */
+async function runProgram(stage: Stage, isBesideOthers: boolean): Promise<number> {
+  const program = { command: process.execPath, args: stage.args, cwd: projectFolder };
+  if (!isBesideOthers) {
+    console.log(`\n━━ ${stage.name}`);
+    return runInTerminal(program);
+  }
+  const log = join(resultsFolder, `${stage.name}.log`);
+  console.log(`\n━━ ${stage.name} has started: ${log}`);
+  const code = await runInFile(program, log);
+  console.log(`\n━━ ${stage.name}\n${readFileSync(log, "utf8").trimEnd()}`);
+  return code;
+}
+
+async function runStage(stage: Stage, isBesideOthers: boolean): Promise<Outcome> {
   const resultsFile = stage.results === undefined ? undefined : join(resultsFolder, stage.results);
   if (resultsFile !== undefined) rmSync(resultsFile, { force: true });
-  const started = Date.now();
-  const code = await runInTerminal({ command: process.execPath, args: stage.args, cwd: projectFolder });
-  const seconds = (Date.now() - started) / 1000;
+  const begun = Date.now();
+  const code = await runProgram(stage, isBesideOthers);
+  const seconds = (Date.now() - begun) / 1000;
   const results = resultsFile === undefined ? NO_RESULTS : resultsOf(resultsFile);
   const ranTests = stage.results === undefined || results.passed + results.failed > 0;
   const ok = code === 0 && results.failed === 0 && ranTests;
@@ -131,7 +167,7 @@ function printSummary(): void {
       `${stage.name.padEnd(8)} ${result}  ${stage.results === undefined ? "".padEnd(counts.length) : counts}  ${time(seconds)}`,
     );
   }
-  console.log(`${"all".padEnd(41)}  ${time(sum(({ seconds }) => seconds))}`);
+  console.log(`${"all".padEnd(41)}  ${time((Date.now() - started) / 1000)}`);
   const skipped = sum((outcome) => outcome.skipped);
   console.log(
     `\n${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,

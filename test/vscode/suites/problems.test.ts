@@ -165,10 +165,8 @@ suite("problems", () => {
   test("a skill that does not load is a problem of its file, and a save reads it again", async () => {
     const path = join(folder, "SKILL.md");
     writeFileSync(path, "no front matter");
-    let reread = 0;
-    const problems = new SkillProblems(() => {
-      reread += 1;
-    });
+    const reread = Promise.withResolvers<void>();
+    const problems = new SkillProblems(reread.resolve);
     const failure = { id: "1", kind: "skill", name: "s", source: "home", detail: path, path, actions: [] } as const;
     problems.show({ sessionId: "s", items: [{ ...failure, state: "failed", error: "it has no front matter" }] });
     // VS Code has a linter for these files, too.
@@ -180,7 +178,7 @@ suite("problems", () => {
     const editor = await vscode.window.showTextDocument(document);
     await editor.edit((change) => change.insert(new vscode.Position(0, 0), "---\n"));
     await document.save();
-    assert.equal(reread, 1);
+    await reread.promise; // VS Code may report the save later
     problems.show({ sessionId: "s", items: [{ ...failure, state: "on" }] });
     assert.deepEqual(shown(), []);
     problems.dispose();
