@@ -117,6 +117,7 @@ test("300 tools: the request stays small, and a deferred tool asks and shows as 
   const id = await open(agent, true, [
     { name: "big", command: process.execPath, args: [FIXTURE, "--many=300"], env: [] },
   ]);
+  await agent.prompt(id, "/mcp list --wait"); // a prompt waits only 1.5 s for a server
   const issue = { name: "mcp__big__echo", arguments: { message: "found" } };
   model.script(
     { parts: [call("tool_search", { queries: ["returns a message"] })] },

@@ -53,10 +53,17 @@ function node(name: string, ...args: readonly string[]): Json {
   return { name, command: process.execPath, args, env: [] };
 }
 
+/** A new session whose servers have started: a prompt waits only 1.5 s for them. */
 async function open(agent: AcpClient, ...mcpServers: readonly Json[]): Promise<string> {
   const { result, error } = await agent.request("session/new", { cwd: agent.cwd, mcpServers });
   expect(error).toBeUndefined();
-  return String(result?.["sessionId"]);
+  return started(agent, result);
+}
+
+async function started(agent: AcpClient, session: Json | undefined): Promise<string> {
+  const sessionId = String(session?.["sessionId"]);
+  await agent.prompt(sessionId, "/mcp list --wait");
+  return sessionId;
 }
 
 /** The model's last request as text. */
@@ -162,12 +169,13 @@ test("a loaded and a forked session get the servers of their own request", async
   model.respondWith(() => say("hi"));
   await agent.prompt(sessionId, "hello");
   const place = { sessionId, cwd: agent.cwd, mcpServers: [node("fix", FIXTURE, "--mute")] };
-  const forked = (await agent.request("session/fork", place)).result?.["sessionId"];
-  await agent.prompt(String(forked), "again");
+  const forked = await started(agent, (await agent.request("session/fork", place)).result);
+  await agent.prompt(forked, "again");
   expect(sent(model)).toContain("mcp__fix__echo");
   await agent.prompt(sessionId, "no servers here");
   expect(sent(model)).not.toContain("mcp__fix__echo");
   await agent.request("session/load", place);
+  await started(agent, place);
   await agent.prompt(sessionId, "loaded");
   expect(sent(model)).toContain("mcp__fix__echo");
 });
