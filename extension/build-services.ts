@@ -4,6 +4,7 @@ import { messageOf } from "../agent-core/platform/errors.ts";
 import { fileMethods } from "../agent-core/protocol/files.ts";
 import { call, notify } from "../agent-core/protocol/method.ts";
 import { settingsMethods } from "../agent-core/protocol/settings.ts";
+import { AgentLauncher } from "./agent/agent-launcher.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
 import { attachmentTexts, contextActions } from "./chat/actions/context-actions.ts";
@@ -19,6 +20,7 @@ import { SessionRestores } from "./chat/session-restores.ts";
 import { SessionRouter, Sessions } from "./chat/sessions.ts";
 import { StartPage } from "./chat/start-page.ts";
 import type { ClientServices } from "./client/client-services.ts";
+import { InlineEdits } from "./commands/inline-edits.ts";
 import { hoverOverMemory } from "./commands/memory-files.ts";
 import { CHAT_VIEW } from "./commands/show-panel.ts";
 import { promptBlocks } from "./context/prompt-blocks.ts";
@@ -72,6 +74,8 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     ...{ log, panel, worker, sessions, history, sessionListChanges },
     ...{ review, opener, terminals, environment, models, firstRun },
     extensions: new SessionExtensions(worker, panel, sessions),
+    inlineEdits: new InlineEdits(sessions, (sessionId) => revealSession(sessionId, panel, log)),
+    launcher: new AgentLauncher(context),
   };
   const view = new ChatView(
     vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
@@ -99,8 +103,11 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     reportDecisions(services),
     followWorker(services),
     hoverOverMemory(worker),
+    services.inlineEdits,
     ...followSettings(services),
   );
+  // Other editors keep the agent that they have when it cannot be updated.
+  services.launcher.update().catch((error: unknown) => log.warn(messageOf(error)));
   return { services, view };
 }
 
@@ -156,16 +163,16 @@ function requestsIn(
     show: (sessionId, event) => router.emit(sessionId, event),
     changed,
     isInSight: (sessionId) => panel.isShowing(router.logOf(sessionId)),
-    reveal: (sessionId) => {
-      panel.command({ kind: "open-session", sessionId });
-      vscode.commands
-        .executeCommand(`${CHAT_VIEW}.focus`)
-        .then(undefined, (error: unknown) => log.error(String(error)));
-    },
+    reveal: (sessionId) => revealSession(sessionId, panel, log),
     notify: notifyRequest,
   });
   panel.onDidChangeSight(() => requests.sightChanged());
   return requests;
+}
+
+function revealSession(sessionId: string, panel: PanelConnection, log: vscode.LogOutputChannel): void {
+  panel.command({ kind: "open-session", sessionId });
+  vscode.commands.executeCommand(`${CHAT_VIEW}.focus`).then(undefined, (error: unknown) => log.error(String(error)));
 }
 
 /** Reports the life of the worker, and ends and reopens what depended on the one that ended. */

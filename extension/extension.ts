@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import type { ChatView } from "./chat/chat-view.ts";
 import { commands } from "./commands/commands.ts";
+import { registerQuickFixes } from "./commands/fix-problem.ts";
 import { openUris } from "./commands/open-uri.ts";
 import { CHAT_VIEW, showPanel } from "./commands/show-panel.ts";
 import { registerReadTools } from "./editor-chat/read-tools.ts";
@@ -26,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
         (text) => vscode.window.showWarningMessage(text),
       ),
     ),
+    registerQuickFixes(),
     ...registerReadTools({ agent: async () => (await extension()).services.worker.agent() }),
     ...Object.entries(commands).map(([id, run]) =>
       vscode.commands.registerCommand(id, async (...args: unknown[]) => run((await extension()).services, ...args)),

@@ -1,10 +1,12 @@
 /** The parts of the extension that commands use. */
 import type * as vscode from "vscode";
+import type { AgentLauncher } from "./agent/agent-launcher.ts";
 import type { AgentWorker } from "./agent/agent-worker.ts";
 import type { PanelConnection } from "./chat/panel-connection.ts";
 import type { SessionExtensions } from "./chat/session-extensions.ts";
 import type { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import type { Sessions } from "./chat/sessions.ts";
+import type { InlineEdits } from "./commands/inline-edits.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
 import type { ModelMemory } from "./models/model-memory.ts";
@@ -28,4 +30,7 @@ export type Services = {
   readonly models: ModelMemory;
   readonly firstRun: FirstRun;
   readonly extensions: SessionExtensions;
+  readonly inlineEdits: InlineEdits;
+  /** The agent as other editors start it. */
+  readonly launcher: AgentLauncher;
 };

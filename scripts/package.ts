@@ -1,7 +1,9 @@
-// npm run package: builds the extension and packs it into dist/hermes-vscode.vsix. Fails if the package exceeds its size limit.
+// npm run package: builds the extension and packs it into dist/hermes-vscode.vsix, and the agent alone into an npm package.
+// Fails if the extension exceeds its size limit, or if the packed agent does not run.
 import { mkdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
+import { packageAgent } from "./npm-package.ts";
 import { packageFile, projectFolder } from "./project.ts";
 import { runInTerminal } from "./run-program.ts";
 
@@ -11,6 +13,7 @@ const LARGEST_SHOWN = 10;
 
 if (import.meta.main) {
   await packageExtension();
+  await packageAgent();
 }
 
 /**

@@ -21,6 +21,7 @@ export class EventLog {
   #post: ((message: EventsMessage) => void) | undefined;
   #scheduled = false as boolean;
   #held = false as boolean;
+  readonly #observers = new Set<(event: PanelEvent) => void>();
 
   /** Discards all events, for a new session in the panel. */
   clear(): void {
@@ -31,12 +32,19 @@ export class EventLog {
     this.#acknowledged = 0;
   }
 
+  /** Calls `observer` with each event from now on. Returns a function that ends this. */
+  observe(observer: (event: PanelEvent) => void): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
+  }
+
   push(event: PanelEvent): void {
     this.#forgetState(event);
     const last = this.#events.at(-1);
     const merged = this.#sent < this.#events.length && last ? mergeDeltas(last, event) : undefined;
     if (merged === undefined) this.#events.push(event);
     else this.#events[this.#events.length - 1] = merged;
+    for (const observer of this.#observers) observer(event);
     this.#schedule();
   }
 

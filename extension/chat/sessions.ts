@@ -6,6 +6,7 @@ import { forkMethod } from "../../agent-core/protocol/sessions.ts";
 import { ChatSession, type SessionPlace, type SessionPorts, type StoredSession } from "./chat-session.ts";
 import type { EventLog } from "./event-log.ts";
 import type { PanelConnection } from "./panel-connection.ts";
+import type { PromptContent } from "./prompt-queue.ts";
 
 export type SessionsOptions = {
   readonly agent: () => Promise<ClientContext>;
@@ -70,6 +71,20 @@ export class Sessions {
   showNew(): void {
     this.#options.lastShown.set(undefined);
     this.#replace(this.#create(undefined));
+  }
+
+  /** Starts a turn in a new session that the panel does not show. */
+  startInBackground(content: PromptContent): ChatSession {
+    const session = this.#create(undefined);
+    session.prompt(content);
+    session.dispatch({ type: "leave" });
+    return session;
+  }
+
+  /** The user has the result of a session in the background: it loses its badge, and stays open for the review. */
+  acknowledge(session: ChatSession): void {
+    session.dispatch({ type: "return" });
+    this.#showBackground();
   }
 
   /** Shows a stored session. When it cannot be loaded, the panel gets a new one and the reason. */

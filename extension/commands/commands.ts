@@ -1,10 +1,13 @@
 /** The palette commands, by id. Each also needs its entry in package.json. */
+import { withErrorMessage } from "../chat/with-error-message.ts";
 import { chooseModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
 import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
 import { stopCommitMessage, writeCommitMessage } from "./commit-message.ts";
-import { askSelection } from "./editor-commands.ts";
+import { connectEditor } from "./connect-editor.ts";
+import { askSelection, documentCode, explainCode, reviewChanges, writeTests } from "./editor-commands.ts";
+import { explainProblem, fixProblem } from "./fix-problem.ts";
 import { importSessions } from "./import-sessions.ts";
 import { manageGrants } from "./manage-grants.ts";
 import { openMemory } from "./memory-files.ts";
@@ -29,8 +32,17 @@ export const commands: CommandTable = {
 
   // Code in the editor
   "hermes.askSelection": askSelection,
+  "hermes.explainCode": explainCode,
+  "hermes.writeTests": writeTests,
+  "hermes.documentCode": documentCode,
+  "hermes.fixProblem": fixProblem,
+  "hermes.explainProblem": explainProblem,
+  "hermes.editInline": ({ inlineEdits }) => inlineEdits.start(),
+  "hermes.stopInlineEdit": ({ inlineEdits }, sessionId) => inlineEdits.stop(sessionId),
+  "hermes.showInlineEdit": ({ inlineEdits }, sessionId) => inlineEdits.show(sessionId),
 
   // Source Control
+  "hermes.reviewChanges": reviewChanges,
   "hermes.writeCommitMessage": writeCommitMessage,
   "hermes.stopCommitMessage": stopCommitMessage,
 
@@ -57,7 +69,12 @@ export const commands: CommandTable = {
   // Files, permissions and the agent
   "hermes.openMemory": ({ worker }) => openMemory(worker, "memory"),
   "hermes.openUserProfile": ({ worker }) => openMemory(worker, "user"),
+  "hermes.openConfig": ({ extensions }) =>
+    withErrorMessage("config.yaml cannot be opened", () => extensions.openPlace("config")),
+  "hermes.openSkills": ({ extensions }) =>
+    withErrorMessage("The skills cannot be opened", () => extensions.openPlace("skills")),
   "hermes.manageGrants": manageGrants,
+  "hermes.connectEditor": connectEditor,
   "hermes.restartAgent": ({ worker }) => worker.restart(),
   "hermes.showLog": ({ log }) => log.show(true),
 };

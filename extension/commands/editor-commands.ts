@@ -1,7 +1,13 @@
-/** Commands about the code in the active editor. */
+/** Editor actions: each sends a prompt with the code to the session that the panel shows. */
 import * as vscode from "vscode";
+import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import type { Services } from "../services.ts";
+import { documentPrompt, explainPrompt, reviewPrompt, testsPrompt } from "./action-prompts.ts";
+import { codeAt } from "./code-at-cursor.ts";
 import { showPanel } from "./show-panel.ts";
+
+/** Display time of a message in the status bar. Milliseconds. */
+const STATUS_MS = 5_000;
 
 export async function askSelection(services: Services): Promise<void> {
   const editor = vscode.window.activeTextEditor;
@@ -12,4 +18,29 @@ export async function askSelection(services: Services): Promise<void> {
   const code = document.getText(selection);
   const text = `About ${path}:${lines}\n\`\`\`${document.languageId}\n${code}\n\`\`\`\n`;
   await showPanel(services, { kind: "compose", text });
+}
+
+export const explainCode = (services: Services): Promise<void> => askAboutCode(services, explainPrompt);
+
+export const writeTests = (services: Services): Promise<void> => askAboutCode(services, testsPrompt);
+
+export const documentCode = (services: Services): Promise<void> => askAboutCode(services, documentPrompt);
+
+export const reviewChanges = (services: Services): Promise<void> =>
+  ask(services, reviewPrompt, [{ kind: "changes", label: "Changes" }]);
+
+async function askAboutCode(services: Services, text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor !== undefined) return ask(services, text, [await codeAt(editor)]);
+  await vscode.window.showInformationMessage("Hermes: put the cursor into the code first.");
+}
+
+/** Starts a turn in the session that the panel shows. While another turn runs, the request waits in the queue. */
+export async function ask(services: Services, text: string, attachments: readonly Attachment[]): Promise<void> {
+  const { shown } = services.sessions;
+  if (shown.isRunning) {
+    vscode.window.setStatusBarMessage("$(list-ordered) Hermes is busy: the request waits in its queue", STATUS_MS);
+  }
+  shown.prompt({ text, attachments });
+  await showPanel(services, { kind: "compose" });
 }

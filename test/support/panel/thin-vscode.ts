@@ -213,6 +213,7 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
       openExternal: () => Promise.resolve(true),
     },
     languages: {
+      registerCodeActionsProvider: () => new Disposable(),
       registerCodeLensProvider: () => new Disposable(),
       registerHoverProvider: () => new Disposable(),
       createDiagnosticCollection: () =>
@@ -227,6 +228,7 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
     StatusBarAlignment: { Left: 1, Right: 2 },
     OverviewRulerLane: { Left: 1, Center: 2, Right: 4, Full: 7 },
     Diagnostic: class {},
+    CodeActionKind: { QuickFix: "quickfix" },
     DiagnosticSeverity: { Error: 0, Warning: 1, Information: 2, Hint: 3 },
     ProgressLocation: { Notification: 15 },
     MarkdownString: class {

@@ -191,3 +191,24 @@ test("a prompt that is sent while a session is being replaced goes into the new 
   expect(agent.count("session/prompt", "s2")).toBe(1);
   expect(shown(sent).map(({ kind }) => kind)).toEqual(["session", "queue", "prompt"]);
 });
+
+test("a turn in the background leaves the panel alone, and an acknowledged result loses its badge", async () => {
+  const { agent, panel, sessions } = window();
+  await sessions.shown.open();
+  const events: PanelEvent[] = [];
+  const session = sessions.startInBackground({ text: "close the menu" });
+  const stopObserving = session.log.observe((event) => events.push(event));
+  await settled();
+  expect(sessions.shown.sessionId).toBe("s1");
+  expect(panel.facts.background).toEqual([{ sessionId: "s2", state: "working" }]);
+  agent.turns.get("s2")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  expect(events.at(-1)).toEqual({ kind: "turn-end", stopReason: "end_turn" });
+  expect(panel.facts.background).toEqual([{ sessionId: "s2", state: "done" }]);
+  sessions.acknowledge(session);
+  expect(panel.facts.background).toEqual([]);
+  expect(agent.count(methods.agent.session.close, "s2")).toBe(0);
+  stopObserving();
+  session.log.push({ kind: "interrupted" });
+  expect(events.at(-1)?.kind).toBe("turn-end");
+});

@@ -1,0 +1,69 @@
+/** The code that an editor action is about: the selection, else the symbol at the cursor, else the file. */
+import * as vscode from "vscode";
+import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+
+/** Time for the language server's symbols. A server that still starts would delay the action. Milliseconds. */
+const SYMBOLS_MS = 1_500;
+
+/** Lines around a cursor that is in no symbol. */
+const NEAR_LINES = 20;
+
+type Place = Pick<vscode.TextEditor, "document" | "selection">;
+
+/** Lines of the selection or of the symbol at the cursor; else the whole file. */
+export async function codeAt({ document, selection }: Place): Promise<Attachment> {
+  const range = selection.isEmpty ? await symbolRange(document, selection.active) : selection;
+  if (range !== undefined) return linesOf(document, range);
+  return { kind: "file", uri: document.uri.toString(), label: baseName(document.uri) };
+}
+
+/** Lines of the selection or of the symbol at the cursor; else those near the cursor. */
+export async function linesAt({ document, selection }: Place): Promise<Attachment & { kind: "lines" }> {
+  const range = selection.isEmpty ? await symbolRange(document, selection.active) : selection;
+  if (range !== undefined) return linesOf(document, range);
+  return linesOf(document, near(document, selection));
+}
+
+/** The lines of a range. A range that ends at the start of a line does not include that line. */
+export function linesOf({ uri }: vscode.TextDocument, { start, end }: vscode.Range): Attachment & { kind: "lines" } {
+  const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
+  const [from, to] = [start.line + 1, last + 1];
+  const lines = from === to ? `${from}` : `${from}-${to}`;
+  return { kind: "lines", uri: uri.toString(), label: `${baseName(uri)}:${lines}`, start: from, end: to };
+}
+
+/** A range with some lines before and after it. */
+export function near(document: vscode.TextDocument, { start, end }: vscode.Range): vscode.Range {
+  const [first, last] = [Math.max(0, start.line - NEAR_LINES), end.line + NEAR_LINES];
+  return document.validateRange(new vscode.Range(first, 0, last, Number.MAX_SAFE_INTEGER));
+}
+
+function baseName({ path }: vscode.Uri): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Range of the innermost symbol of several lines, or of a function. Undefined without a language server. */
+async function symbolRange(document: vscode.TextDocument, cursor: vscode.Position): Promise<vscode.Range | undefined> {
+  const symbols = vscode.commands.executeCommand<readonly vscode.DocumentSymbol[] | undefined>(
+    "vscode.executeDocumentSymbolProvider",
+    document.uri,
+  );
+  const timeout = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => timeout.resolve(undefined), SYMBOLS_MS);
+  try {
+    return innermost((await Promise.race([symbols, timeout.promise])) ?? [], cursor);
+  } catch {
+    return undefined; // the action works without symbols
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function innermost(symbols: readonly vscode.DocumentSymbol[], cursor: vscode.Position): vscode.Range | undefined {
+  for (const { range, children = [] } of symbols) {
+    // Some providers return flat symbols without a range of their own.
+    if (range?.contains(cursor) !== true) continue;
+    return innermost(children, cursor) ?? (range.isSingleLine ? undefined : range);
+  }
+  return undefined;
+}

@@ -1,0 +1,89 @@
+/** Connects another editor to the agent of this extension: copies the settings, or adds them to the editor's file. */
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import * as vscode from "vscode";
+import { withErrorMessage } from "../chat/with-error-message.ts";
+import type { Services } from "../services.ts";
+import { type AgentCommand, addAgent, type OtherEditor, otherEditors } from "./editor-settings.ts";
+
+/** Oldest Node that the agent runs on. */
+const OLDEST_NODE = 22;
+
+const COPY = "Copy Settings";
+const ADD = "Add to File";
+const OPEN = "Open File";
+
+export async function connectEditor({ launcher }: Services): Promise<void> {
+  const items = otherEditors.map((editor) => ({ label: editor.name, detail: editor.place, editor }));
+  const title = "Connect Another Editor";
+  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder: "Editor that uses Hermes" });
+  if (chosen === undefined) return;
+  await withErrorMessage("The editor was not connected", async () => {
+    await connect(chosen.editor, await agentCommand(await launcher.write()));
+  });
+}
+
+async function connect(editor: OtherEditor, agent: AgentCommand): Promise<void> {
+  // The other editor does not run on a remote machine.
+  const isRemote = vscode.env.remoteName !== undefined;
+  const file = isRemote ? undefined : editor.file?.({ home: homedir(), platform: process.platform, env: process.env });
+  const settings = editor.settings(agent);
+  const setup = `Keys of VS Code stay in VS Code. To store one for other editors, run: ${commandLine(agent)} --setup`;
+  const answer = await vscode.window.showInformationMessage(
+    file === undefined ? `Settings for the ${editor.place}` : `Add Hermes to ${file}?`,
+    { modal: true, detail: `${settings}\n${setup}` },
+    ...(file === undefined ? [COPY] : [ADD, COPY]),
+  );
+  if (answer === COPY) await vscode.env.clipboard.writeText(settings);
+  if (answer === ADD && file !== undefined) await addTo(file, agent);
+}
+
+/** Adds the agent to a file, which other programs may have changed a moment ago: it is read right before the write. */
+async function addTo(file: string, agent: AgentCommand): Promise<void> {
+  const before = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const after = added(file, before, agent);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, after);
+  const answer = await vscode.window.showInformationMessage(`Hermes was added to ${file}.`, OPEN);
+  if (answer === OPEN) await vscode.window.showTextDocument(vscode.Uri.file(file));
+}
+
+function added(file: string, text: string, agent: AgentCommand): string {
+  try {
+    return addAgent(text, agent);
+  } catch (error) {
+    throw new Error(`${file} was not changed: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Runs the launcher with the user's Node, else with the one inside VS Code. */
+async function agentCommand(launcher: string): Promise<AgentCommand> {
+  const home = vscode.workspace.getConfiguration("hermes").get("home", "");
+  const env = home === "" ? {} : { HERMES_HOME: home };
+  const node = await ownNode();
+  if (node !== undefined) return { command: node, args: [launcher], env };
+  return { command: process.execPath, args: [launcher], env: { ...env, ELECTRON_RUN_AS_NODE: "1" } };
+}
+
+/** Absolute path of the user's Node: editors that are not started from a shell do not have it on the PATH. */
+async function ownNode(): Promise<string | undefined> {
+  const script = "console.log(JSON.stringify([process.execPath, process.versions.node]))";
+  try {
+    const { stdout } = await promisify(execFile)("node", ["-e", script]);
+    const [path, version] = JSON.parse(stdout) as [string, string]; // the script printed it
+    return Number.parseInt(version, 10) >= OLDEST_NODE ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function commandLine({ command, args, env }: AgentCommand): string {
+  const variables = Object.entries(env).map(([name, value]) => `${name}="${value}"`);
+  return [...variables, ...[command, ...args].map((part) => `"${part}"`)].join(" ");
+}

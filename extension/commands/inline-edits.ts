@@ -1,0 +1,141 @@
+/** Edits at the cursor: an instruction goes to a session in the background, whose edit is reviewed in the file. */
+import * as vscode from "vscode";
+import type { ChatSession } from "../chat/chat-session.ts";
+import type { Sessions } from "../chat/sessions.ts";
+import { inlinePrompt } from "./action-prompts.ts";
+import { linesAt } from "./code-at-cursor.ts";
+import { type InlineProgress, inlineProgress, STARTING } from "./inline-progress.ts";
+
+/** Context key: an edit at a cursor runs. */
+const IS_EDITING = "hermes.isEditingInline";
+
+/** Part of an answer that a notification shows. Characters. */
+const ANSWER_CHARS = 400;
+
+const SHOW = "Show Session";
+
+type RunningEdit = { readonly uri: vscode.Uri; line: number; readonly session: ChatSession; progress: InlineProgress };
+
+export class InlineEdits implements vscode.Disposable {
+  readonly #running = new Set<RunningEdit>();
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #subscription: vscode.Disposable;
+  readonly #sessions: Sessions;
+  readonly #reveal: (sessionId: string) => void;
+
+  /** `reveal` shows a session in the panel. */
+  constructor(sessions: Sessions, reveal: (sessionId: string) => void) {
+    this.#sessions = sessions;
+    this.#reveal = reveal;
+    this.#subscription = vscode.Disposable.from(
+      this.#changed,
+      vscode.languages.registerCodeLensProvider([{ scheme: "file" }, { scheme: "untitled" }], {
+        onDidChangeCodeLenses: this.#changed.event,
+        provideCodeLenses: ({ uri }) => this.#lensesOf(uri),
+      }),
+      vscode.workspace.onDidChangeTextDocument((change) => this.#move(change)),
+    );
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+  }
+
+  /** Asks for an instruction, and starts a session that carries it out. */
+  async start(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (editor === undefined) {
+      await vscode.window.showInformationMessage("Hermes: put the cursor into the code first.");
+      return;
+    }
+    const { document, selection } = editor;
+    const lines = linesAt(editor);
+    const cursor = `${vscode.workspace.asRelativePath(document.uri)}:${selection.active.line + 1}`;
+    const instruction = await vscode.window.showInputBox({
+      title: `Edit with Hermes at ${cursor}`,
+      prompt: "The edit appears in the file, where you keep or undo it. Hermes also answers questions here.",
+      placeHolder: "What to change here",
+      ignoreFocusOut: true,
+    });
+    if (instruction === undefined || instruction.trim() === "") return;
+    const attachment = await lines;
+    const text = inlinePrompt(instruction, selection.isEmpty ? `line ${cursor}` : `the lines ${attachment.label}`);
+    const session = this.#sessions.startInBackground({ text, attachments: [attachment] });
+    await this.#follow({ uri: document.uri, line: selection.start.line, session, progress: STARTING });
+  }
+
+  /** Stops the edit at `sessionId`, else all. */
+  stop(sessionId?: unknown): void {
+    for (const { session } of this.#running) {
+      if (sessionId === undefined || session.sessionId === sessionId) session.dispatch({ type: "cancel" });
+    }
+  }
+
+  async #follow(edit: RunningEdit): Promise<void> {
+    this.#running.add(edit);
+    this.#refresh();
+    await new Promise<void>((resolve) => {
+      const stopFollowing = edit.session.log.observe((event) => {
+        const { step } = edit.progress;
+        edit.progress = inlineProgress(edit.progress, event);
+        if (edit.progress.step !== step) this.#changed.fire();
+        if (edit.progress.end === undefined) return;
+        stopFollowing();
+        resolve();
+      });
+    });
+    this.#running.delete(edit);
+    this.#refresh();
+    await this.#report(edit);
+  }
+
+  #refresh(): void {
+    void vscode.commands.executeCommand("setContext", IS_EDITING, this.#running.size > 0);
+    this.#changed.fire();
+  }
+
+  #lensesOf(uri: vscode.Uri): vscode.CodeLens[] {
+    return [...this.#running].flatMap((edit) => {
+      if (edit.uri.toString() !== uri.toString()) return [];
+      const place = new vscode.Range(edit.line, 0, edit.line, 0);
+      const { sessionId } = edit.session;
+      const title = `$(loading~spin) Hermes: ${edit.progress.step}`;
+      return [
+        new vscode.CodeLens(place, { title, command: "hermes.showInlineEdit", arguments: [sessionId] }),
+        new vscode.CodeLens(place, { title: "Stop", command: "hermes.stopInlineEdit", arguments: [sessionId] }),
+      ];
+    });
+  }
+
+  /** Keeps the marks at their lines when lines before them come or go. */
+  #move({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    for (const edit of this.#running) {
+      if (edit.uri.toString() !== document.uri.toString()) continue;
+      for (const { range, text } of contentChanges) {
+        if (range.end.line < edit.line) edit.line += text.split("\n").length - 1 - (range.end.line - range.start.line);
+      }
+    }
+  }
+
+  /** Shows the session of an edit in the panel. */
+  show(sessionId: unknown): void {
+    if (typeof sessionId === "string") this.#reveal(sessionId);
+  }
+
+  /** Reports what the file does not show: an answer without an edit, or a failure. */
+  async #report({ session, progress }: RunningEdit): Promise<void> {
+    const { answer, hasEdited, end } = progress;
+    const failure = end?.error;
+    if (end?.stopReason === "cancelled" || (failure === undefined && hasEdited)) {
+      this.#sessions.acknowledge(session);
+      return;
+    }
+    const text = answer.trim() === "" ? "there was nothing to change." : answer.trim();
+    const shown = text.length > ANSWER_CHARS ? `${text.slice(0, ANSWER_CHARS)}…` : text;
+    const answered =
+      failure === undefined
+        ? await vscode.window.showInformationMessage(`Hermes: ${shown}`, SHOW)
+        : await vscode.window.showErrorMessage(`Hermes could not edit: ${failure}`, SHOW);
+    if (answered === SHOW) this.show(session.sessionId);
+  }
+}
