@@ -4,7 +4,7 @@ import { type AgentContext, type ClientCapabilities, RequestError } from "@zed-i
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { spillFolder, withheldFolder } from "../config/home.ts";
-import type { EditedFile, FileProblems, Host, HostProblems, ProblemWatch } from "../host/host.ts";
+import type { EditedFile, FileProblems, Host, HostEditor, HostProblems, ProblemWatch } from "../host/host.ts";
 import type { Backend } from "../host/terminals/backend.ts";
 import { childRunner } from "../host/terminals/child-runner.ts";
 import { configuredBackend } from "../host/terminals/configured-backend.ts";
@@ -66,6 +66,7 @@ export function acpHost({ client, capabilities, sessionId, roots, local, backend
       reverts: ours.revert === true,
       disk: local.files,
     }),
+    ...(ours.semanticTools === true && { editor: clientEditor(client) }),
     problems: ours.problems === true ? clientProblems({ client, sessionId, local: local.problems }) : local.problems,
     terminals: sessionTerminals(
       backend,
@@ -73,6 +74,23 @@ export function acpHost({ client, capabilities, sessionId, roots, local, backend
         ? clientRunner({ client, sessionId, isOurs: ours.terminals === true })
         : childRunner(),
     ),
+  };
+}
+
+/** A language server may read a whole project before its first answer. Milliseconds. */
+const EDITOR_TIMEOUT_MS = 30_000;
+
+function clientEditor(client: AgentContext): HostEditor {
+  return async (method, params, signal) => {
+    const timeout = AbortSignal.timeout(EDITOR_TIMEOUT_MS);
+    const cancellationSignal = AbortSignal.any([signal, timeout]);
+    try {
+      return await call(client, method, params, { cancellationSignal });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (timeout.aborted) throw new Error(`The editor did not answer within ${EDITOR_TIMEOUT_MS / 1000} seconds.`);
+      throw error;
+    }
   };
 }
 

@@ -8,7 +8,7 @@ import { writeFault } from "../sessions/write-fault.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import { limitResult } from "../tools/result-limit.ts";
-import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import type { FileDiff, PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { watchedEdit } from "../tools/watched-edit.ts";
 import {
   type Asker,
@@ -258,20 +258,23 @@ async function authorizeAndRun(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { call, tool, input, prepared } = resolved;
-  const judged = await services.policy.decide(prepared.effect);
-  const decision = withHookVerdict(judged, verdict);
-  if (decision.kind === "deny") return failed(decision.text);
-  if (decision.kind === "allow" && judged.kind === "ask") services.recordAnswer(allowed(resolved, "hook"));
-  if (decision.kind === "allow" && decision.granted) services.recordAnswer(allowed(resolved, "grant"));
+  const first = await services.policy.decide(prepared.effect);
+  const early = withHookVerdict(first, verdict);
+  if (early.kind === "deny") return failed(early.text);
   const context: ToolContext = {
     ...services.contextFor(call.id, signal),
-    sandbox: decision.sandbox,
+    sandbox: early.sandbox,
     callTool: nestedCalls(call.id, services),
     callableTools: () => services.tools.map((callable) => callable.schema),
   };
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();
+  const judged = (await judgeFurtherFiles(prepared.effect, staged.diffs, services.policy)) ?? first;
+  const decision = withHookVerdict(judged, verdict);
+  if (decision.kind === "deny") return failed(decision.text);
+  if (decision.kind === "allow" && judged.kind === "ask") services.recordAnswer(allowed(resolved, "hook"));
+  if (decision.kind === "allow" && decision.granted) services.recordAnswer(allowed(resolved, "grant"));
   if (decision.kind === "ask" && !(await isApprovedByModel(resolved, decision, services, signal))) {
     const { title, locations, effect } = prepared;
     const request = {
@@ -303,6 +306,17 @@ async function authorizeAndRun(
   });
   durationMs = services.monotonicNow() - start;
   return returned;
+}
+
+/** Judges an edit whose files are known only after staging. Undefined where the effect of the call names all of them. */
+async function judgeFurtherFiles(
+  effect: Effect,
+  diffs: readonly FileDiff[],
+  policy: Policy,
+): Promise<PolicyDecision | undefined> {
+  if (effect.kind !== "edit") return undefined;
+  const paths = diffs.map(({ path }) => path);
+  return paths.every((path) => effect.paths.includes(path)) ? undefined : policy.decide({ kind: "edit", paths });
 }
 
 /** Runs calls as parts of the call `parentCallId`, with ids of their own. */

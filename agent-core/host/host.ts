@@ -2,6 +2,8 @@
  * Port for the tools' access to files, search, terminals and problems. NodeHost implements it for this machine, AcpHost for
  * the client's editor. Questions and permission requests are callbacks of the agent instead (agent/callbacks.ts).
  */
+import type * as z from "zod";
+import type { RequestMethod } from "../protocol/method.ts";
 import type { HermesFileProblems, HermesNewProblem, HermesProblem } from "../protocol/problems.ts";
 import type { HostTerminals } from "./terminals/terminals.ts";
 
@@ -145,7 +147,19 @@ export type Host = {
   readonly search: HostSearch;
   readonly terminals: HostTerminals;
   readonly problems: HostProblems;
+  /** Undefined without an editor that knows the code. */
+  readonly editor?: HostEditor;
 };
+
+/**
+ * Asks the editor, with one of the `editorMethods`. Rejects with an Error for the model in one sentence, or with the signal's
+ * reason.
+ */
+export type HostEditor = <Params extends z.ZodType, Result extends z.ZodType>(
+  method: RequestMethod<Params, Result>,
+  params: z.input<Params>,
+  signal: AbortSignal,
+) => Promise<z.output<Result>>;
 
 export type Problem = HermesProblem;
 export type ReportedProblem = HermesNewProblem;

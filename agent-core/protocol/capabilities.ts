@@ -37,6 +37,8 @@ export const HermesClientCapabilities = z.object({
   openFiles: flag,
   /** The client handles `_hermes/editor/open_url`. */
   openUrl: flag,
+  /** The client handles the `editorMethods`. */
+  semanticTools: flag,
 });
 export type HermesClientCapabilities = z.infer<typeof HermesClientCapabilities>;
 

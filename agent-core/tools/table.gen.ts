@@ -19,5 +19,6 @@ import { tool as webExtract } from "./web-extract.ts";
 import { tool as webSearch } from "./web-search.ts";
 import { tool as writeFile } from "./write-file.ts";
 import { tools as browser } from "./browser.ts";
+import { tools as editor } from "./editor.ts";
 
-export const table: readonly Tool[] = [clarify, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, visionAnalyze, webExtract, webSearch, writeFile, ...browser];
+export const table: readonly Tool[] = [clarify, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, visionAnalyze, webExtract, webSearch, writeFile, ...browser, ...editor];

@@ -17,6 +17,7 @@ const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
     "delegation",
     "web",
     "vision",
+    "editor",
   ],
   safe: ["file-read", "search", "todo", "clarify"],
 };

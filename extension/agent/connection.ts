@@ -22,6 +22,7 @@ import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { terminalMethods } from "../../agent-core/protocol/terminals.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { registerFileRequests } from "../client/file-requests.ts";
+import { registerSemanticRequests } from "../language/semantic-requests.ts";
 import { askEditorModel, listEditorModels } from "../models/editor-models.ts";
 
 const OURS: HermesClientCapabilities = {
@@ -41,6 +42,7 @@ const OURS: HermesClientCapabilities = {
   extensions: true,
   openUrl: true,
   openFiles: true,
+  semanticTools: true,
 };
 
 const CAPABILITIES: ClientCapabilities = {
@@ -58,6 +60,7 @@ export async function connect(stream: Stream, services: ClientServices): Promise
   registerTerminalRequests(app, services);
   registerSessionRequests(app, services);
   registerEditorRequests(app, services);
+  registerSemanticRequests(app);
   const connection = app.connect(stream);
   await connection.agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,

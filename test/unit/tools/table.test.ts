@@ -21,7 +21,8 @@ test.each(table.map((tool) => [tool.name, tool] as const))("%s describes itself"
 });
 
 test("all schemas together stay small", () => {
-  expect(JSON.stringify(table.map((tool) => tool.schema)).length).toBeLessThan(15_200);
+  const everywhere = table.filter(({ toolset }) => toolset !== "editor"); // has a limit of its own
+  expect(JSON.stringify(everywhere.map((tool) => tool.schema)).length).toBeLessThan(15_200);
 });
 
 test("arguments: empty is an empty object, broken is repaired, cut off is refused", () => {

@@ -17,12 +17,25 @@ export async function stagePatch(patch: string, context: ToolContext): Promise<S
     const text = "The files already have the changes of this patch; nothing was changed.";
     return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text }) };
   }
+  return stageChanges({ tool: "patch", changes, notes }, context);
+}
+
+export type PlannedChanges = {
+  /** For messages. */
+  readonly tool: string;
+  readonly changes: readonly FileChange[];
+  /** First lines of the result. */
+  readonly notes: readonly string[];
+};
+
+/** Makes all changes, or none when one fails. */
+export function stageChanges({ tool, changes, notes }: PlannedChanges, context: ToolContext): StagedCall {
   return {
     ok: true,
     diffs: changes.flatMap(diffsOf),
     async run() {
       const outcome = await carryOut(changes, context);
-      if (!outcome.ok) return failed(outcome, context);
+      if (!outcome.ok) return failed(tool, outcome, context);
       const results = outcome.done.map((done) => resultOf(done, context));
       return {
         ok: results.every(({ ok }) => ok),
@@ -34,16 +47,16 @@ export async function stagePatch(patch: string, context: ToolContext): Promise<S
 }
 
 /** Result of a failure: every file has its old text, except those the user decided about and those not restored. */
-function failed({ message, left, decided }: Extract<Outcome, { ok: false }>, context: ToolContext): ToolResult {
+function failed(tool: string, { message, left, decided }: FailedOutcome, context: ToolContext): ToolResult {
   const results = decided.map((done) => resultOf(done, context));
   const kept = results.length === 0 ? "no file is changed" : "files that the user has decided about keep their changes";
   const undone =
     left.length === 0
-      ? `Everything else of the patch was reverted; ${kept}.`
+      ? `Everything else of the call was reverted; ${kept}.`
       : `Some files could not be reverted: ${left.join(" ")} Check these files. All others have their old text.`;
   return {
     ok: false,
-    text: [`patch: ${message} ${undone}`, ...results.map(({ text }) => text)].join("\n"),
+    text: [`${tool}: ${message} ${undone}`, ...results.map(({ text }) => text)].join("\n"),
     diffs: results.flatMap(({ diffs = [] }) => diffs),
   };
 }
@@ -82,6 +95,8 @@ function resultOf({ change, review }: CarriedOut, context: ToolContext): ToolRes
     diffs: diffsOf(change),
   };
 }
+
+type FailedOutcome = Extract<Outcome, { ok: false }>;
 
 /** A change that was made; `review` is there when the user decided about it first. */
 type CarriedOut = { readonly change: FileChange; readonly review: WriteReview | undefined };

@@ -85,7 +85,7 @@ test.each([0, 1, 2, 3, 4, 5, 6])("when change %i fails, every file is as it was"
   const before = snapshot(bench.folder);
   const files = failingFiles(bench.context.host.files, failing, () => Promise.resolve(FAILED));
   const result = await run(bench, files);
-  expect(result.text).toBe("patch: The disk is full. Everything else of the patch was reverted; no file is changed.");
+  expect(result.text).toBe("patch: The disk is full. Everything else of the call was reverted; no file is changed.");
   expect(snapshot(bench.folder)).toEqual(before);
 });
 
