@@ -18,6 +18,8 @@ import { listTasks } from "./editor-tasks.ts";
 import { actionsAt, actionsIn, planAction, planRename } from "./planned-edits.ts";
 import { declaredSymbols, kindName, openFile, positionsOf } from "./symbol-position.ts";
 
+/** JSON-RPC's internal error, without the SDK's words before the message. */
+const REFUSED = -32603;
 /** Places that the agent gets; it shows fewer, and the number of the others. */
 const MAX_PLACES = 1_000;
 /** Places whose line is read. */
@@ -52,7 +54,7 @@ function answer<Params extends z.ZodType, Result extends z.ZodType>(
     try {
       return await work(params);
     } catch (error) {
-      throw RequestError.internalError(undefined, messageOf(error));
+      throw new RequestError(REFUSED, messageOf(error));
     }
   });
 }
