@@ -2,7 +2,7 @@
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
-import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
+import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import {
@@ -12,6 +12,7 @@ import {
   type HermesHookTextMeta,
   type HermesMessageMeta,
   HermesRetryMeta,
+  type PromptBlock,
 } from "../protocol/conversation.ts";
 import type { HermesTask } from "../protocol/delegation.ts";
 import { HermesMemoryMeta } from "../protocol/memory.ts";
@@ -20,6 +21,7 @@ import type { HermesProblemsMeta } from "../protocol/problems.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { FileDiff, ToolResult } from "../tools/tool.ts";
+import { blockOf } from "./prompt-content.ts";
 
 /** Limit of the text shown of one result; the model gets more. Characters. */
 const SHOWN_TEXT_LIMIT = 20_000;
@@ -41,21 +43,22 @@ export function userUpdates({ content, synthetic }: UserMessage, position: numbe
 }
 
 function partChunk(part: ContentPart): ChunkUpdate {
-  if (part.type === "text") return chunk("user_message_chunk", part.text);
-  const [head = "", data = ""] = part.image_url.url.split(";base64,");
-  const image = { type: "image", mimeType: head.replace(/^data:/, ""), data } as const;
-  return { sessionUpdate: "user_message_chunk", content: image };
+  return { sessionUpdate: "user_message_chunk", content: blockOf(part) };
 }
 
 export function chunk(sessionUpdate: ChunkUpdate["sessionUpdate"], text: string): ChunkUpdate {
   return { sessionUpdate, content: { type: "text", text } };
 }
 
-/** Text of a user message without its images; null for any other message. */
+/** Text of a user message without its attachments; null for any other message. */
 export function userText(message: Message | undefined): string | null {
-  if (message?.role !== "user" || message.synthetic) return null;
-  if (typeof message.content === "string") return message.content;
-  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  return message?.role !== "user" || message.synthetic ? null : typedText(message.content);
+}
+
+/** Attachments of a user message, as its blocks. */
+export function userAttachments(message: Message | undefined): PromptBlock[] {
+  if (message?.role !== "user" || message.synthetic || typeof message.content === "string") return [];
+  return message.content.map(blockOf).filter(({ type }) => type !== "text");
 }
 
 type Notice = Extract<SessionUpdate, { sessionUpdate: "notice" }>;

@@ -1,20 +1,55 @@
-/** Converts ACP's content blocks to a user message of the internal format. */
+/** Content of a user message: from ACP's content blocks, and back to them for a replay. */
 import { fileURLToPath } from "node:url";
 import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from "@zed-industries/agent-client-protocol";
-import type { ContentPart } from "../messages/message.ts";
+import type { AIAgent } from "../agent/ai-agent.ts";
+import type { ContentPart, ImagePart, TextPart, UserMessage } from "../messages/message.ts";
+import { attachmentOf } from "../protocol/attachments.ts";
+import type { PromptBlock } from "../protocol/conversation.ts";
 import { invalidParams } from "../protocol/handle.ts";
 
 /** Limit of embedded text: one attachment must not fill the window. Characters. */
 const EMBEDDED_TEXT_LIMIT = 200_000;
 
-/** Returns parts for a message with images, else a string. Throws the protocol's error for an empty or invalid message. */
+/** Returns parts for a message with attachments, else a string. Throws the protocol's error for an empty or invalid one. */
 export function userMessage(blocks: readonly ContentBlock[]): string | readonly ContentPart[] {
   if (blocks.every((block) => block.type === "text" && block.text.trim() === "")) {
     throw invalidParams("prompt", "it has no text and no attachment");
   }
   const parts = blocks.map(partOf);
-  if (parts.some((part) => part.type === "image_url")) return parts;
+  if (blocks.some(({ type }) => type !== "text" && type !== "audio")) return parts;
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
+}
+
+/** The block that a part came from. A long text returns as it was cut. */
+export function blockOf(part: ContentPart): PromptBlock {
+  const meta = metaOf(part.type === "text" ? part.attached?.reference : part.reference);
+  if (part.type === "image_url") {
+    const [head = "", data = ""] = part.image_url.url.split(";base64,");
+    return { type: "image", mimeType: head.replace(/^data:/, ""), data, ...meta };
+  }
+  if (part.attached === undefined) return { type: "text", text: part.text };
+  const { uri, name, mimeType } = part.attached;
+  const type = mimeType === undefined ? {} : { mimeType };
+  if (name !== undefined) return { type: "resource_link", uri, name, ...type, ...meta };
+  const text = part.text.slice(part.text.indexOf("\n") + 1, part.text.lastIndexOf("\n")).replaceAll(SENT_END, END);
+  return { type: "resource", resource: { uri, text, ...type }, ...meta };
+}
+
+function metaOf(attachment: unknown): { readonly _meta?: { readonly hermes: { readonly attachment: unknown } } } {
+  return attachment === undefined ? {} : { _meta: { hermes: { attachment } } };
+}
+
+/** The message with another text; its attachments follow the text. */
+export function withText(message: UserMessage["content"], content: UserMessage["content"]): UserMessage["content"] {
+  if (typeof message === "string") return content;
+  const attached = message.filter((part) => part.type !== "text" || part.attached !== undefined);
+  return [...(typeof content === "string" ? [text(content)] : content), ...attached];
+}
+
+/** Throws the protocol's error for an image that the agent's model is known not to take. */
+export function checkImages(message: UserMessage["content"], { model, refusesImages }: AIAgent): void {
+  if (!refusesImages || typeof message === "string" || message.every(({ type }) => type === "text")) return;
+  throw invalidParams("prompt", `${model.model} cannot see pictures. Remove the picture, or choose another model.`);
 }
 
 /** One line for the user for each attachment that the model does not get. */
@@ -34,41 +69,82 @@ function partOf(block: ContentBlock): ContentPart {
     case "text":
       return text(block.text);
     case "image":
-      checkImage(block);
-      return { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
+      return imagePart(block);
     case "audio":
       return text(`[An audio attachment (${block.mimeType}) was left out: audio is not supported.]`);
-    case "resource_link":
-      return text(linkText(block));
-    case "resource":
-      return text(embeddedText(block));
+    case "resource_link": {
+      const { uri, name, mimeType } = block;
+      return { ...text(linkText(block)), attached: { uri, name, ...typeOf(mimeType), ...referenceOf(block) } };
+    }
+    case "resource": {
+      const { resource } = block;
+      if (!("text" in resource)) return text(`[Attached ${nameOf(block)}: binary content was left out.]`);
+      const { uri, mimeType } = resource;
+      return {
+        ...text(embeddedText(block, resource.text)),
+        attached: { uri, ...typeOf(mimeType), ...referenceOf(block) },
+      };
+    }
   }
+}
+
+function typeOf(mimeType: string | null | undefined): { readonly mimeType?: string } {
+  return typeof mimeType === "string" ? { mimeType } : {};
+}
+
+/** The reference of our own client, without the content that the block has. */
+function referenceOf({ _meta: meta }: ContentBlock): { readonly reference?: unknown } {
+  const hermes = meta?.["hermes"];
+  return typeof hermes === "object" && hermes !== null && "attachment" in hermes
+    ? { reference: hermes.attachment }
+    : {};
 }
 
 const IMAGE_TYPE = /^image\/[\w.+-]+$/;
 const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
-function checkImage({ mimeType, data }: ImageContent): void {
+function imagePart(block: ImageContent & { type: "image" }): ImagePart {
+  const { mimeType, data } = block;
   if (!IMAGE_TYPE.test(mimeType)) {
     throw invalidParams("prompt", `an image has the type ${JSON.stringify(mimeType)} instead of image/…`);
   }
   if (!BASE64.test(data)) throw invalidParams("prompt", `the data of an image (${mimeType}) is not base64`);
+  return { type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` }, ...referenceOf(block) };
 }
 
 function linkText({ uri, name }: ResourceLink): string {
   const path = filePath(uri);
-  if (path !== undefined) return `[Attached file: ${path}]`;
-  return `[Attached link "${name}": ${uri}. It was not fetched; only files can be read directly.]`;
+  if (path === undefined)
+    return `[Attached link "${name}": ${uri}. It was not fetched; only files can be read directly.]`;
+  const lines = linesIn(uri);
+  if (lines !== undefined) return `[Attached lines ${lines} of ${path}]`;
+  return path.endsWith("/") ? `[Attached folder: ${path}]` : `[Attached file: ${path}]`;
 }
 
-function embeddedText({ resource }: EmbeddedResource): string {
-  const name = filePath(resource.uri) ?? resource.uri;
-  if (!("text" in resource)) return `[Attached ${name}: binary content was left out.]`;
-  const cut = resource.text.length > EMBEDDED_TEXT_LIMIT;
-  const shown = cut
-    ? `${resource.text.slice(0, EMBEDDED_TEXT_LIMIT)}\n[… cut; read the file for the rest]`
-    : resource.text;
-  return `<attachment name=${JSON.stringify(name)}>\n${shown}\n</attachment>`;
+/** Range of lines in a fragment: `#L3`, `#L3-L9`, or Zed's `#L3:9`. */
+function linesIn(uri: string): string | undefined {
+  const [, start, end = start] = /#L(\d+)(?:[-:]L?(\d+))?$/.exec(uri) ?? [];
+  return start === undefined ? undefined : `${start}-${end}`;
+}
+
+/** End of an embedded text. The text itself must not contain it. */
+const END = "</attachment>";
+const SENT_END = "<\\/attachment>";
+
+function embeddedText(block: EmbeddedResource & { type: "resource" }, whole: string): string {
+  const cut = whole.length > EMBEDDED_TEXT_LIMIT;
+  const shown = cut ? `${whole.slice(0, EMBEDDED_TEXT_LIMIT)}\n[… cut; read the file for the rest]` : whole;
+  const lines = linesIn(block.resource.uri);
+  const range = lines === undefined ? "" : ` lines="${lines}"`;
+  return `<attachment name=${JSON.stringify(nameOf(block))}${range}>\n${shown.replaceAll(END, SENT_END)}\n${END}`;
+}
+
+/** Path of a file, else the label of our own client, else the address. */
+function nameOf(block: EmbeddedResource & { type: "resource" }): string {
+  const { uri } = block.resource;
+  const path = filePath(uri);
+  if (path !== undefined) return path;
+  return uri.startsWith("hermes:") ? (attachmentOf(block)?.label ?? uri) : uri;
 }
 
 function filePath(uri: string): string | undefined {
@@ -80,6 +156,6 @@ function filePath(uri: string): string | undefined {
   }
 }
 
-function text(value: string): ContentPart {
+function text(value: string): TextPart {
   return { type: "text", text: value };
 }

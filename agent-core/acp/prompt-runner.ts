@@ -3,12 +3,13 @@ import { type ContentBlock, type PromptResponse, RequestError } from "@zed-indus
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CommandAnswer } from "../agent/extensions.ts";
 import type { RunOptions } from "../agent/turn-runner.ts";
+import { typedText } from "../messages/message.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { commandIn, runCommand } from "./commands/slash-commands.ts";
 import { steer, stop } from "./commands/turn-commands.ts";
 import { userUpdates } from "./conversation-updates.ts";
-import { userMessage } from "./prompt-content.ts";
+import { checkImages, userMessage, withText } from "./prompt-content.ts";
 import { asRequestError, faultError, sessionUnusable } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
 
@@ -47,7 +48,7 @@ export class PromptRunner {
    */
   run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
     const message = userMessage(blocks);
-    const interjected = this.#count > 0 && typeof message === "string" ? this.#interject(message) : undefined;
+    const interjected = this.#count > 0 ? this.#interject(message) : undefined;
     if (interjected !== undefined) return interjected;
     const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
     this.#count += 1;
@@ -80,25 +81,26 @@ export class PromptRunner {
   }
 
   /** Runs a command that acts on the running prompt. Undefined for any other message, and for one that came too late. */
-  #interject(message: string): Promise<PromptResponse> | undefined {
-    const { name, argument } = commandIn(message);
+  #interject(message: RunOptions["userMessage"]): Promise<PromptResponse> | undefined {
+    const { name, argument } = commandIn(typedText(message));
     if (name === stop.name) {
       this.cancel();
       return this.#last.then(() => ({ stopReason: "end_turn" }));
     }
-    const isSteered = name === steer.name && argument !== "" && this.#options.agent.steer(argument);
+    if (name !== steer.name || argument === "") return undefined;
+    const isSteered = this.#options.agent.steer(withText(message, argument));
     return isSteered ? Promise.resolve({ stopReason: "end_turn" }) : undefined;
   }
 
   async #runPrompt(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
     const commands = this.#options.forCommands(signal);
-    const answer = typeof message === "string" ? await answerOf(message, commands) : undefined;
+    const answer = await answerOf(typedText(message), commands);
     if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
     if (answer === undefined) return this.#runTurn(message, signal);
     if (typeof answer === "object") {
       for (const update of userUpdates({ role: "user", content: answer.ask }, undefined)) commands.send(update);
-      return this.#runTurn(answer.ask, signal);
+      return this.#runTurn(withText(message, answer.ask), signal);
     }
     commands.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
     return { stopReason: "end_turn" };
@@ -106,6 +108,7 @@ export class PromptRunner {
 
   async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     const { sessionId, agent, model, journal, endTurn, keyHint } = this.#options;
+    checkImages(message, agent);
     const problem = journal.claim();
     if (problem !== undefined) throw sessionUnusable(sessionId, problem);
     model.record();

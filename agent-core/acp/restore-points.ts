@@ -8,7 +8,7 @@ import { newId } from "../platform/new-id.ts";
 import type { HermesRewoundMeta } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
-import { userText } from "./conversation-updates.ts";
+import { userAttachments, userText } from "./conversation-updates.ts";
 import { replaySaid } from "./replay.ts";
 
 /** A user message as the target of a restore. */
@@ -74,7 +74,10 @@ export class RestorePoints {
 
   /** Removes the messages from this position on, and notifies the client. Throws while a turn runs. */
   rewindTo(position: number): void {
-    const hermes: HermesRewoundMeta = { rewound: { position, prompt: this.#promptAt(position) } };
+    const attachments = userAttachments(this.#messageAt(position));
+    const hermes: HermesRewoundMeta = {
+      rewound: { position, prompt: this.#promptAt(position), ...(attachments.length > 0 && { attachments }) },
+    };
     this.#agent.rewind(position);
     this.#send({ sessionUpdate: "session_info_update", _meta: { hermes } });
   }
@@ -134,7 +137,11 @@ export class RestorePoints {
   }
 
   #promptAt(position: number): string | null {
-    return userText(this.#agent.transcript.find((candidate) => candidate.position === position)?.message);
+    return userText(this.#messageAt(position));
+  }
+
+  #messageAt(position: number): Message | undefined {
+    return this.#agent.transcript.find((candidate) => candidate.position === position)?.message;
   }
 }
 

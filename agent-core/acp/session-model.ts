@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { RequestError, type SessionConfigOption } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
+import type { HermesModelMeta } from "../protocol/attachments.ts";
 import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from "../providers/choice.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { ResolvedModel } from "../providers/resolve.ts";
@@ -58,7 +59,12 @@ export class SessionModel {
 
   /** Options for the client: the model, and the effort of a reasoning model. */
   get options(): readonly SessionConfigOption[] {
-    const model = modelOption(this.current, this.#options.directory.groups());
+    const { directory, agent } = this.#options;
+    const hermes: HermesModelMeta = { refusesImages: true };
+    const model: SessionConfigOption = {
+      ...modelOption(this.current, directory.groups()),
+      ...(agent.refusesImages && { _meta: { hermes } }),
+    };
     return this.#reasons() ? [model, effortOption(this.#wantedEffort())] : [model];
   }
 

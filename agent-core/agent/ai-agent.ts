@@ -10,7 +10,7 @@ import type { Message } from "../messages/message.ts";
 import type { Delegation } from "../orchestration/delegation.ts";
 import { systemClock } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
-import { modelInfo } from "../providers/model-info.ts";
+import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
@@ -201,6 +201,11 @@ export class AIAgent {
   /** Tokens of the model's context. */
   get contextWindow(): number {
     return modelInfo(this.model.model, this.#setup.modelFacts(this.model)).contextWindow;
+  }
+
+  /** True for a model that is known to take no images. */
+  get refusesImages(): boolean {
+    return this.model.mode === "offline" || refusesImages(this.model.model, this.#setup.modelFacts(this.model));
   }
 
   /** Undefined while nothing is compressed. */

@@ -1,5 +1,5 @@
 /** Title of a session that the user has not named. */
-import type { Message } from "../messages/message.ts";
+import { type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { titleLine } from "../sessions/titles.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 
@@ -31,7 +31,7 @@ export function makeTitle(request: TitleRequest, setTitle: (title: string) => vo
 /** Title from the first message. Throws the signal's reason when it is aborted. */
 async function sessionTitle({ messages, auxiliary, signal }: TitleRequest): Promise<string | undefined> {
   const first = messages.find((message) => message.role === "user");
-  const said = first === undefined ? "" : userText(first.content);
+  const said = first === undefined ? "" : subjectOf(first.content);
   if (said.trim() === "") return undefined;
   // Titles must not cost the user anything unasked, so only a model that is configured for titles makes them.
   if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(said);
@@ -45,10 +45,11 @@ async function sessionTitle({ messages, auxiliary, signal }: TitleRequest): Prom
   return cutTitle((answer.ok && answer.text) || said);
 }
 
-function userText(content: Extract<Message, { role: "user" }>["content"]): string {
-  return typeof content === "string"
-    ? content
-    : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+/** The typed text; of a message without one, the names of its attachments. */
+function subjectOf(content: UserMessage["content"]): string {
+  const typed = typedText(content, " ");
+  if (typed.trim() !== "" || typeof content === "string") return typed;
+  return content.flatMap((part) => (part.type === "text" ? (part.attached?.name ?? []) : ["Picture"])).join(", ");
 }
 
 /** Shortens a title to one line that ends at a word. */

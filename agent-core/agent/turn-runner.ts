@@ -1,7 +1,7 @@
 /** Runs the turns of an agent, one at a time: gives the loop its ports, and records the result of each turn. */
 
 import type { Hooks } from "../hooks/hook.ts";
-import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
+import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import type { StoredDiff } from "../sessions/entry.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
@@ -208,7 +208,7 @@ export class TurnRunner {
   /** Adds the extensions' data for a message. */
   async #attach(message: RunOptions["userMessage"]): Promise<void> {
     const { record, setup } = this.#options;
-    const attached = await setup.extensions.attachments(textOf(message));
+    const attached = await setup.extensions.attachments(typedText(message));
     if (attached.length > 0) record.add({ role: "user", content: attached.join("\n\n"), synthetic: true });
   }
 
@@ -237,9 +237,4 @@ export class TurnRunner {
 
 function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {
   return typeof message === "string" ? message : [...message];
-}
-
-function textOf(message: RunOptions["userMessage"]): string {
-  if (typeof message === "string") return message;
-  return message.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

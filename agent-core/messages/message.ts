@@ -2,13 +2,36 @@
  * Internal message format in OpenAI style; only the wires convert it for their providers. Plain data that can be cloned.
  */
 
-/** Text in a user message. */
-export type TextPart = { readonly type: "text"; readonly text: string };
+/** Attachment as the client sent it: a link with a name, or a resource with a text. Models get the part's text. */
+export type AttachedPart = {
+  readonly uri: string;
+  /** Of a link. */
+  readonly name?: string;
+  readonly mimeType?: string;
+  /** The client's reference, which it gets back in a replay. */
+  readonly reference?: unknown;
+};
+
+/** Text in a user message: typed, or of an attachment. */
+export type TextPart = { readonly type: "text"; readonly text: string; readonly attached?: AttachedPart };
 
 /** Image in a user message; `url` is a data URL (`data:image/png;base64,…`). */
-export type ImagePart = { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+export type ImagePart = {
+  readonly type: "image_url";
+  readonly image_url: { readonly url: string };
+  /** As in AttachedPart. */
+  readonly reference?: unknown;
+};
 
 export type ContentPart = TextPart | ImagePart;
+
+/** The text that the user typed, without attachments. */
+export function typedText(content: UserMessage["content"], separator = "\n\n"): string {
+  if (typeof content === "string") return content;
+  return content
+    .flatMap((part) => (part.type === "text" && part.attached === undefined ? [part.text] : []))
+    .join(separator);
+}
 
 /** Tool call of a model; `arguments` is JSON text, repaired if the model wrote broken JSON that could be repaired. */
 export type ToolCall = {

@@ -2,7 +2,9 @@
  * Attachments of a user's message, as the panel and the client pass them: references that the client reads when it sends
  * the message. On ACP each is one content block, and its `_meta.hermes` has the reference.
  */
+import type { ContentBlock } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { readMeta } from "./method.ts";
 
 /** Limit for a picture that the panel shows, in base64. A message of the agent has at most 64 MiB. Characters. */
 const MAX_PICTURE_CHARS = 64 * 1_024 * 1_024;
@@ -48,6 +50,10 @@ export type Attachment = Readonly<z.infer<typeof Attachment>>;
 
 export const Attachments = z.array(Attachment).max(MAX_ATTACHMENTS).readonly();
 
+/** `_meta.hermes` of the option of the model, when the current model is known to take no pictures. */
+export const HermesModelMeta = z.object({ refusesImages: z.literal(true) });
+export type HermesModelMeta = z.infer<typeof HermesModelMeta>;
+
 /** A match of a search after `@`. */
 export const MentionItem = z.object({
   attachment: Attachment,
@@ -59,3 +65,37 @@ export const MentionItem = z.object({
   marks: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly(),
 });
 export type MentionItem = Readonly<z.infer<typeof MentionItem>>;
+
+/** `_meta.hermes` of a content block: its attachment, without a text or a picture that the block itself has. */
+const HermesAttachmentMeta = z.object({ attachment: z.looseObject({ kind: z.string() }) });
+
+/** Attachment of a content block, also of one that another client sent; undefined for text and unknown content. */
+export function attachmentOf(block: ContentBlock): Attachment | undefined {
+  const known = readMeta(HermesAttachmentMeta, block._meta)?.attachment;
+  return Attachment.safeParse({ ...foreignAttachment(block), ...known }).data;
+}
+
+/** Fields of an attachment that the block has without our `_meta`. */
+function foreignAttachment(block: ContentBlock): object {
+  switch (block.type) {
+    case "image":
+      return { kind: "picture", label: "Picture", mimeType: block.mimeType, data: block.data };
+    case "resource_link":
+      return { kind: block.uri.endsWith("/") ? "folder" : "file", uri: block.uri, label: block.name };
+    case "resource": {
+      const { resource } = block;
+      return "text" in resource ? { kind: "text", label: lastName(resource.uri), text: resource.text } : {};
+    }
+    default:
+      return {};
+  }
+}
+
+function lastName(uri: string): string {
+  const name = uri.split("/").findLast((part) => part !== "") ?? uri;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // a percent sign that encodes nothing
+  }
+}

@@ -106,12 +106,6 @@ export type HermesCompressionMeta = {
   };
 };
 
-/** `_meta.hermes` of a `session_info_update`: the agent removed the messages from this position on. */
-export const HermesRewoundMeta = z.object({
-  rewound: z.object({ position: z.number(), prompt: z.string().nullable() }),
-});
-export type HermesRewoundMeta = z.infer<typeof HermesRewoundMeta>;
-
 const blockMeta = { _meta: z.record(z.string(), z.unknown()).nullable().exactOptional() };
 
 /** Content block of ACP. Audio is left out, because no model gets it. */
@@ -130,6 +124,17 @@ const promptBlock = z.discriminatedUnion("type", [
 ]);
 
 export type PromptBlock = z.infer<typeof promptBlock>;
+
+/** `_meta.hermes` of a `session_info_update`: the agent removed the messages from this position on. */
+export const HermesRewoundMeta = z.object({
+  rewound: z.object({
+    position: z.number(),
+    prompt: z.string().nullable(),
+    /** Attachments of that message. */
+    attachments: z.array(promptBlock).exactOptional(),
+  }),
+});
+export type HermesRewoundMeta = z.infer<typeof HermesRewoundMeta>;
 
 const steerParams = z.object({ sessionId: z.string(), prompt: z.array(promptBlock).min(1) });
 

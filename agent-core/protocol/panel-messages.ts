@@ -34,8 +34,8 @@ const conversation = [
   z.object({ type: z.literal("cancel") }),
   /** Removes the user message at this position and all after it, then sends this one. */
   z.object({ type: z.literal("resend"), position, ...prompt }),
-  /** Forks the session before this message; `text`, the message itself, goes into the composer. */
-  z.object({ type: z.literal("fork-here"), position, text }),
+  /** Forks the session before this message, whose content goes into the composer. */
+  z.object({ type: z.literal("fork-here"), position, ...prompt }),
   /** Requests the messages before this position: a page of them, or all. */
   z.object({ type: z.literal("earlier"), before: position, all: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("set-config"), configId: id, value: choice }),

@@ -141,6 +141,12 @@ function knownFacts(model: string): ModelFacts | undefined {
   return familyOf.get(model);
 }
 
+/** True for a model that is known to take no images. An unknown model may take them. */
+export function refusesImages(model: string, { images }: ModelFacts): boolean {
+  const name = model.toLowerCase();
+  return (images ?? families.find(([pattern]) => pattern.test(name))?.[1].images) === false;
+}
+
 /**
  * Names of OpenAI's reasoning models: o-series, gpt-5 and later, codex; also with a maker (`openai/o3`) or fine-tuned
  * (`ft:o4-mini:…`). OpenAI's APIs accept other options for them.

@@ -16,8 +16,23 @@ const toolCall = z.object({
 });
 
 const contentPart = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) }),
+  z.object({
+    type: z.literal("text"),
+    text: z.string(),
+    attached: z
+      .object({
+        uri: z.string(),
+        name: z.string().exactOptional(),
+        mimeType: z.string().exactOptional(),
+        reference: z.unknown().exactOptional(),
+      })
+      .exactOptional(),
+  }),
+  z.object({
+    type: z.literal("image_url"),
+    image_url: z.object({ url: z.string() }),
+    reference: z.unknown().exactOptional(),
+  }),
 ]);
 
 const message = z.discriminatedUnion("role", [

@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
-import type { Message, ToolCall } from "../messages/message.ts";
+import type { ContentPart, Message, ToolCall } from "../messages/message.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { redact } from "../providers/redact.ts";
 import { type EntryOf, parseLine } from "./entry.ts";
@@ -97,7 +97,19 @@ function said(message: Message, { entryOf, callOf }: Calls): readonly string[] {
 
 function userWords(content: Extract<Message, { role: "user" }>["content"]): string {
   if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : `![an image](${part.image_url.url})`)).join("\n\n");
+  return content.map(partWords).join("\n\n");
+}
+
+function partWords(part: ContentPart): string {
+  if (part.type === "image_url") return `![an image](${part.image_url.url})`;
+  const { text, attached } = part;
+  if (attached === undefined) return text;
+  if (attached.name !== undefined) return `[${attached.name.replaceAll(/[[\]\\]/g, "\\$&")}](<${attached.uri}>)`;
+  const [tag = ""] = text.split("\n", 1);
+  return folded(
+    `Attached ${/name="(.*?)"/.exec(tag)?.[1] ?? attached.uri}`,
+    fenced(text.slice(tag.length + 1, text.lastIndexOf("\n"))),
+  );
 }
 
 function toolCall(result: string, entry: ToolEntry | undefined, call: ToolCall | undefined): string {

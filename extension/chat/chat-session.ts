@@ -11,6 +11,7 @@ import {
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import { HermesFaultData, type PromptBlock, steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
@@ -43,6 +44,7 @@ export type SessionPorts = {
   readonly promptBlocks: (content: PromptContent) => Promise<PromptBlock[]>;
   /** Puts text into the composer, before the draft. */
   readonly compose: (text: string) => void;
+  readonly attach: (attachments: readonly Attachment[]) => void;
   /** New sessions start with this model. */
   readonly rememberModel: (choice: string) => void;
   /** The agent has opened a session. Undefined from an agent that says nothing about it. */
@@ -187,6 +189,9 @@ export class ChatSession {
         break;
       case "compose":
         this.#ports.compose(effect.text);
+        break;
+      case "attach":
+        this.#ports.attach(effect.attachments);
         break;
       case "remember-model":
         this.#rememberModel();

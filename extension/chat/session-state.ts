@@ -1,5 +1,6 @@
 /** Life of one session as a pure reducer: each event gives the next state and the effects to run. */
 import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
+import { type Attachment, attachmentOf } from "../../agent-core/protocol/attachments.ts";
 import { HermesRewoundMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
@@ -64,6 +65,8 @@ export type SessionEffect =
   | { readonly type: "cancel" }
   /** Puts text into the composer, before the draft. */
   | { readonly type: "compose"; readonly text: string }
+  /** Adds attachments to the draft. */
+  | { readonly type: "attach"; readonly attachments: readonly Attachment[] }
   | { readonly type: "remember-model" }
   | { readonly type: "close" };
 
@@ -295,17 +298,27 @@ function stepUpdate(state: SessionState, update: SessionUpdate): Step {
     [
       ...(update.sessionUpdate === "config_option_update" && state.choosesModel ? [REMEMBER_MODEL] : []),
       { type: "emit", event: { kind: "update", update } },
-      ...(removed === undefined ? [] : [{ type: "compose", text: removed } as const]),
+      ...(removed === undefined ? [] : offerAgain(removed)),
     ],
   ];
 }
 
 const REMEMBER_MODEL: SessionEffect = { type: "remember-model" };
 
-/** Text of the user's message that the agent removed first; the composer offers it again. */
-function removedPrompt(update: SessionUpdate): string | undefined {
-  if (update.sessionUpdate !== "session_info_update") return undefined;
-  return readMeta(HermesRewoundMeta, update._meta)?.rewound.prompt ?? undefined;
+/** The user's message that the agent removed first. */
+function removedPrompt(update: SessionUpdate): HermesRewoundMeta["rewound"] | undefined {
+  return update.sessionUpdate === "session_info_update"
+    ? readMeta(HermesRewoundMeta, update._meta)?.rewound
+    : undefined;
+}
+
+/** Puts a removed message into the composer. */
+function offerAgain({ prompt, attachments: blocks = [] }: HermesRewoundMeta["rewound"]): readonly SessionEffect[] {
+  const attachments = blocks.flatMap((block) => attachmentOf(block) ?? []);
+  return [
+    ...(prompt === null ? [] : [{ type: "compose", text: prompt } as const]),
+    ...(attachments.length === 0 ? [] : [{ type: "attach", attachments } as const]),
+  ];
 }
 
 function leave(state: SessionState): Step {

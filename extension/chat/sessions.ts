@@ -52,6 +52,7 @@ export class Sessions {
       rememberModel: options.rememberModel,
       opened: options.opened,
       compose: (text) => panel.command({ kind: "compose", text }),
+      attach: (attachments) => panel.command({ kind: "attach", attachments }),
       began: (session, previousId) => this.#sessionBegan(session, previousId),
       changed: (session) => this.#sessionChanged(session),
       closing: ({ targetId }) => targetId !== undefined && this.#closing.set(targetId, Promise.withResolvers()),

@@ -6,7 +6,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from "openai/resources/chat/completions";
-import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import type { AssistantMessage, ContentPart, Message, ToolCall, UserMessage } from "../../messages/message.ts";
 import type { ChatQuirks } from "../deployments.ts";
 import { isReasoningDetail } from "./reasoning-details.ts";
 import { placeReasoning } from "./reasoning-places.ts";
@@ -90,13 +90,19 @@ function lowerMessage(message: Message, rules: MessageRules, followsTool: boolea
     case "system":
       return { role: "system", content: message.content };
     case "user":
-      if (typeof message.content === "string") return { role: "user", content: message.content };
-      return { role: "user", content: message.content.map(lowerPart) };
+      return { role: "user", content: lowerUser(message.content) };
     case "assistant":
       return lowerAssistant(message, rules, followsTool);
     case "tool":
       return { role: "tool", tool_call_id: sentCallId(message.tool_call_id, rules.ids), content: message.content };
   }
+}
+
+/** Some servers take a list only for a model with vision: text alone is one string. */
+function lowerUser(content: UserMessage["content"]): string | ChatCompletionContentPart[] {
+  if (typeof content === "string") return content;
+  if (content.some((part) => part.type !== "text")) return content.map(lowerPart);
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }
 
 function lowerPart(part: ContentPart): ChatCompletionContentPart {

@@ -58,12 +58,13 @@ function conversationActions({ sessions, panel, requests, restores, worker }: Pa
     resend: (message) => {
       if (hasContent(message)) sessions.shown.dispatch(message);
     },
-    "fork-here": async ({ position, text }) => {
+    "fork-here": async ({ position, text, attachments = [] }) => {
       const { sessionId } = sessions.shown;
       if (sessionId === undefined) return;
       await withErrorMessage("The session cannot be forked", async () => {
         panel.command({ kind: "open-session", sessionId: await sessions.fork(sessionId, position) });
         panel.command({ kind: "compose", text });
+        if (attachments.length > 0) panel.command({ kind: "attach", attachments });
       });
     },
     earlier: ({ before, all }) => sessions.shown.earlier.show(before, all === true),

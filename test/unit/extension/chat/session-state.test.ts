@@ -54,6 +54,34 @@ test("/stop, /steer and /queue act on the running turn; without one they are sen
   expect(play(idle, prompt("/stop")).effects).toEqual(["show /stop", "send /stop"]);
 });
 
+test("attachments stay with their message in the queue, in a steered turn, on resend and after its removal", () => {
+  const attachments = [{ kind: "file", uri: "file:///w/a.ts", label: "a.ts" }] as const;
+  const effectsOf = (start: SessionState, ...events: readonly SessionEvent[]): readonly SessionEffect[] => {
+    let [state, effects] = [start, [] as readonly SessionEffect[]];
+    for (const event of events) [state, effects] = reduceSession(state, event);
+    return effects;
+  };
+  const sent: SessionEvent = { type: "prompt", id: "1", text: "one", attachments };
+  const shown = { type: "emit", event: { kind: "prompt", id: "1", text: "one", attachments } };
+  const send = { type: "send-prompt", text: "one", attachments };
+  expect(effectsOf(idle, sent)).toEqual([shown, send]);
+  expect(effectsOf(closedSession, sent, { type: "opened", attempt: 1 })).toEqual([shown, send]);
+  expect(effectsOf(running, sent, { type: "turn-ended", stopReason: "end_turn" })).toEqual(
+    expect.arrayContaining([shown, send]),
+  );
+  expect(effectsOf(running, { ...sent, now: true })).toContainEqual({ ...sent, type: "steer" });
+  const edited: SessionEvent = { type: "queue-edit", id: "1", text: "two" };
+  expect(effectsOf(running, sent, edited, { type: "queue-send", id: "1" })).toContainEqual({
+    ...{ type: "steer", id: "1", text: "two" },
+  });
+  const again: SessionEvent = { type: "resend", position: 0, text: "", attachments };
+  expect(effectsOf(idle, again)).toEqual([{ type: "rewind", position: 0, text: "", attachments }]);
+  const block = { type: "resource_link", uri: "file:///w/a.ts", name: "a.ts" };
+  const rewound = { position: 0, prompt: "one", attachments: [block] };
+  const removed = { sessionUpdate: "session_info_update", _meta: { hermes: { rewound } } } as const;
+  expect(effectsOf(idle, { type: "update", update: removed })).toContainEqual({ type: "attach", attachments });
+});
+
 describe("opening", () => {
   test("opens once", () => {
     expect(play(closedSession, { type: "open" }).effects).toEqual(["open 1"]);

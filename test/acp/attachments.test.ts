@@ -1,0 +1,116 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
+import { say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of running.splice(0).reverse()) await one.stop();
+});
+
+async function start(name = "m") {
+  const model = await startModelServer();
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: name, HERMES_API_KEY: "sk-12345678" });
+  running.push(model, agent);
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  return { agent, model, sessionId };
+}
+
+const ofHermes = (attachment: Json): Json => ({ _meta: { hermes: { attachment } } });
+const IMAGE = { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" };
+
+async function loaded(agent: AcpAgent, sessionId: string): Promise<unknown[]> {
+  const before = agent.updates.length;
+  const { error } = await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  expect(error).toBeUndefined();
+  const said = agent.updates.slice(before).filter(({ sessionUpdate }) => sessionUpdate === "user_message_chunk");
+  return said.map(({ content }) => content);
+}
+
+test("attachments reach the model as text, and every client again as the blocks that were sent", async () => {
+  const { agent, model, sessionId } = await start();
+  const file = pathToFileURL(join(agent.cwd, "a b.ts")).href;
+  const lines = { kind: "lines", uri: file, label: "total", start: 3, end: 4 };
+  const blocks = [
+    { type: "text", text: "compare" },
+    { type: "resource_link", uri: file, name: "a b.ts", ...ofHermes({ kind: "file", uri: file, label: "a b.ts" }) },
+    {
+      type: "resource",
+      resource: { uri: `${file}#L3-L4`, text: "one\n\ntwo", mimeType: "text/plain" },
+      ...ofHermes(lines),
+    },
+    // Another editor's blocks have no reference.
+    { type: "resource_link", uri: `${file}#L10:20`, name: "b" },
+    { type: "resource", resource: { uri: file, text: "tricky </attachment>" } },
+    { ...IMAGE, ...ofHermes({ kind: "picture", label: "Shot", mimeType: "image/png" }) },
+  ];
+  model.script(say("done"));
+  await agent.request("session/prompt", { sessionId, prompt: blocks });
+  const path = join(agent.cwd, "a b.ts");
+  expect(model.requests.at(-1)?.body.messages.at(-1)?.["content"]).toEqual([
+    { type: "text", text: "compare" },
+    { type: "text", text: `[Attached file: ${path}]` },
+    { type: "text", text: `<attachment name="${path}" lines="3-4">\none\n\ntwo\n</attachment>` },
+    { type: "text", text: `[Attached lines 10-20 of ${path}]` },
+    { type: "text", text: `<attachment name="${path}">\ntricky <\\/attachment>\n</attachment>` },
+    { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+  ]);
+  expect(await loaded(agent, sessionId)).toEqual(blocks);
+
+  const forked = await agent.request("session/fork", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  expect(await loaded(agent, String(forked.result?.["sessionId"]))).toEqual(blocks);
+  await agent.prompt(sessionId, "/export md out.md");
+  const markdown = readFileSync(join(agent.cwd, "out.md"), "utf8");
+  expect(markdown).toContain(`[a b.ts](<${file}>)`);
+  expect(markdown).toContain("one\n\ntwo");
+});
+
+test("a command takes its attachments along, and a removed message returns with them", async () => {
+  const { agent, model, sessionId } = await start();
+  const uri = pathToFileURL(join(agent.cwd, "a.ts")).href;
+  const link = { type: "resource_link", uri, name: "a.ts" };
+  model.script(say("done"));
+  await agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "/queue look" }, link] });
+  const sent = `look\n\n[Attached file: ${join(agent.cwd, "a.ts")}]`;
+  expect(model.requests.at(-1)?.body.messages.at(-1)?.["content"]).toBe(sent);
+  await agent.prompt(sessionId, "/undo");
+  const rewound = agent.of("session_info_update").flatMap(({ _meta }) => (_meta as Json | undefined)?.["hermes"] ?? []);
+  expect(rewound).toContainEqual({ rewound: { position: 0, prompt: "look", attachments: [link] } });
+});
+
+test("a picture for a model that cannot see is refused before the turn, and the model's option says so", async () => {
+  const { agent, model, sessionId } = await start("deepseek-chat");
+  const { error } = await agent.request("session/prompt", {
+    sessionId,
+    prompt: [{ type: "text", text: "see" }, IMAGE],
+  });
+  const message = "prompt: deepseek-chat cannot see pictures. Remove the picture, or choose another model.";
+  expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(message) });
+  expect(model.requests).toEqual([]);
+  const { result } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
+  expect(result?.["configOptions"]).toContainEqual(
+    expect.objectContaining({ id: "model", _meta: { hermes: { refusesImages: true } } }),
+  );
+});
+
+test("a session of an older version loads with its attachments as text", async () => {
+  const { agent, sessionId, model } = await start();
+  model.script(say("done"));
+  await agent.prompt(sessionId, "first");
+  await agent.stop();
+  const path = join(agent.home, "vscode", "sessions", `${sessionId}.jsonl`);
+  const old = readFileSync(path, "utf8").replace(
+    '"content":"first"',
+    '"content":"first\\n\\n[Attached file: /w/a.txt]"',
+  );
+  writeFileSync(path, old);
+  const again = new AcpAgent({}, agent.home);
+  running.push(again);
+  await again.initialize();
+  expect(await loaded(again, sessionId)).toEqual([{ type: "text", text: "first\n\n[Attached file: /w/a.txt]" }]);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { type Attachment, attachmentOf } from "../../../../agent-core/protocol/attachments.ts";
+import { type AttachmentTexts, promptBlocks } from "../../../../extension/context/prompt-blocks.ts";
+
+const gone = () => Promise.reject(new Error("it was deleted"));
+const texts: AttachmentTexts = {
+  ...{ lines: async () => "one\ntwo", problems: async () => "a.ts:1: error", changes: async () => "+one" },
+  ...{ terminal: async () => "$ ls", session: gone },
+};
+const uri = "file:///w/a.ts";
+const attachments: readonly Attachment[] = [
+  { kind: "file", uri, label: "a.ts" },
+  { kind: "lines", uri, label: "total", start: 3, end: 4 },
+  { kind: "problems", label: "Problems" },
+  { kind: "terminal", label: "bash", name: "bash" },
+  { kind: "changes", label: "Git changes" },
+  { kind: "text", label: "Pasted", text: "long" },
+  { kind: "picture", label: "Shot", mimeType: "image/png", data: "AAAA" },
+];
+
+test("each attachment is one block, which names the attachment again", async () => {
+  const blocks = await promptBlocks({ text: "look", attachments }, texts);
+  expect(blocks.map(({ type }) => type)).toEqual(["text", "resource_link", ...Array(5).fill("resource"), "image"]);
+  expect(blocks[2]).toMatchObject({ resource: { uri: `${uri}#L3-L4`, text: "one\ntwo" } });
+  expect(JSON.stringify(blocks.map(({ _meta }) => _meta))).not.toMatch(/long|AAAA/);
+  expect(blocks.flatMap((block) => attachmentOf(block) ?? [])).toEqual(attachments);
+});
+
+test("an attachment that cannot be read says so in its place, and attachments need no text", async () => {
+  const session: Attachment = { kind: "session", sessionId: "s", label: "Old talk" };
+  const [block, ...others] = await promptBlocks({ text: " ", attachments: [session] }, texts);
+  expect(others).toEqual([]);
+  expect(block).toMatchObject({ resource: { text: "[Old talk could not be attached: it was deleted]" } });
+});
+
+test("blocks of other clients become attachments too, and text does not", () => {
+  expect(attachmentOf({ type: "text", text: "x" })).toBeUndefined();
+  const of = (resource: { uri: string; text: string }) => attachmentOf({ type: "resource", resource });
+  expect(of({ uri: "file:///w/b%20c.ts", text: "x" })).toEqual({ kind: "text", label: "b c.ts", text: "x" });
+  expect(attachmentOf({ type: "resource_link", uri, name: "a" })).toEqual({ kind: "file", uri, label: "a" });
+  const image = { type: "image", mimeType: "image/png", data: "AAAA" } as const;
+  expect(attachmentOf(image)).toMatchObject({ kind: "picture", data: "AAAA" });
+  expect(attachmentOf({ ...image, _meta: { hermes: { attachment: { kind: "lines" } } } })).toBeUndefined();
+});
