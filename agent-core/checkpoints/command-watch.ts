@@ -2,6 +2,7 @@
  * Logs the changes of commands: scans the workspace before and after a command, and logs each difference with a copy of the
  * earlier content, if there is one.
  */
+import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
 import type { FileState } from "../sessions/entry.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -10,8 +11,12 @@ import type { GitBlobs } from "./git-blobs.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { isUnchanged, type Scan, type SeenFile, type WorkspaceScan } from "./workspace-scan.ts";
 
-/** The commands of a session together wait this long for the copies. */
-const COPY_TIME_MS = 300;
+/** The commands of a session together wait for so many copies, which take a third of a second on a quiet machine. */
+const AWAITED_FILES = 1_000;
+/** The same for the size of these copies. Bytes. */
+const AWAITED_BYTES = 20_000_000;
+/** Longest wait, for a repository that git lists slowly. Milliseconds. */
+const COPY_TIME_MS = 2_000;
 /** Changed files that are copied before the next command; more are copied in the background. */
 const MAX_COPIED_AT_ONCE = 200;
 /** Limit of the logged changes of one command. */
@@ -24,6 +29,8 @@ export type CommandWatchOptions = {
   readonly log: ChangeLog;
   /** Called once with a line for the user when a workspace cannot be watched. */
   readonly notifyUser: (problem: string) => void;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 };
 
 export class CommandWatch {
@@ -42,8 +49,10 @@ export class CommandWatch {
   /** Files that wait for their copy. */
   readonly #waiting = new Map<string, FoundFile>();
   #filling: Promise<void> | undefined;
-  /** Rest of the time that commands wait. */
+  /** Time that commands wait for copies, together. */
   #copyTimeMs = COPY_TIME_MS;
+  /** Copies for which commands still wait. */
+  readonly #awaited = { files: AWAITED_FILES, bytes: AWAITED_BYTES, spent: Promise.withResolvers<void>() };
 
   constructor(options: CommandWatchOptions) {
     this.#options = options;
@@ -62,8 +71,8 @@ export class CommandWatch {
     // Changes while another command runs may be its own: they are logged with the first command that ends.
     await (this.#running === 1 ? this.scan() : this.#scanning);
     if (this.#filling === undefined || this.#copyTimeMs === 0) return;
-    const deadline = new Deadline(this.#copyTimeMs);
-    await deadline.waitFor(this.#filling);
+    const deadline = new Deadline(this.#copyTimeMs, this.#options.clock);
+    await deadline.waitFor(Promise.race([this.#filling, this.#awaited.spent.promise]));
     this.#copyTimeMs = deadline.remaining();
   }
 
@@ -139,9 +148,18 @@ export class CommandWatch {
     // Another scan may have seen a file change meanwhile.
     const isCurrent = (file: FoundFile): boolean => !this.#isClosed && this.#waiting.get(file.path) === file;
     for (const file of await this.#mirror.takeFromGit(batch)) {
-      if (isCurrent(file)) await this.#mirror.copy(file);
+      if (!isCurrent(file)) continue;
+      await this.#mirror.copy(file);
+      this.#countCopy(file);
     }
     for (const file of batch.filter(isCurrent)) this.#waiting.delete(file.path);
+  }
+
+  #countCopy({ seen }: FoundFile): void {
+    const { spent } = this.#awaited;
+    this.#awaited.files -= 1;
+    this.#awaited.bytes -= seen.size;
+    if (this.#awaited.files <= 0 || this.#awaited.bytes <= 0) spent.resolve();
   }
 
   async #logChanges(source: string): Promise<void> {

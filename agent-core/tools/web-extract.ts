@@ -36,11 +36,12 @@ async function run({ urls }: z.infer<typeof input>, context: ToolContext): Promi
 
 async function readPage(address: string, index: number, context: ToolContext): Promise<ReadPage> {
   const { web, signal } = context;
-  const [{ guardedFetch }, { addressGuard }, { readPage: read }] = await Promise.all([
+  const [{ guardedFetch }, { addressGuard }, { readPage: read, warmUpReader }] = await Promise.all([
     import("../web/guarded-fetch.ts"),
     import("../web/address-guard.ts"),
     import("../web/page-reader.ts"),
   ]);
+  warmUpReader();
   const fetched = await guardedFetch(address, { guard: addressGuard(web?.allowsPrivate ?? false), signal });
   if (!fetched.ok) return fetched;
   const page = await read(fetched, signal);

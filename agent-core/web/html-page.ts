@@ -30,6 +30,8 @@ const AROUND = new Set("nav header footer aside navigation banner contentinfo".s
 const MAX_SCORED_ELEMENTS = 3_000;
 /** Part of a page's text, or of its elements, that the main part must have. */
 const MAIN_SHARE = 0.3;
+/** HTML has fewer names. A hostile page has more. */
+const MAX_NAMES = 500;
 
 /** Throws a RangeError for elements that are nested too deeply. */
 export function htmlPage(html: string, url: string): HtmlPage {
@@ -41,7 +43,7 @@ export function htmlPage(html: string, url: string): HtmlPage {
   const { count, main, around } = prepare(document, url);
   const title = firstText(document, "title") || firstText(document, "h1");
   if (count <= MAX_SCORED_ELEMENTS) {
-    const all = toMarkdown(body); // before Readability changes the document
+    const all = toMarkdown(copyOf(body)); // before Readability changes the document
     const article = readable(document);
     return { title, markdown: article !== undefined && article.length > all.length * MAIN_SHARE ? article : all };
   }
@@ -107,17 +109,53 @@ function readable(document: PageDocument): string | undefined {
 
 let converter: TurndownService | undefined;
 
+function copyOf(element: PageElement): PageElement {
+  return (element as unknown as { cloneNode(isDeep: true): PageElement }).cloneNode(true);
+}
+
+/** Changes the element. turndown converts a copy, which for a large page takes a tenth of its time. */
 function toMarkdown(element: PageElement): string {
   converter ??= newConverter();
-  const node = element as unknown as TurndownService.Node; // an element of linkedom
+  cacheNames(element);
+  const node = { nodeType: ELEMENT, cloneNode: () => element } as unknown as TurndownService.Node;
   return converter
     .turndown(node)
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim();
 }
 
+const ELEMENT = 1;
+/** Names of elements in capital letters, by name. */
+const capitals = new Map<string, string>();
+let hasCachedNames = false;
+
+/** turndown reads the name of an element dozens of times, and linkedom converts it each time. */
+function cacheNames(element: PageElement): void {
+  if (hasCachedNames) return;
+  hasCachedNames = true;
+  let prototype: object = element;
+  while (!Object.hasOwn(prototype, "nodeName")) prototype = Object.getPrototypeOf(prototype) as object;
+  Object.defineProperty(prototype, "nodeName", {
+    configurable: true,
+    get(this: PageElement): string {
+      const name = this.localName;
+      let capital = capitals.get(name);
+      if (capital === undefined) {
+        capital = name.toUpperCase();
+        if (capitals.size < MAX_NAMES) capitals.set(name, capital);
+      }
+      return capital;
+    },
+  });
+}
+
+/** Characters that turndown escapes somewhere in a text, or at its start. */
+const ESCAPED = /[\\*`[\]_]|^[-+=#~>\d]/;
+
 function newConverter(): TurndownService {
   const service = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
+  const escapeText = service.escape.bind(service);
+  service.escape = (text) => (ESCAPED.test(text) ? escapeText(text) : text);
   service.use([highlightedCodeBlock, strikethrough, taskListItems]);
   // The plugin's own tables need `rows`, which linkedom lacks, and keep styled tables as HTML.
   service.addRule("cell", { filter: ["td", "th"], replacement: (content) => ` ${cellText(content)} |` });

@@ -17,6 +17,11 @@ let idle: NodeJS.Timeout | undefined;
 let count = 0;
 const readings = new Map<number, Reading>();
 
+/** Starts the thread, so that it loads its libraries while the document is fetched. */
+export function warmUpReader(): void {
+  if (worker === undefined) rest(startedWorker());
+}
+
 /** Rejects only with the reason of `signal`. */
 export async function readPage(document: WebDocument, signal: AbortSignal, maxMs = MAX_MS): Promise<Page> {
   clearTimeout(idle);

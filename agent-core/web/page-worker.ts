@@ -29,6 +29,7 @@ class OwnWeakMap {
 
 Object.assign(globalThis, { WeakMap: OwnWeakMap });
 const { readDocument } = await import("./page.ts");
+import("./html-page.ts").catch(() => undefined); // most documents are HTML, and the first page reports a failure
 
 parentPort?.on("message", async ({ id, document }: { readonly id: number; readonly document: WebDocument }) => {
   parentPort?.postMessage({ id, page: await readDocument(document) });

@@ -6,6 +6,16 @@ import { ChangeLog } from "../../../agent-core/checkpoints/change-log.ts";
 import { CommandWatch } from "../../../agent-core/checkpoints/command-watch.ts";
 import { hashOf, ObjectStore } from "../../../agent-core/checkpoints/object-store.ts";
 import { WorkspaceScan } from "../../../agent-core/checkpoints/workspace-scan.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+/** Time passes as soon as something waits for it. */
+class HurriedClock extends ManualClock {
+  override every(ms: number, tick: () => void): () => void {
+    const stop = super.every(ms, tick);
+    void this.advance(ms * 100);
+    return stop;
+  }
+}
 
 test("a change is logged when its command was faster than the copies of the workspace", async () => {
   const folder = mkdtempSync(join(tmpdir(), "hermes-watch-"));
@@ -21,6 +31,7 @@ test("a change is logged when its command was faster than the copies of the work
     git: { unchanged: () => git.promise.then(() => new Map()), read: async () => undefined },
     log,
     notifyUser: () => undefined,
+    clock: new HurriedClock(),
   });
   await watch.before(); // gives up waiting for the copies
   writeFileSync(path, "after\n");
@@ -28,5 +39,19 @@ test("a change is logged when its command was faster than the copies of the work
   await expect.poll(() => store.has(hashOf("copied after a.txt\n"))).toBe(true);
   await watch.after("command");
   expect(log.changes).toMatchObject([{ path, by: "command", before: "unknown" }]);
+  await watch.close();
+});
+
+test("a command waits for the copies of a small workspace, however slow the machine is", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "hermes-watch-"));
+  for (const name of ["a.txt", "b.txt"]) writeFileSync(join(folder, name), name);
+  const store = new ObjectStore(mkdtempSync(join(tmpdir(), "hermes-objects-")));
+  const watch = new CommandWatch({
+    ...{ scan: new WorkspaceScan([folder]), store, notifyUser: () => undefined, clock: new ManualClock() },
+    git: { unchanged: async () => new Map(), read: async () => undefined },
+    log: new ChangeLog({ entries: [], position: () => 0, journal: () => undefined }),
+  });
+  await watch.before();
+  expect(await Promise.all(["a.txt", "b.txt"].map((text) => store.has(hashOf(text))))).toEqual([true, true]);
   await watch.close();
 });
