@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { messageOf } from "../agent-core/platform/errors.ts";
 import { fileMethods } from "../agent-core/protocol/files.ts";
 import { call, notify } from "../agent-core/protocol/method.ts";
+import type { WorkspaceFacts } from "../agent-core/protocol/panel-events.ts";
 import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import { AgentLauncher } from "./agent/agent-launcher.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
@@ -210,7 +211,7 @@ function agentWorker(
 }
 
 async function sessionPlace(model: string | undefined, servers: EditorServers): Promise<SessionPlace> {
-  const [cwd, ...additionalDirectories] = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const [cwd, ...additionalDirectories] = foldersOnDisk().map(({ uri }) => uri.fsPath);
   if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
   const hermes = { trusted: vscode.workspace.isTrusted, ...(model !== undefined && { model }) };
   const isWanted = vscode.workspace.getConfiguration("hermes").get("mcp.useEditorServers", true);
@@ -220,6 +221,15 @@ async function sessionPlace(model: string | undefined, servers: EditorServers): 
   const workspace = String(workspaceFile ?? folder?.uri ?? "");
   const mcpServers = isWanted ? await servers.read({ setting, cwd, workspace, environment: process.env }) : [];
   return { cwd, additionalDirectories, mcpServers, _meta: { hermes } };
+}
+
+function foldersOnDisk(): readonly vscode.WorkspaceFolder[] {
+  return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+}
+
+function folderState(): WorkspaceFacts["folder"] {
+  if (foldersOnDisk().length > 0) return "open";
+  return (vscode.workspace.workspaceFolders ?? []).length > 0 ? "virtual" : "none";
 }
 
 function lastShownIn(memory: vscode.Memento) {
@@ -244,6 +254,8 @@ function followSettings({
   const logged = (work: Promise<unknown>): void => {
     work.catch((error: unknown) => log.error(messageOf(error)));
   };
+  // VS Code restarts the extension host with the first folder, so the state of the window stays.
+  panel.setFacts({ folder: folderState() });
   const startPage = new StartPage(history, panel, firstRun);
   return [
     startPage,

@@ -53,6 +53,8 @@ export type AgentSetup = {
   /** Environment at the start. It contains secrets. */
   readonly environment: Environment;
   readonly cwd: string;
+  /** Further folders of the workspace, absolute. */
+  readonly otherFolders: readonly string[];
   readonly catalogue: ToolCatalogue;
   readonly extensions: Extensions;
   readonly hooks: () => readonly Hook[];
@@ -113,6 +115,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     host,
     environment,
     cwd,
+    otherFolders: options.otherFolders ?? [],
     catalogue,
     extensions,
     hooks: options.hooks ?? (() => extensions.hooks()),

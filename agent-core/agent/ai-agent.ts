@@ -357,6 +357,7 @@ export class AIAgent {
       isSecret: (path) => policy.isSecret(path),
       host: this.checkpoints?.hostFor(callId) ?? host,
       cwd,
+      otherFolders: this.#setup.otherFolders,
       sessions: sessionIndex,
       memory,
       skills: skills?.library,

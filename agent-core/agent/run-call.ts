@@ -2,6 +2,7 @@
 
 import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
+import { inWorkspaceFolders, titleInFolders } from "../host/workspace-folders.ts";
 import type { ToolCall } from "../messages/message.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";
 import { writeFault } from "../sessions/write-fault.ts";
@@ -31,6 +32,8 @@ export type CallServices = {
   /** Reason why a tool is not available at the moment, in a sentence; undefined when it is available. */
   readonly withheld: (tool: Tool) => string | undefined;
   readonly cwd: string;
+  /** Further folders of the workspace, absolute. */
+  readonly otherFolders?: readonly string[];
   readonly shell: ShellView;
   readonly policy: Policy;
   readonly hooks: Hooks;
@@ -74,7 +77,7 @@ export type ResolvedCall = {
 
 export function resolveCall(
   written: ToolCall,
-  services: Pick<CallServices, "tools" | "withheld" | "cwd" | "shell">,
+  services: Pick<CallServices, "tools" | "withheld" | "cwd" | "otherFolders" | "shell">,
 ): ResolvedCall {
   const parsed = parseArguments(written.function.arguments);
   const call = parsed.ok ? withRepaired(written, parsed.value) : written;
@@ -88,9 +91,14 @@ export function resolveCall(
   const withheld = services.withheld(tool);
   if (withheld !== undefined) return { ok: false, call, tool, text: `${tool.name}: ${withheld}` };
   if (!target.ok) return { ok: false, call, tool, text: target.text };
-  const preparation = tool.prepare(target.input, services.cwd, services.shell);
+  const { cwd, otherFolders = [], shell } = services;
+  const input = inWorkspaceFolders(target.input, cwd, otherFolders);
+  const preparation = tool.prepare(input, cwd, shell);
   if (!preparation.ok) return { ok: false, call, tool, text: preparation.text };
-  return { ok: true, call, tool, input: target.input, prepared: preparation.call };
+  // The title of a command is the command itself.
+  const { title } = preparation.call;
+  const shownTitle = tool.kind === "execute" ? title : titleInFolders(title, otherFolders);
+  return { ok: true, call, tool, input, prepared: { ...preparation.call, title: shownTitle } };
 }
 
 type Target =

@@ -178,6 +178,7 @@ export class TurnRunner {
         tools: callable,
         withheld: (tool: Tool) => withheldFrom(tool, context),
         cwd: setup.cwd,
+        otherFolders: setup.otherFolders,
         shell: this.#options.shell.view,
         policy: setup.policy,
         hooks,

@@ -244,6 +244,8 @@ export const WorkspaceFacts = z.object({
   isSuggesting: z.boolean(),
   /** Null: the page has not been needed yet, or a model is set up. */
   setup: SetupPage.nullable(),
+  /** `virtual`: the files of the workspace are on no disk of this machine. Without a folder no session opens. */
+  folder: z.enum(["open", "none", "virtual"]),
   /** Null until the host knows whether a model is set up. */
   start: StartPage.nullable(),
 });

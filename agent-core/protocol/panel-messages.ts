@@ -130,6 +130,8 @@ const workspace = [
   /** Opens the settings of Hermes, or those of the network. */
   z.object({ type: z.literal("open-settings"), about: z.enum(["hermes", "network"]) }),
   z.object({ type: z.literal("open-log") }),
+  /** Lets the user open a folder in this window. `recent`: from VS Code's list. */
+  z.object({ type: z.literal("open-folder"), recent: z.boolean() }),
 ] as const;
 
 /** A place for extensions: a file that is opened, or a folder that is shown. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import type { SearchHit } from "../host/host.ts";
+import type { HostSearch, SearchHit, SearchResult } from "../host/host.ts";
+import { searchedFolders } from "../host/workspace-folders.ts";
 import { absolutePath, shortTitle, shownPath } from "./resolve-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
@@ -32,18 +33,9 @@ export const tool = defineTool({
   run,
 });
 
-async function run(call: Input, { host, cwd, signal, isSecret }: ToolContext): Promise<ToolResult> {
+async function run(call: Input, { host, cwd, otherFolders = [], signal, isSecret }: ToolContext): Promise<ToolResult> {
   const root = absolutePath(call.path, cwd);
-  const found = await host.search.search(
-    {
-      target: call.target,
-      pattern: call.pattern,
-      root,
-      contextLines: call.context,
-      ...(call.file_glob !== undefined && { fileGlob: call.file_glob }),
-    },
-    signal,
-  );
+  const found = await searchAll(host.search, call, searchedFolders(root, cwd, otherFolders), signal);
   if (!found.ok) return { ok: false, text: `search_files: ${found.message}` };
   // The user has allowed a secret folder that is named; names alone are no secret.
   const isFiltered = call.target === "content" && !isSecret(root);
@@ -59,6 +51,25 @@ async function run(call: Input, { host, cwd, signal, isSecret }: ToolContext): P
   if (end < rows.length)
     shown.push(`[${call.offset + 1}-${end} of ${rows.length}${more}; continue with offset ${end}]`);
   return { ok: true, text: shown.join("\n") };
+}
+
+/** Searches one folder after the other; the first failure ends the search. */
+async function searchAll(
+  search: HostSearch,
+  { target, pattern, context: contextLines, file_glob: fileGlob }: Input,
+  roots: readonly string[],
+  signal: AbortSignal,
+): Promise<SearchResult> {
+  const query = { target, pattern, contextLines, ...(fileGlob !== undefined && { fileGlob }) };
+  let all: SearchResult | undefined;
+  for (const root of roots) {
+    const found = await search.search({ ...query, root }, signal);
+    if (!found.ok) return found;
+    all = all?.ok
+      ? { ...found, hits: [...all.hits, ...found.hits], truncated: all.truncated || found.truncated }
+      : found;
+  }
+  return all ?? { ok: false, message: "there is no folder to search in" };
 }
 
 function withoutSecrets(hits: readonly SearchHit[], isSecret: (path: string) => boolean): readonly SearchHit[] {

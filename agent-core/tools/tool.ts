@@ -87,6 +87,8 @@ export type ToolContext = {
   readonly host: Host;
   /** Working folder of the session, absolute; the model's relative paths start here. */
   readonly cwd: string;
+  /** Further folders of the workspace, absolute. Default: none. */
+  readonly otherFolders?: readonly string[];
   /** The session's shell, for commands. */
   readonly shell: SessionShell;
   /** Folder of that shell when the call was prepared: the approval judged the call in this folder. */

@@ -32,6 +32,7 @@ export class PanelConnection {
       suggested: [],
       isSuggesting: true,
       setup: null,
+      folder: "open",
       start: null,
     };
   }

@@ -57,6 +57,25 @@ test("/title shows and sets the title, and tells the client", async () => {
   expect(agent.of("session_info_update").at(-1)).toMatchObject({ title: "The two lines" });
 });
 
+test("/carry-out leaves plan mode and asks for the plan, with approvals on request", async () => {
+  const model = await startModelServer();
+  running.push(model);
+  const agent = await start({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m" });
+  const id = await agent.newSession();
+  expect(await answer(agent, id, "/carry-out")).toContain("a plan is made in `/mode plan`");
+  for (const [argument, mode] of [
+    ["", "code"],
+    [" ask", "ask"],
+  ] as const) {
+    await agent.prompt(id, "/mode plan");
+    expect(await answer(agent, id, "/carry-out now")).toContain("Type `/carry-out`");
+    model.script(say("carried out"));
+    expect(await answer(agent, id, `/carry-out${argument}`)).toBe("carried out");
+    expect(agent.of("current_mode_update").at(-1)).toMatchObject({ currentModeId: mode });
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("Carry out this plan.");
+  }
+});
+
 test("/retry removes the last answer and asks again", async () => {
   const model = await startModelServer();
   model.script(say("first"), say("second"));

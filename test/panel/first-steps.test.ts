@@ -1,3 +1,4 @@
+import type { SessionConfigOption } from "@zed-industries/agent-client-protocol";
 import { describe, expect, test } from "vitest";
 import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { emptyState } from "../../webview/state/state.ts";
@@ -123,5 +124,42 @@ describe("next steps in the panel", () => {
       await button("Copy answer").click();
       await expect.poll(() => panel().page.evaluate("navigator.clipboard.readText()")).toBe("Nothing **is** wrong.");
     });
+  });
+
+  test("a plan is carried out, carried out with approvals, or planned further", async () => {
+    await panel().reset();
+    const modes = ["ask", "code", "plan", "auto"].map((value) => ({ value, name: value }));
+    const mode = { id: "mode", name: "Mode", category: "mode", type: "select", currentValue: "plan", options: modes };
+    await panel().update(
+      { sessionUpdate: "config_option_update", configOptions: [mode as SessionConfigOption] },
+      { sessionUpdate: "available_commands_update", availableCommands: [{ name: "carry-out", description: "" }] },
+    );
+    await panel().feed({ kind: "prompt", id: "p1", text: "Plan the change." });
+    const content = { type: "text", text: "1. Read the parser.\n2. Change it." } as const;
+    await panel().update({ sessionUpdate: "agent_message_chunk", content });
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    const bar = panel().page.getByRole("region", { name: "Plan to carry out" });
+    await bar.waitFor();
+    await pictures("plan-bar");
+    await button("Approve Each Edit").click();
+    await expect.poll(posted).toEqual({ type: "prompt", text: "/carry-out ask" });
+    await button("Carry Out").click();
+    await expect.poll(posted).toEqual({ type: "prompt", text: "/carry-out" });
+    await button("Keep Planning").click();
+    await bar.waitFor({ state: "detached" });
+  });
+
+  test.each([
+    ["none", "Hermes works in a folder"],
+    ["virtual", "The files of this workspace are not on a disk"],
+  ] as const)("without a folder (%s) the panel offers to open one", async (folder, text) => {
+    await facts({ folder, agent: { state: "starting" } });
+    await panel().page.getByText(text).waitFor();
+    expect(await panel().page.getByText("Starting").count()).toBe(0);
+    await pictures(`folder-${folder}`);
+    await button("Open Folder").click();
+    await expect.poll(posted).toEqual({ type: "open-folder", recent: false });
+    await facts({});
+    await panel().page.getByRole("textbox").waitFor();
   });
 });

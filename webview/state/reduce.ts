@@ -29,6 +29,8 @@ export type LocalEvent =
   | { readonly kind: "extensions-seen"; readonly keys: readonly string[] }
   /** The panel asked for the messages before this position. */
   | { readonly kind: "earlier-asked"; readonly before: number }
+  /** The user goes on planning. */
+  | { readonly kind: "keep-planning" }
   /** Shows or folds the messages under a summary. */
   | { readonly kind: "toggle-summary"; readonly key: string };
 
@@ -86,6 +88,7 @@ const handlers: Handlers = {
   question: addQuestion,
   "question-end": (state, event, at) => endQuestion(state, event.requestId, event.label, at),
   queue: (state, event) => ({ ...state, queue: event.prompts }),
+  "keep-planning": (state) => ({ ...state, hasPlan: false }),
   "toggle-summary": (state, { key }) => toggleSummary(state, key),
   notice: (state, { severity, text }, at) => announce(addEntry(state, { type: "notice", severity, text }, at), text),
 };

@@ -206,6 +206,8 @@ export type PanelState = {
   readonly activity: Activity | undefined;
   /** The last turn ended with its window; the user can continue it. */
   readonly isInterrupted: boolean;
+  /** The last turn ended with an answer in plan mode, and the user has not decided what follows. */
+  readonly hasPlan: boolean;
   readonly runningSince: number | undefined;
   readonly terminals: ReadonlyMap<string, TerminalState>;
   readonly plan: readonly PlanEntry[];
@@ -239,6 +241,7 @@ export const emptyState: PanelState = {
     suggested: [],
     isSuggesting: true,
     setup: null,
+    folder: "open",
     start: null,
   },
   route: { sessions: false, extensions: false, setup: false, task: undefined, isOpening: false, searchFocus: 0 },
@@ -255,6 +258,7 @@ export const emptyState: PanelState = {
   running: false,
   activity: undefined,
   isInterrupted: false,
+  hasPlan: false,
   runningSince: undefined,
   terminals: new Map(),
   plan: [],

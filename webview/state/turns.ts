@@ -28,8 +28,22 @@ export function beginTurn(state: PanelState, prompt: Prompt, at: number): PanelS
     at,
   );
   const plan = planDone ? [] : shown.plan;
-  const running = { ...shown, running: true, activity: undefined, isInterrupted: false, runningSince: at, plan };
+  const running = {
+    ...shown,
+    running: true,
+    activity: undefined,
+    isInterrupted: false,
+    hasPlan: false,
+    runningSince: at,
+    plan,
+  };
   return announce(running, `${state.agentName} is working`);
+}
+
+/** True in plan mode of an agent that has a command to carry out a plan. */
+export function isPlanning({ configOptions, commands }: Pick<PanelState, "configOptions" | "commands">): boolean {
+  const mode = configOptions.find(({ category }) => category === "mode");
+  return mode?.currentValue === "plan" && commands.some(({ name }) => name === "carry-out");
 }
 
 /** Stops running tool calls, and adds a line for any end but the ordinary one. */
@@ -43,6 +57,8 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
       `Error: ${event.error}`,
     );
   }
+  const hasPlan = event.stopReason === "end_turn" && isPlanning(idle) && idle.entries.at(-1)?.type === "answer";
+  if (hasPlan) return announce({ ...idle, hasPlan }, `The plan is ready. ${lastReply(idle)}`);
   const label = event.stopReason && stopLabels[event.stopReason];
   if (label) return announce(addEntry(idle, { type: "turn-end", tone: "muted", text: label }, at), label);
   return announce(idle, `${idle.agentName} has finished. ${lastReply(idle)}`);

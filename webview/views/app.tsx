@@ -2,6 +2,7 @@
 import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { earlierOf } from "../state/earlier.ts";
+import { isPlanning } from "../state/turns.ts";
 import { Composer } from "./composer/composer.tsx";
 import { TaskPage } from "./delegation/task-page.tsx";
 import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
@@ -14,13 +15,20 @@ import { QueueList } from "./queue-list.tsx";
 import { PermissionCard, QuestionCard } from "./request-cards.tsx";
 import { ReviewBar } from "./review-bar.tsx";
 import { SetupPageView } from "./setup-page.tsx";
-import { StartPageView } from "./start-page.tsx";
+import { NoFolderPage, StartPageView } from "./start-page.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
 import { CONTINUE } from "./transcript/turn-end.tsx";
 
 export function App() {
   const { store } = usePanel();
-  const { permissions, questions, announcement } = store.shown.value;
+  const { permissions, questions, announcement, facts } = store.shown.value;
+  if (facts.folder !== "open") {
+    return (
+      <main class="panel">
+        <NoFolderPage />
+      </main>
+    );
+  }
   return (
     <main class="panel">
       <AgentLine />
@@ -36,6 +44,7 @@ export function App() {
           <QuestionCard key={request.requestId} request={request} />
         ))}
         <InterruptedLine />
+        <PlanBar />
         <PlanView />
         <ReviewBar />
         <ProcessStrip />
@@ -152,6 +161,46 @@ function InterruptedLine() {
           onClick={() => post({ type: "prompt", text: CONTINUE })}
         >
           Continue
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** Ends plan mode: the plan is carried out, or planning continues. */
+function PlanBar() {
+  const panel = usePanel();
+  const { store, post } = panel;
+  const { hasPlan, running } = store.shown.value;
+  if (!hasPlan || running || !isPlanning(store.shown.value)) return null;
+  const keepPlanning = (): void => {
+    store.apply([{ kind: "keep-planning" }]);
+    panel.compose();
+  };
+  return (
+    <section class="review" aria-label="Plan to carry out">
+      <div class="review-head">
+        <span class="review-undone" role="status">
+          <Icon name="checklist" /> The plan is ready
+        </span>
+        <button
+          type="button"
+          class="button button-small button-primary"
+          title="Switch to the mode Code and carry out the plan"
+          onClick={() => post({ type: "prompt", text: "/carry-out" })}
+        >
+          Carry Out
+        </button>
+        <button
+          type="button"
+          class="button button-small button-secondary"
+          title="Switch to the mode Ask and carry out the plan: you approve each edit before it is written"
+          onClick={() => post({ type: "prompt", text: "/carry-out ask" })}
+        >
+          Approve Each Edit
+        </button>
+        <button type="button" class="button button-small button-secondary" onClick={keepPlanning}>
+          Keep Planning
         </button>
       </div>
     </section>

@@ -40,6 +40,41 @@ export function StartPageView() {
   );
 }
 
+/** The page of a window without a folder on this disk. */
+export function NoFolderPage() {
+  const { store, post } = usePanel();
+  const { agentName, facts } = store.shown.value;
+  return (
+    <div class="empty">
+      <h1>{agentName}</h1>
+      {facts.folder === "virtual" ? (
+        <p>
+          The files of this workspace are not on a disk, so Hermes cannot search them or run commands there. Open a
+          folder, or clone the repository.
+        </p>
+      ) : (
+        <p>Hermes works in a folder: it reads and edits the files there and runs commands.</p>
+      )}
+      <div class="ask-buttons">
+        <button
+          type="button"
+          class="button button-primary"
+          onClick={() => post({ type: "open-folder", recent: false })}
+        >
+          Open Folder
+        </button>
+        <button
+          type="button"
+          class="button button-secondary"
+          onClick={() => post({ type: "open-folder", recent: true })}
+        >
+          Open Recent…
+        </button>
+      </div>
+    </div>
+  );
+}
+
 function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
   const { post } = usePanel();
   return (

@@ -16,6 +16,22 @@ export const mode: Command = {
   },
 };
 
+/** Prompt of a turn that carries out the plan of the turns before it. */
+const CARRY_OUT = "Carry out this plan.";
+
+export const carryOut: Command = {
+  name: "carry-out",
+  description: "Leave plan mode and carry out the plan. With `ask` each edit asks first",
+  hint: "code | ask | auto",
+  run(argument, session) {
+    if (session.mode !== "plan") return `The mode is \`${session.mode}\`: a plan is made in \`/mode plan\`.`;
+    const mode = modeOf(argument === "" ? "code" : argument);
+    if (mode === undefined || mode === "plan") return "Type `/carry-out`, `/carry-out ask` or `/carry-out auto`.";
+    session.setMode(mode);
+    return { ask: CARRY_OUT };
+  },
+};
+
 export const status: Command = {
   name: "status",
   description: "Show the sandbox, the approval mode and the model",

@@ -5,7 +5,7 @@ import type { Command, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
 import { memory } from "./memory-command.ts";
 import { compress, model, usage } from "./model-commands.ts";
-import { grants, mode, status } from "./permission-commands.ts";
+import { carryOut, grants, mode, status } from "./permission-commands.ts";
 import { checkpoint, retry, undo } from "./restore-commands.ts";
 import { queue, steer, stop } from "./turn-commands.ts";
 
@@ -40,6 +40,7 @@ const tools: Command = {
 
 /** In the order in which editors list them. */
 const commands: readonly Command[] = [
+  carryOut,
   checkpoint,
   compress,
   exportToFile,

@@ -48,6 +48,7 @@ export function sessionActions(parts: Parts): SessionActions {
 function conversationActions({ sessions, panel, requests, restores, worker }: Parts): ConversationActions {
   return {
     ready: () => {
+      if (panel.facts.folder !== "open") return undefined;
       sessions.shown.dispatch({ type: "queue-release" });
       return sessions.shown.open();
     },

@@ -30,6 +30,7 @@ export type WorkspaceActions = PanelActions<
   | "manage-trust"
   | "open-settings"
   | "open-log"
+  | "open-folder"
   | "process-input"
   | "process-stop"
   | "extensions-list"
@@ -90,6 +91,7 @@ function editorActions({
   | "manage-trust"
   | "open-settings"
   | "open-log"
+  | "open-folder"
 > {
   return {
     "open-location": ({ path, line }) => openLocation(path, line),
@@ -99,6 +101,8 @@ function editorActions({
     "insert-text": ({ text }) => insertText(text),
     "open-settings": ({ about }) => vscode.commands.executeCommand("workbench.action.openSettings", SETTINGS[about]),
     "open-log": () => log.show(true),
+    "open-folder": ({ recent }) =>
+      vscode.commands.executeCommand(recent ? "workbench.action.openRecent" : "vscode.openFolder"),
     "manage-trust": () => vscode.commands.executeCommand("workbench.trust.manage"),
   };
 }
