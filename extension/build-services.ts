@@ -7,6 +7,7 @@ import type { WorkspaceFacts } from "../agent-core/protocol/panel-events.ts";
 import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import { AgentLauncher } from "./agent/agent-launcher.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
+import { Agents } from "./agent/agents.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
 import { attachmentTexts, contextActions } from "./chat/actions/context-actions.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";
@@ -32,12 +33,16 @@ import { EditProblems } from "./problems/edit-problems.ts";
 import { SkillProblems } from "./problems/skill-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
+import type { DiskEdits } from "./review/disk-edits.ts";
 import type { Services } from "./services.ts";
 import { AttentionCounter, notifyRequest, StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
 
 /** Key of the window's memory for the session shown last. */
 const LAST_SHOWN_KEY = "hermes.sessionId";
+
+/** Key of the window's memory for the agent of new sessions. */
+const AGENT_KEY = "hermes.agent";
 
 /** Key of the window's memory for the sessions whose turn runs. */
 const RUNNING_KEY = "hermes.runningSessions";
@@ -49,7 +54,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   const panel = new PanelConnection(vscode.workspace.isTrusted);
   const router = new SessionRouter();
   const attention = new AttentionCounter();
-  const { review, opener, editReview, checkpoints, onDidSettle } = buildReview(context, log);
+  const { review, opener, editReview, diskEdits, checkpoints, onDidSettle } = buildReview(context, log);
   const environment = new AgentEnvironment(context.secrets);
   const models = new ModelMemory(context.globalState);
   const sessionListChanges = new SessionListChanges();
@@ -65,14 +70,15 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     sessionLists: sessionListChanges,
   };
   const worker = agentWorker(context, client, environment, log);
-  const sessions = sessionsIn(context, { panel, router, status, models, worker });
+  const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
+  const sessions = sessionsIn(context, { panel, router, status, models, diskEdits, agents });
   const history = new SessionHistory(worker, panel, sessions, sessionListChanges);
   const restores = new SessionRestores(worker, sessions, checkpoints, (text) =>
     panel.command({ kind: "withdraw", text }),
   );
   const firstRun = new FirstRun(worker, panel, models);
   const services: Services = {
-    ...{ log, panel, worker, sessions, history, sessionListChanges },
+    ...{ log, panel, worker, agents, sessions, history, sessionListChanges },
     ...{ review, opener, terminals, environment, models, firstRun },
     extensions: new SessionExtensions(worker, panel, sessions),
     inlineEdits: new InlineEdits(sessions, (sessionId) => revealSession(sessionId, panel, log)),
@@ -90,7 +96,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     log,
   );
   context.subscriptions.push(
-    ...[log, worker, terminals, client.problems, skillProblems, status, history, sessionListChanges, attention],
+    ...[log, worker, agents, terminals, client.problems, skillProblems, status, history, sessionListChanges, attention],
     status.follow(sessions),
     sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
     attention.onDidChange((count) => {
@@ -103,6 +109,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     }),
     reportDecisions(services),
     followWorker(services),
+    agents.onDidEnd((name) => sessions.agentEnded(name)),
     hoverOverMemory(worker),
     services.inlineEdits,
     ...followSettings(services),
@@ -112,20 +119,22 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   return { services, view };
 }
 
-type SessionParts = Pick<Services, "panel" | "models" | "worker"> & {
+type SessionParts = Pick<Services, "panel" | "models" | "agents"> & {
   readonly router: SessionRouter;
   readonly status: StatusItem;
+  readonly diskEdits: DiskEdits;
 };
 
 function sessionsIn(
   context: vscode.ExtensionContext,
-  { panel, router, status, models, worker }: SessionParts,
+  { panel, router, status, models, diskEdits, agents }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
   const texts = attachmentTexts();
   return new Sessions(
     {
-      agent: () => worker.agent(),
+      agentOf: (sessionId) => agents.of(sessionId),
+      diskEdits,
       place: () => sessionPlace(models.chosen, servers),
       warnings: () => servers.takeProblems(),
       promptBlocks: (content) => promptBlocks(content, texts),
@@ -232,6 +241,14 @@ function folderState(): WorkspaceFacts["folder"] {
   return (vscode.workspace.workspaceFolders ?? []).length > 0 ? "virtual" : "none";
 }
 
+function chosenAgentIn(memory: vscode.Memento) {
+  return {
+    get: () => memory.get<string>(AGENT_KEY),
+    // A window that cannot store it starts with Hermes next time.
+    set: (name: string | undefined) => void memory.update(AGENT_KEY, name).then(undefined, () => undefined),
+  };
+}
+
 function lastShownIn(memory: vscode.Memento) {
   return {
     get: () => memory.get<string>(LAST_SHOWN_KEY),
@@ -259,7 +276,7 @@ function followSettings({
   const startPage = new StartPage(history, panel, firstRun);
   return [
     startPage,
-    sessions.onDidBegin(() => logged(startPage.begin())),
+    sessions.onDidBegin(() => sessions.shown.agent.offers.hermes && logged(startPage.begin())),
     vscode.workspace.onDidGrantWorkspaceTrust(() => logged(notifyWorkspaceTrusted(panel, worker))),
     environment.onDidChangeKeys(() => logged(environment.sync(worker))),
     vscode.workspace.onDidChangeConfiguration((change) => {

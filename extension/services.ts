@@ -2,6 +2,7 @@
 import type * as vscode from "vscode";
 import type { AgentLauncher } from "./agent/agent-launcher.ts";
 import type { AgentWorker } from "./agent/agent-worker.ts";
+import type { Agents } from "./agent/agents.ts";
 import type { PanelConnection } from "./chat/panel-connection.ts";
 import type { SessionExtensions } from "./chat/session-extensions.ts";
 import type { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
@@ -18,6 +19,8 @@ export type Services = {
   readonly log: vscode.LogOutputChannel;
   readonly panel: PanelConnection;
   readonly worker: AgentWorker;
+  /** Hermes and other agents. */
+  readonly agents: Agents;
   readonly sessions: Sessions;
   readonly history: SessionHistory;
   readonly sessionListChanges: SessionListChanges;

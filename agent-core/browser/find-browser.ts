@@ -1,6 +1,6 @@
 /** Browser of the user for the browser tools: the setting `browser.executable`, or else the known places of each system. */
 import { join } from "node:path";
-import { canRun, findProgram } from "../host/find-program.ts";
+import { canRun, findProgram } from "../platform/find-program.ts";
 
 /** Section `browser` of config.yaml, and `web.allow_private_urls`. */
 export type BrowserSettings = {

@@ -1,7 +1,7 @@
 /** The Host of this machine: its files, its terminals, and a search by ripgrep or built in, with the same hits. */
 import { stat } from "node:fs/promises";
+import { findProgram } from "../platform/find-program.ts";
 import { builtInSearch } from "./built-in-search.ts";
-import { findProgram } from "./find-program.ts";
 import type { Host, HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import { nodeFiles } from "./node-files.ts";
 import { ripgrepSearch } from "./ripgrep.ts";

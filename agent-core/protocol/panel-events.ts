@@ -117,6 +117,8 @@ const sessionEvent = z.object({
   sessionId: z.string(),
   cwd: z.string(),
   agentName: z.string(),
+  /** Another agent than Hermes: without restores, steering and extensions. Default: false. */
+  isForeign: z.boolean().exactOptional(),
   configOptions: z.array(acp<SessionConfigOption>()).readonly(),
   commands: z.array(acp<AvailableCommand>()).readonly(),
 });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { ScriptLanguage } from "../code/hermes-tools.ts";
 import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/run-script.ts";
-import { hasPython } from "../host/find-program.ts";
+import { hasPython } from "../platform/find-program.ts";
 import { spillPath } from "../sessions/session-files.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { exitNote } from "./terminal/exit-note.ts";

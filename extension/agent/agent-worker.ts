@@ -6,6 +6,7 @@ import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { AgentState } from "../../agent-core/protocol/panel-events.ts";
 import { endStream, portStream } from "../../agent-core/protocol/port-stream.ts";
 import type { ClientServices } from "../client/client-services.ts";
+import { type AgentConnection, HERMES_OFFERS } from "./agent-connection.ts";
 import { connect } from "./connection.ts";
 import { vscodeRipgrep } from "./vscode-ripgrep.ts";
 
@@ -20,7 +21,10 @@ type StartVariables = () => Promise<Readonly<Record<string, string>>>;
 
 type Running = { readonly worker: Worker; readonly connection: ClientConnection };
 
-export class AgentWorker implements vscode.Disposable {
+export class AgentWorker implements AgentConnection, vscode.Disposable {
+  readonly name = undefined;
+  readonly title = "Hermes";
+  readonly offers = HERMES_OFFERS;
   readonly #script: string;
   readonly #services: ClientServices;
   readonly #environment: StartVariables;
@@ -51,6 +55,15 @@ export class AgentWorker implements vscode.Disposable {
   async agent(): Promise<ClientContext> {
     this.#starting ??= this.#start();
     return (await this.#starting).connection.agent;
+  }
+
+  explain(error: unknown): Promise<string> {
+    return Promise.resolve(messageOf(error));
+  }
+
+  /** Hermes asks for a key in the panel. */
+  signIn(): Promise<boolean> {
+    return Promise.resolve(false);
   }
 
   /** Replaces the worker. A call of `agent` meanwhile waits for the new one. */

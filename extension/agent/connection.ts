@@ -5,6 +5,7 @@ import {
   type ClientCapabilities,
   type ClientConnection,
   client,
+  type InitializeResponse,
   methods,
   PROTOCOL_VERSION,
   type Stream,
@@ -21,7 +22,7 @@ import { processMethods } from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { terminalMethods } from "../../agent-core/protocol/terminals.ts";
 import type { ClientServices } from "../client/client-services.ts";
-import { registerFileRequests } from "../client/file-requests.ts";
+import { registerFileChanges, registerFileRequests } from "../client/file-requests.ts";
 import { registerSemanticRequests } from "../language/semantic-requests.ts";
 import { askEditorModel, listEditorModels } from "../models/editor-models.ts";
 
@@ -50,23 +51,24 @@ const CAPABILITIES: ClientCapabilities = {
   terminal: true,
   elicitation: { form: {} },
   session: { notices: {} },
-  _meta: { hermes: OURS },
 };
+
+type Connected = { readonly connection: ClientConnection; readonly facts: InitializeResponse };
+
+/** Connects to an agent other than Hermes, which gets nothing but ACP. Rejects when it does not answer `initialize`. */
+export function connectForeign(stream: Stream, services: ClientServices): Promise<Connected> {
+  return initialize(standardClient(services), stream, { ...CAPABILITIES, auth: { terminal: true } });
+}
 
 /** Rejects when the agent does not answer `initialize`. */
 export async function connect(stream: Stream, services: ClientServices): Promise<ClientConnection> {
-  const app = client({ name: "hermes-vscode" });
-  registerFileRequests(app, services);
-  registerTerminalRequests(app, services);
-  registerSessionRequests(app, services);
+  const app = standardClient(services);
+  registerFileChanges(app, services);
+  registerTerminalInput(app, services);
+  registerSessionFacts(app, services);
   registerEditorRequests(app, services);
   registerSemanticRequests(app);
-  const connection = app.connect(stream);
-  await connection.agent.request(methods.agent.initialize, {
-    protocolVersion: PROTOCOL_VERSION,
-    clientInfo: { name: "vscode", title: vscode.env.appName, version: vscode.version },
-    clientCapabilities: CAPABILITIES,
-  });
+  const { connection } = await initialize(app, stream, { ...CAPABILITIES, _meta: { hermes: OURS } });
   const { agent } = connection;
   const changes = [
     vscode.lm.onDidChangeChatModels(() => notify(agent, editorModelMethods.changed, {})),
@@ -80,14 +82,36 @@ export async function connect(stream: Stream, services: ClientServices): Promise
   return connection;
 }
 
-/** Updates, permission requests, questions, processes, lists of sessions. */
-function registerSessionRequests(app: ClientApp, services: ClientServices): void {
-  const { requests, sessionUpdate, sessionLists, panel, skillProblems } = services;
+/** Client of ACP alone. */
+function standardClient(services: ClientServices): ClientApp {
+  const app = client({ name: "hermes-vscode" });
+  registerFileRequests(app, services);
+  registerTerminalRequests(app, services);
+  registerSessionRequests(app, services);
+  return app;
+}
+
+async function initialize(app: ClientApp, stream: Stream, clientCapabilities: ClientCapabilities): Promise<Connected> {
+  const connection = app.connect(stream);
+  const facts = await connection.agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientInfo: { name: "vscode", title: vscode.env.appName, version: vscode.version },
+    clientCapabilities,
+  });
+  return { connection, facts };
+}
+
+/** Updates, permission requests and questions. */
+function registerSessionRequests(app: ClientApp, { requests, sessionUpdate }: ClientServices): void {
   app.onNotification(methods.client.session.update, ({ params }) => sessionUpdate(params));
   app.onRequest(methods.client.session.requestPermission, async ({ params, signal }) => ({
     outcome: await requests.permission(params, signal),
   }));
   app.onRequest(methods.client.elicitation.create, ({ params, signal }) => requests.question(params, signal));
+}
+
+/** Processes, extensions and lists of sessions. */
+function registerSessionFacts(app: ClientApp, { sessionLists, panel, skillProblems }: ClientServices): void {
   onAgentNotification(app, processMethods.changed, ({ params }) => panel.setProcesses(params));
   onAgentNotification(app, extensionMethods.changed, ({ params }) => {
     panel.setExtensions(params);
@@ -111,6 +135,9 @@ function registerTerminalRequests(app: ClientApp, { terminals }: ClientServices)
     terminals.release(params.terminalId);
     return {};
   });
+}
+
+function registerTerminalInput(app: ClientApp, { terminals }: ClientServices): void {
   onAgentRequest(app, terminalMethods.input, async ({ params: { terminalId, text } }) => {
     const reason = await terminals.input(terminalId, text);
     return reason === undefined ? {} : { reason };

@@ -21,6 +21,8 @@ import {
   type HermesSessionMeta,
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
+import type { AgentConnection } from "../agent/agent-connection.ts";
+import { blocksFor, needsSignIn, optionsOf, placeFor, setOption, withMode } from "../agent/foreign-session.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
 import { contentOf, type PromptContent } from "./prompt-queue.ts";
@@ -35,7 +37,8 @@ export type SessionPlace = {
 };
 
 export type SessionPorts = {
-  readonly agent: () => Promise<ClientContext>;
+  /** Edits on the disk, of agents other than Hermes. */
+  readonly diskEdits: { begin(): Promise<void>; collect(): Promise<void>; end(): Promise<void> };
   /** Rejects with an Error in one line when no folder is open. */
   readonly place: () => Promise<SessionPlace>;
   /** Warnings about the configuration that no session has shown yet, one line each. */
@@ -86,13 +89,15 @@ export class ChatSession {
   #opening: Promise<void> = Promise.resolve();
   readonly #ready: Promise<unknown> | undefined;
   #hasEndedTurn = false as boolean;
+  readonly agent: AgentConnection;
 
   /** Opens nothing yet. `stored`: the session to load; default: a new one. It opens after `ready` has settled. */
-  constructor(ports: SessionPorts, stored?: StoredSession, ready?: Promise<unknown>) {
+  constructor(ports: SessionPorts, agent: AgentConnection, stored?: StoredSession, ready?: Promise<unknown>) {
     this.#ports = ports;
+    this.agent = agent;
     this.#stored = stored;
     this.#ready = ready;
-    this.earlier = new EarlierMessages(ports.agent, this.log);
+    this.earlier = new EarlierMessages(() => agent.agent(), this.log);
   }
 
   /** Undefined until the session has begun. */
@@ -123,7 +128,7 @@ export class ChatSession {
 
   /** `now`: into the running turn. Without a running turn the prompt starts one. */
   prompt(content: PromptContent, now = false): void {
-    this.dispatch({ type: "prompt", id: randomUUID(), ...content, now });
+    this.dispatch({ type: "prompt", id: randomUUID(), ...content, now: now && this.agent.offers.hermes });
   }
 
   dispatch(event: SessionEvent): void {
@@ -139,6 +144,9 @@ export class ChatSession {
   /** Takes an update of the agent. */
   receive(update: SessionUpdate): void {
     if (update.sessionUpdate === "config_option_update") this.#setOptions(update.configOptions);
+    if (update.sessionUpdate === "current_mode_update") this.#modeChanged(update.currentModeId);
+    const isEnd = update.sessionUpdate === "tool_call_update" && update.status === "completed";
+    if (isEnd && !this.agent.offers.hermes) void this.#ports.diskEdits.collect();
     this.dispatch({ type: "update", update });
   }
 
@@ -158,12 +166,10 @@ export class ChatSession {
     const sessionId = this.#sessionId;
     if (sessionId === undefined) return;
     try {
-      const agent = await this.#ports.agent();
-      const response = await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
-      this.#showOptions(response.configOptions);
+      this.#showOptions(await setOption(await this.agent.agent(), this.#options, { sessionId, configId, value }));
       if (configId === this.option("model")?.id) this.#rememberModel();
     } catch (error) {
-      this.log.push({ kind: "notice", severity: "error", text: messageOf(error) });
+      this.log.push({ kind: "notice", severity: "error", text: await this.agent.explain(error) });
     }
   }
 
@@ -207,12 +213,12 @@ export class ChatSession {
     this.log.hold();
     try {
       const place = await this.#ports.place();
-      const agent = await this.#ports.agent();
-      const loadError = await this.#loadOrCreate(agent, place);
+      const agent = await this.agent.agent();
+      const loadError = await this.#signedIn(() => this.#loadOrCreate(agent, place));
       this.dispatch({ type: "opened", attempt, ...(loadError !== undefined && { loadError }) });
       for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
     } catch (error) {
-      this.dispatch({ type: "open-failed", attempt, message: messageOf(error) });
+      this.dispatch({ type: "open-failed", attempt, message: await this.agent.explain(error) });
     } finally {
       this.log.release();
     }
@@ -224,27 +230,41 @@ export class ChatSession {
     await this.#ready;
     const failure = stored && (await this.#load(agent, stored.sessionId, place));
     if (stored !== undefined && failure === undefined) return undefined;
-    const { sessionId, configOptions, _meta: meta } = await agent.request(methods.agent.session.new, place);
-    this.#ports.opened(readMeta(HermesOpenedMeta, meta));
-    this.#begin(sessionId, place.cwd, configOptions ?? []);
+    const created = await agent.request(methods.agent.session.new, placeFor(this.agent.offers, place));
+    if (this.agent.offers.hermes) this.#ports.opened(readMeta(HermesOpenedMeta, created._meta));
+    this.#begin(created.sessionId, place.cwd, optionsOf(created));
     return stored?.isChosen ? failure : undefined;
   }
 
   /** Resolves to the agent's reason when it cannot load the session. */
   async #load(agent: ClientContext, sessionId: string, place: SessionPlace): Promise<string | undefined> {
+    const { offers, title } = this.agent;
+    if (!offers.load) return `${title} does not load earlier sessions.`;
     this.#begin(sessionId, place.cwd, []);
     try {
       const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tail };
-      const { configOptions, _meta: meta } = await agent.request(methods.agent.session.load, {
-        ...{ sessionId, ...place },
-        _meta: { hermes },
+      const loaded = await agent.request(methods.agent.session.load, {
+        sessionId,
+        ...placeFor(offers, { ...place, _meta: { hermes } }),
       });
-      this.#ports.opened(readMeta(HermesOpenedMeta, meta));
-      this.#showOptions(configOptions ?? []);
+      if (offers.hermes) this.#ports.opened(readMeta(HermesOpenedMeta, loaded._meta));
+      this.#showOptions(optionsOf(loaded));
       return undefined;
     } catch (error) {
-      if (error instanceof RequestError) return error.message;
-      throw error;
+      if (!(error instanceof RequestError) || needsSignIn(this.agent, error)) throw error;
+      return this.agent.explain(error);
+    }
+  }
+
+  /** Tries again after a sign-in, when the agent asks for one. */
+  async #signedIn<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!needsSignIn(this.agent, error)) throw error;
+      if (!(await this.agent.signIn()))
+        throw new Error(`${this.agent.title} needs a sign-in. Send a message to try again.`);
+      return work();
     }
   }
 
@@ -256,7 +276,9 @@ export class ChatSession {
     this.#stored = { sessionId, isChosen: false };
     this.log.clear();
     this.earlier.begin(sessionId);
-    this.log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
+    const { title: agentName, offers } = this.agent;
+    const facts = { agentName, ...(!offers.hermes && { isForeign: true }), configOptions, commands: [] };
+    this.log.push({ kind: "session", sessionId, cwd, ...facts });
     this.log.push({ kind: "queue", prompts: this.#state.queue });
     this.#ports.began(this, previousId);
     this.#setOptions(configOptions);
@@ -264,13 +286,27 @@ export class ChatSession {
 
   async #sendPrompt(content: PromptContent): Promise<void> {
     try {
-      const prompt: ContentBlock[] = await this.#ports.promptBlocks(content);
-      const { stopReason } = await this.#request((agent, sessionId) =>
-        agent.request(methods.agent.session.prompt, { sessionId, prompt }),
+      const { offers } = this.agent;
+      const blocks = await this.#ports.promptBlocks(content);
+      const prompt: ContentBlock[] = offers.hermes ? blocks : blocksFor(offers, blocks);
+      const { stopReason } = await this.#watched(() =>
+        this.#request((agent, sessionId) => agent.request(methods.agent.session.prompt, { sessionId, prompt })),
       );
       this.dispatch({ type: "turn-ended", stopReason });
     } catch (error) {
-      this.dispatch({ type: "turn-failed", message: messageOf(error), ...faultOf(error) });
+      this.dispatch({ type: "turn-failed", message: await this.agent.explain(error), ...faultOf(error) });
+    }
+  }
+
+  /** Runs a turn. What an agent other than Hermes writes on the disk meanwhile comes up for review. */
+  async #watched<Result>(turn: () => Promise<Result>): Promise<Result> {
+    if (this.agent.offers.hermes) return turn();
+    const { diskEdits } = this.#ports;
+    await diskEdits.begin();
+    try {
+      return await turn();
+    } finally {
+      await diskEdits.end();
     }
   }
 
@@ -303,18 +339,31 @@ export class ChatSession {
   /** Closes the session in the agent, unless it has background processes, which would end with it. */
   async #close(): Promise<void> {
     this.#ports.closing(this);
-    const isOpen = this.#sessionId !== undefined && (await this.#request(closeUnlessBusy).catch(() => false));
+    const isOpen = this.#sessionId !== undefined && (await this.#closeInAgent().catch(() => false));
     this.#ports.closed(this, isOpen);
+  }
+
+  /** True when the session stays open. */
+  async #closeInAgent(): Promise<boolean> {
+    const { hermes, close } = this.agent.offers;
+    if (hermes) return this.#request(closeUnlessBusy);
+    if (close) await this.#request((agent, sessionId) => agent.request(methods.agent.session.close, { sessionId }));
+    return false;
   }
 
   async #request<Result>(send: (agent: ClientContext, sessionId: string) => Promise<Result>): Promise<Result> {
     if (this.#sessionId === undefined) throw new Error("The session is not open.");
-    return send(await this.#ports.agent(), this.#sessionId);
+    return send(await this.agent.agent(), this.#sessionId);
   }
 
   #setOptions(options: readonly SessionConfigOption[]): void {
     this.#options = options;
     this.#ports.changed(this);
+  }
+
+  #modeChanged(modeId: string): void {
+    const changed = withMode(this.#options, modeId);
+    if (changed !== undefined) this.#showOptions(changed);
   }
 
   #showOptions(configOptions: SessionConfigOption[]): void {
@@ -323,6 +372,7 @@ export class ChatSession {
   }
 
   #rememberModel(): void {
+    if (!this.agent.offers.hermes) return;
     const choice = this.option("model")?.currentValue;
     if (choice !== undefined) this.#ports.rememberModel(choice);
   }

@@ -51,6 +51,8 @@ export type SessionEvent =
   | { readonly type: "steer-failed"; readonly id: string; readonly message: string }
   | { readonly type: "update"; readonly update: SessionUpdate }
   | { readonly type: "agent-restarted" }
+  /** The agent has ended. A running turn fails by its own request. */
+  | { readonly type: "agent-ended" }
   /** The panel shows another session. A running turn and its queue continue. */
   | { readonly type: "leave" }
   /** The panel shows the session again. */
@@ -95,6 +97,7 @@ function step(state: SessionState, event: SessionEvent): Step {
     case "opened":
     case "open-failed":
     case "agent-restarted":
+    case "agent-ended":
       return stepLife(state, event);
     case "prompt":
     case "turn-ended":
@@ -118,7 +121,10 @@ function step(state: SessionState, event: SessionEvent): Step {
 
 type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: Type }>;
 
-function stepLife(state: SessionState, event: EventOf<"open" | "opened" | "open-failed" | "agent-restarted">): Step {
+function stepLife(
+  state: SessionState,
+  event: EventOf<"open" | "opened" | "open-failed" | "agent-restarted" | "agent-ended">,
+): Step {
   switch (event.type) {
     case "open":
       return state.phase === "closed" ? open(state) : [state, []];
@@ -130,6 +136,8 @@ function stepLife(state: SessionState, event: EventOf<"open" | "opened" | "open-
       if (state.isInBackground && isIdle(state)) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
       // The session continues from its journal.
       return open({ ...state, queue: queue.unsteerAll(state.queue) });
+    case "agent-ended":
+      return [state.phase === "open" ? { ...state, phase: "closed" } : state, []];
   }
 }
 

@@ -1,15 +1,18 @@
 /** The open sessions of the window, and the one that the panel shows. */
-import type { ClientContext, SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { call } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { forkMethod } from "../../agent-core/protocol/sessions.ts";
+import type { AgentConnection } from "../agent/agent-connection.ts";
 import { ChatSession, type SessionPlace, type SessionPorts, type StoredSession } from "./chat-session.ts";
 import type { EventLog } from "./event-log.ts";
 import type { PanelConnection } from "./panel-connection.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 
 export type SessionsOptions = {
-  readonly agent: () => Promise<ClientContext>;
+  /** Agent of a stored session; without one, of new sessions. */
+  readonly agentOf: (sessionId: string | undefined) => AgentConnection;
+  readonly diskEdits: SessionPorts["diskEdits"];
   /** Throws an Error in one line when no folder is open. */
   readonly place: () => Promise<SessionPlace>;
   readonly warnings: SessionPorts["warnings"];
@@ -45,10 +48,10 @@ export class Sessions {
     this.#panel = panel;
     this.#router = router;
     this.#ports = {
-      agent: options.agent,
       place: options.place,
       warnings: options.warnings,
       promptBlocks: options.promptBlocks,
+      diskEdits: options.diskEdits,
       rememberModel: options.rememberModel,
       opened: options.opened,
       compose: (text) => panel.command({ kind: "compose", text }),
@@ -125,16 +128,22 @@ export class Sessions {
 
   /** Stores a session with the messages of `sessionId` before `position` (default: all); resolves to its id. */
   async fork(sessionId: string, position?: number): Promise<string> {
-    const agent = await this.#options.agent();
+    const agent = await this.#options.agentOf(sessionId).agent();
     const { _meta, ...place } = await this.#options.place();
     const hermes = { ..._meta.hermes, ...(position !== undefined && { position }) };
     const forked = await call(agent, forkMethod, { sessionId, ...place, _meta: { hermes } });
     return forked.sessionId;
   }
 
-  /** The agent was restarted: sessions continue from their journals. */
+  /** Hermes was restarted: its sessions continue from their journals. */
   agentRestarted(): void {
-    for (const session of [...this.#open]) session.dispatch({ type: "agent-restarted" });
+    for (const session of [...this.#open])
+      if (session.agent.offers.hermes) session.dispatch({ type: "agent-restarted" });
+  }
+
+  /** Another agent has ended: the next message of each of its sessions starts it again. */
+  agentEnded(name: string): void {
+    for (const session of [...this.#open]) if (session.agent.name === name) session.dispatch({ type: "agent-ended" });
   }
 
   /** The session shown has other options, or its turn started or ended. */
@@ -148,7 +157,7 @@ export class Sessions {
   }
 
   #create(stored: StoredSession | undefined, ready?: Promise<unknown>): ChatSession {
-    const session = new ChatSession(this.#ports, stored, ready);
+    const session = new ChatSession(this.#ports, this.#options.agentOf(stored?.sessionId), stored, ready);
     this.#open.add(session);
     return session;
   }

@@ -14,7 +14,7 @@ import { answerOf, expectedText, writeError } from "../documents/edit-protocol.t
 import { readText, unsavedText } from "../documents/read-text.ts";
 import type { ClientServices } from "./client-services.ts";
 
-/** Changes go through documents: the user can undo them, and they never overwrite typed text. */
+/** Writes go through documents: the user can undo them, and they never overwrite typed text. */
 export function registerFileRequests(app: ClientApp, { editReview, problems }: ClientServices): void {
   const writing = (): void => problems.writing();
   app.onRequest(methods.client.fs.readTextFile, ({ params }) => read(params));
@@ -25,6 +25,11 @@ export function registerFileRequests(app: ClientApp, { editReview, problems }: C
       return answerOf(await editReview.write(edit, signal, writing));
     }),
   );
+}
+
+/** Changes that only Hermes asks for. */
+export function registerFileChanges(app: ClientApp, { editReview, problems }: ClientServices): void {
+  const writing = (): void => problems.writing();
   onAgentRequest(app, fileMethods.remove, ({ params: { path, expected }, signal }) =>
     guarded(path, "removed", async () =>
       answerOf(await editReview.write({ path, expected, after: null }, signal, writing)),

@@ -4,6 +4,7 @@ import { chooseModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
 import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
+import { chooseAgent } from "./choose-agent.ts";
 import { stopCommitMessage, writeCommitMessage } from "./commit-message.ts";
 import { connectEditor } from "./connect-editor.ts";
 import { askSelection, documentCode, explainCode, reviewChanges, writeTests } from "./editor-commands.ts";
@@ -47,6 +48,7 @@ export const commands: CommandTable = {
   "hermes.stopCommitMessage": stopCommitMessage,
 
   // Model
+  "hermes.chooseAgent": chooseAgent,
   "hermes.chooseModel": (services) => chooseModel(services),
   "hermes.chooseReasoningEffort": chooseReasoningEffort,
   "hermes.setKey": (services) => enterKey(services),

@@ -111,6 +111,14 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     });
   }
 
+  /** Puts up a change that an agent made on the disk by itself. Without effect when the file has changed again since. */
+  noteOnDisk(edit: FileEdit): Promise<void> {
+    const { path, after } = edit;
+    return this.#writes.run(path, async () => {
+      if ((await presentText(path)) === after) this.#noteEdit(edit, false);
+    });
+  }
+
   /** Writes an edit that the user has accepted: it is not up for review. Rejects as `apply`. */
   writeAccepted(edit: GuardedEdit): Promise<WrittenFile> {
     return this.#writes.run(edit.path, () => applyGuardedEdit(edit));

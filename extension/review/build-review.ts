@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import type { EditReview } from "../client/client-services.ts";
 import { AppliedEdits } from "./applied-edits.ts";
+import { DiskEdits } from "./disk-edits.ts";
 import { CheckpointDocuments, OriginalDocuments } from "./earlier-texts.ts";
 import { HunkLenses, HunkMarks } from "./hunk-marks.ts";
 import { Proposals } from "./proposals.ts";
@@ -14,6 +15,7 @@ export type BuiltReview = {
   readonly review: Review;
   readonly opener: ReviewOpener;
   readonly editReview: EditReview;
+  readonly diskEdits: DiskEdits;
   /** Shows the texts of files at a checkpoint. */
   readonly checkpoints: CheckpointDocuments;
   /** Fires once after any number of changes in a row. */
@@ -32,8 +34,16 @@ export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOut
   const show = (path: string, where: "file" | "proposal"): void => {
     opener.showEdit(path, where).catch((error: unknown) => log.error(String(error)));
   };
+  const diskEdits = new DiskEdits({
+    note: async (edit) => {
+      await applied.noteOnDisk(edit);
+      if (edit.after !== null) show(edit.path, "file");
+    },
+    warn: (message) => log.warn(message),
+  });
   context.subscriptions.push(
     applied,
+    diskEdits,
     proposals,
     review,
     opener,
@@ -48,7 +58,14 @@ export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOut
     settled.event(() => setContext(review, log)),
   );
   applied.restore().catch((error: unknown) => log.error(String(error)));
-  return { review, opener, editReview: editReview(applied, proposals, show), checkpoints, onDidSettle: settled.event };
+  return {
+    review,
+    opener,
+    editReview: editReview(applied, proposals, show),
+    diskEdits,
+    checkpoints,
+    onDidSettle: settled.event,
+  };
 }
 
 /** Merges changes in a row: forty files kept at once redraw a list once. */

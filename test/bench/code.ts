@@ -7,13 +7,13 @@ import { confine } from "../../agent-core/approval/confinement.ts";
 import { resolvePath } from "../../agent-core/approval/resolve-path.ts";
 import type { ScriptLanguage } from "../../agent-core/code/hermes-tools.ts";
 import { runScript } from "../../agent-core/code/run-script.ts";
-import { findProgram } from "../../agent-core/host/find-program.ts";
 import { childRunner } from "../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../agent-core/host/terminals/local-backend.ts";
 import { findSandbox } from "../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { sandboxedBackend } from "../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
+import { findProgram } from "../../agent-core/platform/find-program.ts";
 import { table } from "../../agent-core/tools/table.gen.ts";
 import { median, type Row } from "./measuring.ts";
 

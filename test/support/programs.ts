@@ -1,8 +1,8 @@
 /** Optional programs of this machine: tests that need a missing one are skipped, but fail in CI. */
 import { globSync } from "node:fs";
 import { findBrowser } from "../../agent-core/browser/find-browser.ts";
-import { findProgram } from "../../agent-core/host/find-program.ts";
 import { findSandbox } from "../../agent-core/host/terminals/sandbox/find-sandbox.ts";
+import { findProgram } from "../../agent-core/platform/find-program.ts";
 import { vscodeRipgrep } from "../../extension/agent/vscode-ripgrep.ts";
 import { vscodeTestFolder } from "../../scripts/project.ts";
 import { isCI, missingTestPrograms, type TestProgram } from "../../scripts/system-programs.ts";

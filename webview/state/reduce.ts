@@ -51,6 +51,7 @@ const handlers: Handlers = {
       : { ...state.route, task: undefined },
     sessionId: event.sessionId,
     agentName: event.agentName,
+    isForeign: event.isForeign === true,
     configOptions: event.configOptions,
     commands: event.commands,
   }),

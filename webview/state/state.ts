@@ -189,6 +189,8 @@ export type PanelState = {
   readonly history: HistoryPage | undefined;
   readonly sessionId: string | undefined;
   readonly agentName: string;
+  /** Another agent than Hermes: it takes no messages into a running turn. */
+  readonly isForeign: boolean;
   readonly entries: readonly Entry[];
   /** Tool calls that are shown in the card of another call. */
   readonly nestedCalls: NestedCalls;
@@ -248,6 +250,7 @@ export const emptyState: PanelState = {
   history: undefined,
   sessionId: undefined,
   agentName: "Hermes",
+  isForeign: false,
   entries: [],
   nestedCalls: { groups: new Map(), parents: new Map() },
   earlier: undefined,

@@ -120,15 +120,17 @@ const STEPS: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
 
 function Actions({ id }: { readonly id: string }) {
   const { store, post } = usePanel();
-  const { running } = store.shown.value;
+  const { running, isForeign } = store.shown.value;
   return (
     <>
-      <IconButton
-        icon="arrow-up"
-        name="Send queued message now"
-        title={running ? "Send now: the agent reads it after the current step" : "Send"}
-        act={() => post({ type: "queue-send", id })}
-      />
+      {(!running || !isForeign) && (
+        <IconButton
+          icon="arrow-up"
+          name="Send queued message now"
+          title={running ? "Send now: the agent reads it after the current step" : "Send"}
+          act={() => post({ type: "queue-send", id })}
+        />
+      )}
       {running && (
         <IconButton
           icon="stop-circle"

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { findProgram } from "../find-program.ts";
+import { findProgram } from "../../platform/find-program.ts";
 import { type Backend, type CommandVariables, OWN_VARIABLES, type Plan, type UserShell } from "./backend.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { quote } from "./preamble.ts";

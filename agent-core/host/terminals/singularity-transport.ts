@@ -1,7 +1,7 @@
 /** Runs commands in an instance of a container image, through the command line of Apptainer or its forerunner Singularity. */
 import { randomUUID } from "node:crypto";
 import { messageOf } from "../../platform/errors.ts";
-import { findProgram } from "../find-program.ts";
+import { findProgram } from "../../platform/find-program.ts";
 import { placeProblem, type ScriptProgram, type Transport } from "./remote-backend.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeF
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findProgram } from "../../../agent-core/host/find-program.ts";
+import { findProgram } from "../../../agent-core/platform/find-program.ts";
 import { tool as executeCode } from "../../../agent-core/tools/execute-code.ts";
 import { table } from "../../../agent-core/tools/table.gen.ts";
 import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";

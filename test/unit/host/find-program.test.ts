@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { findProgram } from "../../../agent-core/host/find-program.ts";
+import { findProgram } from "../../../agent-core/platform/find-program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hermes-programs-"));
 

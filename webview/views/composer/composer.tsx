@@ -6,10 +6,12 @@ import { usePanel } from "../panel-context.ts";
 import { ComposerFoot } from "./composer-foot.tsx";
 import { DraftField } from "./draft-field.tsx";
 
+const QUEUE_HINTS = { own: "Queue a message… (Ctrl+Enter: send it now)", foreign: "Queue a message…" } as const;
+
 export function Composer() {
   const panel = usePanel();
   const { store, post, draft } = panel;
-  const { running, commands, agentName, queue, facts } = store.shown.value;
+  const { running, commands, agentName, isForeign, queue, facts } = store.shown.value;
   const canSend = isSendable(draft.value);
   const suggested = newIn(draft.value, facts.suggested);
   const send = (now: boolean): void => {
@@ -38,7 +40,7 @@ export function Composer() {
       <div class="composer-box">
         <DraftField
           label={`Message ${agentName}`}
-          placeholder={running ? "Queue a message… (Ctrl+Enter: send it now)" : `Ask ${agentName}…`}
+          placeholder={running ? QUEUE_HINTS[isForeign ? "foreign" : "own"] : `Ask ${agentName}…`}
           draft={draft}
           commands={commands}
           focus={panel.composerFocus.value}

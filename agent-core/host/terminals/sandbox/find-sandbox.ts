@@ -1,7 +1,7 @@
 /** Sandbox program of this machine: bwrap on Linux, sandbox-exec on macOS. */
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { findProgram } from "../../find-program.ts";
+import { findProgram } from "../../../platform/find-program.ts";
 import { bwrapArguments, type SandboxedRun } from "./bwrap.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 

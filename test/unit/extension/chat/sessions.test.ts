@@ -1,6 +1,7 @@
 import { methods } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import type { HostMessage, PanelEvent } from "../../../../agent-core/protocol/panel-events.ts";
+import { type AgentConnection, HERMES_OFFERS } from "../../../../extension/agent/agent-connection.ts";
 import { PanelConnection } from "../../../../extension/chat/panel-connection.ts";
 import { SessionRouter, Sessions, type SessionsOptions } from "../../../../extension/chat/sessions.ts";
 
@@ -40,13 +41,29 @@ class FakeAgent {
   }
 }
 
+const NO_DISK_EDITS: SessionsOptions["diskEdits"] = {
+  begin: () => Promise.resolve(),
+  collect: () => Promise.resolve(),
+  end: () => Promise.resolve(),
+};
+
+function connectionTo(agent: FakeAgent): AgentConnection {
+  return {
+    ...{ name: undefined, title: "Hermes", offers: HERMES_OFFERS },
+    agent: (async () => agent) as unknown as AgentConnection["agent"],
+    explain: (error) => Promise.resolve(String(error)),
+    signIn: () => Promise.resolve(false),
+  };
+}
+
 function window(last?: string, running: readonly string[] = []) {
   const agent = new FakeAgent();
   const panel = new PanelConnection(true);
   const router = new SessionRouter();
   const memory: { last: string | undefined; running: readonly string[] } = { last, running };
   const options: SessionsOptions = {
-    agent: (async () => agent) as unknown as SessionsOptions["agent"],
+    agentOf: () => connectionTo(agent),
+    diskEdits: NO_DISK_EDITS,
     warnings: () => [],
     promptBlocks: async ({ text }) => [{ type: "text", text }],
     place: async () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),

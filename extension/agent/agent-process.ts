@@ -1,0 +1,219 @@
+/** Another agent than Hermes, as a child process that speaks ACP over its standard streams. */
+import { Readable, Writable } from "node:stream";
+import {
+  type ClientConnection,
+  type ClientContext,
+  type InitializeResponse,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+} from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import { type GroupProcess, startGroup } from "../../agent-core/platform/children/group-process.ts";
+import { Deadline } from "../../agent-core/platform/deadline.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import type { ClientServices } from "../client/client-services.ts";
+import { type AgentConnection, type AgentOffers, offersOf } from "./agent-connection.ts";
+import { connectForeign } from "./connection.ts";
+import { namedSessions } from "./session-names.ts";
+
+/** `npx` may have to download the program first. Milliseconds. */
+const START_MS = 90_000;
+/** Time for the exit code after the streams have closed. Milliseconds. */
+const EXIT_MS = 500;
+/** End of stderr for the error of an agent that ended. */
+const STDERR_CHARS = 2_000;
+const STDERR_LINES = 3;
+
+/** Command line of an agent. */
+export type AgentProgram = {
+  /** Without a colon. */
+  readonly name: string;
+  readonly title: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Command that installs the program. */
+  readonly install?: string;
+};
+
+type Running = {
+  readonly process: GroupProcess;
+  readonly connection: ClientConnection;
+  readonly facts: InitializeResponse;
+};
+
+export class AgentProcess implements AgentConnection, vscode.Disposable {
+  readonly #program: AgentProgram;
+  readonly #services: ClientServices;
+  readonly #log: vscode.LogOutputChannel;
+  readonly #ended = new vscode.EventEmitter<void>();
+  #starting: Promise<Running> | undefined;
+  #offers = offersOf({});
+  #stderr = "";
+  /** Reason of the last end; undefined since the next start. */
+  #lastEnd: string | undefined;
+  #isDisposed = false as boolean;
+
+  /** The process ended by itself. */
+  readonly onDidEnd = this.#ended.event;
+
+  constructor(program: AgentProgram, services: ClientServices, log: vscode.LogOutputChannel) {
+    this.#program = program;
+    this.#services = services;
+    this.#log = log;
+  }
+
+  get name(): string {
+    return this.#program.name;
+  }
+
+  get title(): string {
+    return this.#program.title;
+  }
+
+  get offers(): AgentOffers {
+    return this.#offers;
+  }
+
+  async agent(): Promise<ClientContext> {
+    return (await this.#running()).connection.agent;
+  }
+
+  async explain(error: unknown): Promise<string> {
+    // The streams of a process close before its exit is known.
+    if (!(error instanceof RequestError)) {
+      const running = await this.#starting?.catch(() => undefined);
+      const end = running && (await this.#endOf(running.process));
+      return end ?? this.#lastEnd ?? messageOf(error);
+    }
+    const { data } = error;
+    const details = typeof data === "object" && data !== null && "details" in data ? data.details : data;
+    return typeof details === "string" ? `${error.message}: ${details}` : error.message;
+  }
+
+  async signIn(): Promise<boolean> {
+    const { facts, connection } = await this.#running();
+    const methodsOffered = facts.authMethods ?? [];
+    const picked = await vscode.window.showQuickPick(
+      methodsOffered.map((method) => ({ label: method.name, detail: method.description ?? "", method })),
+      { title: `Sign In to ${this.title}`, placeHolder: `${this.title} needs a sign-in`, ignoreFocusOut: true },
+    );
+    if (picked === undefined) return false;
+    const { method } = picked;
+    if ("type" in method && method.type === "terminal") return this.#signInWithTerminal(method);
+    await connection.agent.request(methods.agent.authenticate, { methodId: method.id });
+    return true;
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#ended.dispose();
+    void this.#starting?.then(({ process }) => process.end()).catch(() => undefined); // it never started
+  }
+
+  #running(): Promise<Running> {
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<Running> {
+    this.#lastEnd = undefined;
+    if (!vscode.workspace.isTrusted) throw new Error(`Trust this workspace to use ${this.title}.`);
+    const { command, args, env } = this.#program;
+    this.#stderr = "";
+    const cwd = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+    if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
+    const process = await startGroup({ command, args, cwd, env: environment(env) }).catch((error: unknown) => {
+      throw new Error(this.#startReason(error));
+    });
+    process.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
+      this.#log.info(`${this.name}: ${text.trimEnd()}`);
+    });
+    try {
+      return await this.#connect(process);
+    } catch (error) {
+      await process.end();
+      throw error;
+    }
+  }
+
+  async #connect(process: GroupProcess): Promise<Running> {
+    const stream = ndJsonStream(Writable.toWeb(process.stdin), Readable.toWeb(process.stdout) as ReadableStream);
+    const connecting = connectForeign(namedSessions(stream, this.name), this.#services);
+    if (!(await new Deadline(START_MS).waitFor(connecting))) {
+      const limit = `${START_MS / 1000} s`;
+      throw new Error(`${this.title} did not answer within ${limit}. Is \`${this.#program.command}\` an ACP agent?`);
+    }
+    const { connection, facts } = await connecting.catch(async (error: unknown) => {
+      throw new Error((await this.#endOf(process)) ?? messageOf(error));
+    });
+    if (facts.protocolVersion !== PROTOCOL_VERSION) {
+      const version = `version ${facts.protocolVersion} of the Agent Client Protocol`;
+      throw new Error(`${this.title} speaks ${version}, and Hermes version ${PROTOCOL_VERSION}. Update ${this.title}.`);
+    }
+    this.#offers = offersOf(facts);
+    const running = { process, connection, facts };
+    void process.ended.then((how) => this.#hasEnded(how));
+    return running;
+  }
+
+  #hasEnded(how: string): void {
+    if (this.#isDisposed) return;
+    this.#starting = undefined;
+    this.#lastEnd = this.#endReason(how);
+    this.#log.error(this.#lastEnd);
+    this.#ended.fire();
+  }
+
+  #startReason(error: unknown): string {
+    const { command, install } = this.#program;
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (!isMissing) return `${this.title} did not start: ${messageOf(error)}`;
+    const step = install === undefined ? "Correct the setting hermes.agents." : `Install it with \`${install}\`.`;
+    return `${this.title} did not start: there is no program ${command}. ${step}`;
+  }
+
+  /** Undefined for a process that runs. */
+  async #endOf({ ended }: GroupProcess): Promise<string | undefined> {
+    return (await new Deadline(EXIT_MS).waitFor(ended)) ? this.#endReason(await ended) : undefined;
+  }
+
+  #endReason(how: string): string {
+    const lines = this.#stderr.split("\n").map((line) => line.trim());
+    const said = lines.filter((line) => line !== "").slice(-STDERR_LINES);
+    return `${this.title} ended with ${[how, said.join(" | ")].filter((part) => part !== "").join(": ")}. Your next message starts it again.`;
+  }
+
+  /** Runs the agent's own sign-in in a terminal; true when it ended well. */
+  #signInWithTerminal(method: { readonly args?: string[]; readonly env?: Record<string, string> }): Promise<boolean> {
+    const { command, args, env } = this.#program;
+    const terminal = vscode.window.createTerminal({
+      name: `Sign In to ${this.title}`,
+      shellPath: command,
+      shellArgs: [...args, ...(method.args ?? [])],
+      env: { ...env, ...method.env },
+    });
+    terminal.show();
+    return new Promise((resolve) => {
+      const subscription = vscode.window.onDidCloseTerminal((closed) => {
+        if (closed !== terminal) return;
+        subscription.dispose();
+        resolve(closed.exitStatus?.code === 0);
+      });
+    });
+  }
+}
+
+/** Variables of VS Code itself would change how Node programs start. */
+function environment(own: Readonly<Record<string, string>>): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !/^(?:VSCODE|ELECTRON)_/.test(entry[0]),
+  );
+  return { ...Object.fromEntries(inherited), ...own };
+}

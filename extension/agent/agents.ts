@@ -1,0 +1,101 @@
+/** The agents of the window: Hermes, those of the setting `hermes.agents`, and known programs that are installed. */
+import * as vscode from "vscode";
+import * as z from "zod";
+import { findProgram } from "../../agent-core/platform/find-program.ts";
+import type { ClientServices } from "../client/client-services.ts";
+import type { AgentConnection } from "./agent-connection.ts";
+import { AgentProcess, type AgentProgram } from "./agent-process.ts";
+import { agentOf } from "./session-names.ts";
+
+/** Agents with a program of their own, or an adapter's. */
+const PRESETS: readonly AgentProgram[] = [
+  { title: "Claude Code", command: "claude-agent-acp", npm: "@agentclientprotocol/claude-agent-acp", name: "claude" },
+  { title: "Codex", command: "codex-acp", npm: "@agentclientprotocol/codex-acp", name: "codex" },
+  { title: "Gemini CLI", command: "gemini", args: ["--acp"], npm: "@google/gemini-cli", name: "gemini" },
+  { title: "OpenCode", command: "opencode", args: ["acp"], npm: "opencode-ai", name: "opencode" },
+].map(({ npm, args = [], ...program }) => ({ ...program, args, env: {}, install: `npm install -g ${npm}` }));
+
+/** A colon would end the name in the ids of its sessions. */
+const Configured = z.record(
+  z.string().regex(/^[^:]+$/, "an agent's name has no colon"),
+  z.object({
+    command: z.string().min(1),
+    args: z.array(z.string()).default([]),
+    env: z.record(z.string(), z.string()).default({}),
+  }),
+);
+
+export type AgentChoice = { readonly program: AgentProgram; readonly isInstalled: boolean };
+
+export type AgentsOptions = {
+  readonly hermes: AgentConnection;
+  readonly services: ClientServices;
+  readonly log: vscode.LogOutputChannel;
+  /** Name of the agent that new sessions get; undefined: Hermes. */
+  readonly chosen: { get(): string | undefined; set(name: string | undefined): void };
+};
+
+export class Agents implements vscode.Disposable {
+  readonly #options: AgentsOptions;
+  readonly #processes = new Map<string, AgentProcess>();
+  readonly #ended = new vscode.EventEmitter<string>();
+
+  /** An agent other than Hermes has ended by itself; its name. */
+  readonly onDidEnd = this.#ended.event;
+
+  constructor(options: AgentsOptions) {
+    this.#options = options;
+  }
+
+  /** Agent of a stored session; without one, the agent of new sessions. */
+  of(sessionId: string | undefined): AgentConnection {
+    const name = sessionId === undefined ? this.#options.chosen.get() : agentOf(sessionId);
+    return name === undefined ? this.#options.hermes : this.#process(name);
+  }
+
+  /** New sessions get this agent; undefined: Hermes. */
+  choose(name: string | undefined): void {
+    this.#options.chosen.set(name);
+  }
+
+  /** All but Hermes. Throws an Error in one line when the setting is invalid. */
+  choices(): readonly AgentChoice[] {
+    const own = configured();
+    const known = PRESETS.filter(({ name }) => own.every((program) => program.name !== name));
+    return [
+      ...own.map((program) => ({ program, isInstalled: true })),
+      ...known.map((program) => ({ program, isInstalled: findProgram(program.command) !== undefined })),
+    ];
+  }
+
+  dispose(): void {
+    for (const process of this.#processes.values()) process.dispose();
+    this.#ended.dispose();
+  }
+
+  #process(name: string): AgentConnection {
+    const running = this.#processes.get(name);
+    if (running !== undefined) return running;
+    const program = this.choices().find((choice) => choice.program.name === name)?.program ?? unknownProgram(name);
+    const { services, log } = this.#options;
+    const process = new AgentProcess(program, services, log);
+    process.onDidEnd(() => this.#ended.fire(name));
+    this.#processes.set(name, process);
+    return process;
+  }
+}
+
+/** A session's agent that the settings no longer have: its start says so. */
+function unknownProgram(name: string): AgentProgram {
+  return { name, title: name, command: name, args: [], env: {} };
+}
+
+/** The setting has the scope of the machine, so that no workspace can name a program. */
+function configured(): readonly AgentProgram[] {
+  const setting = Configured.safeParse(vscode.workspace.getConfiguration("hermes").get("agents", {}));
+  if (!setting.success) {
+    const [issue] = setting.error.issues;
+    throw new Error(`The setting hermes.agents is invalid: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+  }
+  return Object.entries(setting.data).map(([name, program]) => ({ name, title: name, ...program }));
+}
