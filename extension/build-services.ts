@@ -15,7 +15,10 @@ import { taskActions } from "./chat/actions/task-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
 import type { SessionPlace } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
-import { PanelConnection } from "./chat/panel-connection.ts";
+import { EditorTabs } from "./chat/editor-tabs.ts";
+import type { PageParts } from "./chat/panel-page.ts";
+import type { ChatPanel } from "./chat/panels.ts";
+import { Panels } from "./chat/panels.ts";
 import { SessionExtensions } from "./chat/session-extensions.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
@@ -34,6 +37,7 @@ import { SkillProblems } from "./problems/skill-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
 import type { DiskEdits } from "./review/disk-edits.ts";
+import type { CheckpointDocuments } from "./review/earlier-texts.ts";
 import type { Services } from "./services.ts";
 import { AttentionCounter, notifyRequest, StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -51,50 +55,48 @@ const RUNNING_KEY = "hermes.runningSessions";
 export function buildServices(context: vscode.ExtensionContext): { services: Services; view: ChatView } {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
   const status = new StatusItem();
-  const panel = new PanelConnection(vscode.workspace.isTrusted);
+  const panels = panelsIn(log);
   const router = new SessionRouter();
   const attention = new AttentionCounter();
   const { review, opener, editReview, diskEdits, checkpoints, onDidSettle } = buildReview(context, log);
   const environment = new AgentEnvironment(context.secrets);
   const models = new ModelMemory(context.globalState);
   const sessionListChanges = new SessionListChanges();
-  const requests = requestsIn(panel, router, log, (sessionIds) => {
-    attention.setRequests(sessionIds.length);
-    sessions.setAsking(sessionIds);
-  });
+  const requests = requestsIn(
+    panels,
+    router,
+    (sessionId) => sessions.reveal(sessionId),
+    (sessionIds) => {
+      attention.setRequests(sessionIds.length);
+      sessions.setAsking(sessionIds);
+    },
+  );
   const terminals = terminalsIn(router, log);
-  const skillProblems = new SkillProblems(() => void services.extensions.refresh().catch(() => undefined));
+  const skillProblems = new SkillProblems(() => void services.extensions.refresh(panels.active).catch(() => undefined));
   const client: ClientServices = {
-    ...{ terminals, requests, panel, editReview, skillProblems, problems: new EditProblems() },
+    ...{ terminals, requests, panels, editReview, skillProblems, problems: new EditProblems() },
     sessionUpdate: (notification) => router.update(notification),
     sessionLists: sessionListChanges,
   };
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
-  const sessions = sessionsIn(context, { panel, router, status, models, diskEdits, agents });
-  const history = new SessionHistory(worker, panel, sessions, sessionListChanges);
-  const restores = new SessionRestores(worker, sessions, checkpoints, (text) =>
-    panel.command({ kind: "withdraw", text }),
-  );
-  const firstRun = new FirstRun(worker, panel, models);
+  const sessions = sessionsIn(context, { panels, router, status, models, diskEdits, agents });
+  const history = new SessionHistory(worker, panels.sideBar, sessions, sessionListChanges);
+  const page: PageParts = {
+    root: vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
+    ...{ panels, log },
+    actionsOf: (panel) => actionsOf(panel, services, { requests, checkpoints }),
+  };
+  const tabs = new EditorTabs(page, sessions);
   const services: Services = {
-    ...{ log, panel, worker, agents, sessions, history, sessionListChanges },
-    ...{ review, opener, terminals, environment, models, firstRun },
-    extensions: new SessionExtensions(worker, panel, sessions),
-    inlineEdits: new InlineEdits(sessions, (sessionId) => revealSession(sessionId, panel, log)),
+    ...{ log, panels, tabs, worker, agents, sessions, history, sessionListChanges },
+    ...{ review, opener, terminals, environment, models },
+    firstRun: new FirstRun(worker, panels, models),
+    extensions: new SessionExtensions(worker, panels),
+    inlineEdits: new InlineEdits(sessions, (sessionId) => sessions.reveal(sessionId)),
     launcher: new AgentLauncher(context),
   };
-  const view = new ChatView(
-    vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
-    panel,
-    {
-      ...sessionActions({ sessions, panel, history, worker, requests, restores }),
-      ...workspaceActions(services),
-      ...taskActions(services),
-      ...contextActions(services),
-    },
-    log,
-  );
+  const view = new ChatView(page);
   context.subscriptions.push(
     ...[log, worker, agents, terminals, client.problems, skillProblems, status, history, sessionListChanges, attention],
     status.follow(sessions),
@@ -104,7 +106,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
       status.waiting(count);
     }),
     onDidSettle(() => {
-      panel.setFacts({ review: review.files, undone: review.undoneCount });
+      panels.setFacts({ review: review.files, undone: review.undoneCount });
       attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
     }),
     reportDecisions(services),
@@ -119,7 +121,25 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   return { services, view };
 }
 
-type SessionParts = Pick<Services, "panel" | "models" | "agents"> & {
+/** Actions of one panel, with a list of sessions and restores of its own. */
+function actionsOf(
+  panel: ChatPanel,
+  services: Services,
+  parts: { readonly requests: Requests; readonly checkpoints: CheckpointDocuments },
+): ReturnType<PageParts["actionsOf"]> {
+  const { worker, sessions, sessionListChanges } = services;
+  const history = new SessionHistory(worker, panel, sessions, sessionListChanges);
+  const restores = new SessionRestores(worker, panel, parts.checkpoints);
+  const actions = {
+    ...sessionActions({ ...services, requests: parts.requests, panel, history, restores }),
+    ...workspaceActions(services, panel),
+    ...taskActions(services, panel),
+    ...contextActions(services, panel),
+  };
+  return { actions, dispose: () => history.dispose() };
+}
+
+type SessionParts = Pick<Services, "panels" | "models" | "agents"> & {
   readonly router: SessionRouter;
   readonly status: StatusItem;
   readonly diskEdits: DiskEdits;
@@ -127,7 +147,7 @@ type SessionParts = Pick<Services, "panel" | "models" | "agents"> & {
 
 function sessionsIn(
   context: vscode.ExtensionContext,
-  { panel, router, status, models, diskEdits, agents }: SessionParts,
+  { panels, router, status, models, diskEdits, agents }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
   const texts = attachmentTexts();
@@ -140,7 +160,7 @@ function sessionsIn(
       promptBlocks: (content) => promptBlocks(content, texts),
       opened: (opened) => {
         if (opened === undefined) return;
-        panel.setFacts({ sandbox: opened.sandbox });
+        panels.setFacts({ sandbox: opened.sandbox });
         status.sandbox(opened.sandbox);
       },
       // A choice that cannot be stored is lost with the window.
@@ -148,7 +168,7 @@ function sessionsIn(
       lastShown: lastShownIn(context.workspaceState),
       running: runningIn(context.workspaceState),
     },
-    panel,
+    panels,
     router,
   );
 }
@@ -162,35 +182,36 @@ function terminalsIn(router: SessionRouter, log: vscode.LogOutputChannel): Agent
   });
 }
 
-/** Requests with cards in the panel, and notifications while the panel does not show them. */
+function panelsIn(log: vscode.LogOutputChannel): Panels {
+  return new Panels(vscode.workspace.isTrusted, () =>
+    vscode.commands.executeCommand(`${CHAT_VIEW}.focus`).then(undefined, (error: unknown) => log.error(String(error))),
+  );
+}
+
+/** Requests with cards in the panels, and notifications while no panel in sight shows them. */
 function requestsIn(
-  panel: PanelConnection,
+  panels: Panels,
   router: SessionRouter,
-  log: vscode.LogOutputChannel,
+  reveal: (sessionId: string) => void,
   changed: (sessionIds: readonly string[]) => void,
 ): Requests {
   const requests = new Requests({
     show: (sessionId, event) => router.emit(sessionId, event),
     changed,
-    isInSight: (sessionId) => panel.isShowing(router.logOf(sessionId)),
-    reveal: (sessionId) => revealSession(sessionId, panel, log),
+    isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
+    reveal,
     notify: notifyRequest,
   });
-  panel.onDidChangeSight(() => requests.sightChanged());
+  panels.onDidChangeSight(() => requests.sightChanged());
   return requests;
 }
 
-function revealSession(sessionId: string, panel: PanelConnection, log: vscode.LogOutputChannel): void {
-  panel.command({ kind: "open-session", sessionId });
-  vscode.commands.executeCommand(`${CHAT_VIEW}.focus`).then(undefined, (error: unknown) => log.error(String(error)));
-}
-
 /** Reports the life of the worker, and ends and reopens what depended on the one that ended. */
-function followWorker({ worker, panel, terminals, sessions }: Services): vscode.Disposable {
+function followWorker({ worker, panels, terminals, sessions }: Services): vscode.Disposable {
   return worker.onDidChange(({ state, message }) => {
-    panel.setFacts({ agent: { state, ...(message !== undefined && { message }) } });
+    panels.setFacts({ agent: { state, ...(message !== undefined && { message }) } });
     if (state === "restarting" || state === "failed") {
-      panel.setFacts({ processes: [], extensions: [] });
+      panels.setFacts({ processes: [], extensions: [] });
       void terminals.endAll();
     }
     if (state === "restarting") setImmediate(() => sessions.agentRestarted());
@@ -261,7 +282,7 @@ function lastShownIn(memory: vscode.Memento) {
 /** Applies changes of keys, settings and trust to the running agent, and opens the first-run page. */
 function followSettings({
   sessions,
-  panel,
+  panels,
   environment,
   history,
   firstRun,
@@ -272,12 +293,12 @@ function followSettings({
     work.catch((error: unknown) => log.error(messageOf(error)));
   };
   // VS Code restarts the extension host with the first folder, so the state of the window stays.
-  panel.setFacts({ folder: folderState() });
-  const startPage = new StartPage(history, panel, firstRun);
+  panels.setFacts({ folder: folderState() });
+  const startPage = new StartPage(history, panels, firstRun);
   return [
     startPage,
     sessions.onDidBegin(() => sessions.shown.agent.offers.hermes && logged(startPage.begin())),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(notifyWorkspaceTrusted(panel, worker))),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(notifyWorkspaceTrusted(panels, worker))),
     environment.onDidChangeKeys(() => logged(environment.sync(worker))),
     vscode.workspace.onDidChangeConfiguration((change) => {
       const changed = (...names: readonly string[]): boolean =>
@@ -290,8 +311,8 @@ function followSettings({
 }
 
 /** An agent that starts later gets the trust with its first session. */
-async function notifyWorkspaceTrusted(panel: PanelConnection, worker: AgentWorker): Promise<void> {
-  panel.setFacts({ isTrusted: true });
+async function notifyWorkspaceTrusted(panels: Panels, worker: AgentWorker): Promise<void> {
+  panels.setFacts({ isTrusted: true });
   if (worker.isStarted) await call(await worker.agent(), settingsMethods.trust, {});
 }
 

@@ -3,7 +3,8 @@ import type * as vscode from "vscode";
 import type { AgentLauncher } from "./agent/agent-launcher.ts";
 import type { AgentWorker } from "./agent/agent-worker.ts";
 import type { Agents } from "./agent/agents.ts";
-import type { PanelConnection } from "./chat/panel-connection.ts";
+import type { EditorTabs } from "./chat/editor-tabs.ts";
+import type { Panels } from "./chat/panels.ts";
 import type { SessionExtensions } from "./chat/session-extensions.ts";
 import type { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import type { Sessions } from "./chat/sessions.ts";
@@ -17,11 +18,13 @@ import type { AgentTerminals } from "./terminals/agent-terminals.ts";
 
 export type Services = {
   readonly log: vscode.LogOutputChannel;
-  readonly panel: PanelConnection;
+  readonly panels: Panels;
+  readonly tabs: EditorTabs;
   readonly worker: AgentWorker;
   /** Hermes and other agents. */
   readonly agents: Agents;
   readonly sessions: Sessions;
+  /** For lists outside the panels, which have their own. */
   readonly history: SessionHistory;
   readonly sessionListChanges: SessionListChanges;
   readonly review: Review;

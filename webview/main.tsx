@@ -29,6 +29,7 @@ const panel = new Panel(acquireVsCodeApi(), {
 window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
   if (isHostMessage(data)) panel.receive(data);
 });
+window.addEventListener("focus", () => panel.post({ type: "focus" }));
 const root = document.getElementById("root");
 if (root !== null) {
   render(

@@ -9,6 +9,8 @@ export type ScrollAnchor = { readonly epoch: string; readonly key: string; reado
 export type StateKeeper = { getState(): unknown; setState(value: unknown): void };
 
 type Kept = {
+  /** Tells the host which session a restored tab shows. Undefined before the first one. */
+  readonly sessionId: string | undefined;
   readonly draft: string;
   readonly attachments: readonly Attachment[];
   readonly route: { readonly sessions: boolean; readonly extensions: boolean; readonly setup: boolean };
@@ -30,6 +32,10 @@ export class PanelMemory {
   constructor(keeper: StateKeeper) {
     this.#keeper = keeper;
     this.#kept = parse(keeper.getState());
+  }
+
+  get sessionId(): string | undefined {
+    return this.#kept.sessionId;
   }
 
   get draft(): Draft {
@@ -73,6 +79,7 @@ function parse(value: unknown): Kept {
   const kept: Partial<Record<keyof Kept, unknown>> = typeof value === "object" && value !== null ? value : {};
   const folds = typeof kept.folds === "object" && kept.folds !== null ? Object.entries(kept.folds) : [];
   return {
+    sessionId: typeof kept.sessionId === "string" ? kept.sessionId : undefined,
     draft: typeof kept.draft === "string" ? kept.draft : "",
     attachments: Array.isArray(kept.attachments) ? kept.attachments.flatMap((one) => toAttachment(one) ?? []) : [],
     route: parseRoute(kept.route),

@@ -273,10 +273,10 @@ export class Panel {
 
   /** Keeps the draft and the page for the time when the panel is hidden or reloaded. */
   #remember(): void {
-    const { route, seenExtensions } = this.store.shown.value;
+    const { route, seenExtensions, sessionId = this.memory.sessionId } = this.store.shown.value;
     const { sessions, extensions, setup } = route;
     const { text: draft, attachments } = this.draft.value;
-    this.memory.keep({ draft, attachments, route: { sessions, extensions, setup }, seenExtensions });
+    this.memory.keep({ sessionId, draft, attachments, route: { sessions, extensions, setup }, seenExtensions });
   }
 }
 

@@ -232,8 +232,10 @@ export const WorkspaceFacts = z.object({
   /** Sandbox of the commands of the session opened last; missing before the first one. */
   sandbox: HermesSandbox.exactOptional(),
   review: z.array(ReviewedFile).readonly(),
-  /** Sessions that work, ask or have finished while the panel shows another one. */
-  background: z.array(z.object({ sessionId: z.string(), state: z.enum(["working", "asks", "done"]) })).readonly(),
+  /** Sessions that work, ask or have finished out of sight. `isInSight`: the user sees the session in a panel. */
+  background: z
+    .array(z.object({ sessionId: z.string(), state: z.enum(["working", "asks", "done"]), isInSight: z.boolean() }))
+    .readonly(),
   /** Number of files whose undo can be redone. */
   undone: z.number(),
   /** Background processes of every open session. */

@@ -26,6 +26,8 @@ const connection = [
   z.object({ type: z.literal("ack"), epoch: id, next: z.int().min(0) }),
   /** The panel has run a command. */
   z.object({ type: z.literal("command-done"), id }),
+  /** The page got the keyboard focus. */
+  z.object({ type: z.literal("focus") }),
 ] as const;
 
 const conversation = [
@@ -76,6 +78,8 @@ const sessions = [
   /** The panel no longer shows the list, which needs no updates. */
   z.object({ type: z.literal("history-close") }),
   z.object({ type: z.literal("session-open"), sessionId: id }),
+  /** Shows the session in a tab of the editor. */
+  z.object({ type: z.literal("session-open-tab"), sessionId: id }),
   z.object({ type: z.literal("session-rename"), sessionId: id, title: z.string().max(300) }),
   /** The user has confirmed it. */
   z.object({ type: z.literal("session-delete"), sessionId: id }),

@@ -111,10 +111,10 @@ function registerSessionRequests(app: ClientApp, { requests, sessionUpdate }: Cl
 }
 
 /** Processes, extensions and lists of sessions. */
-function registerSessionFacts(app: ClientApp, { sessionLists, panel, skillProblems }: ClientServices): void {
-  onAgentNotification(app, processMethods.changed, ({ params }) => panel.setProcesses(params));
+function registerSessionFacts(app: ClientApp, { sessionLists, panels, skillProblems }: ClientServices): void {
+  onAgentNotification(app, processMethods.changed, ({ params }) => panels.setProcesses(params));
   onAgentNotification(app, extensionMethods.changed, ({ params }) => {
-    panel.setExtensions(params);
+    panels.setExtensions(params);
     skillProblems.show(params);
   });
   onAgentNotification(app, sessionMethods.building, ({ params }) => sessionLists.building(params));

@@ -11,9 +11,9 @@ import {
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import { HermesFaultData, type PromptBlock, steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
+import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
 import {
   type HermesLoadMeta,
@@ -45,16 +45,15 @@ export type SessionPorts = {
   readonly warnings: () => readonly string[];
   /** Content blocks of a message, with its attachments as they are now. */
   readonly promptBlocks: (content: PromptContent) => Promise<PromptBlock[]>;
-  /** Puts text into the composer, before the draft. */
-  readonly compose: (text: string) => void;
-  readonly attach: (attachments: readonly Attachment[]) => void;
+  /** Sends a command to the session's panel. */
+  readonly command: (session: ChatSession, command: PanelCommand) => void;
   /** New sessions start with this model. */
   readonly rememberModel: (choice: string) => void;
   /** The agent has opened a session. Undefined from an agent that says nothing about it. */
   readonly opened: (opened: HermesOpenedMeta | undefined) => void;
   /** The session has an id and an empty log: it was opened, or opened again under another id. */
   readonly began: (session: ChatSession, previousId: string | undefined) => void;
-  /** A turn started or ended, or options have changed. */
+  /** A turn started or ended, or options or the title have changed. */
   readonly changed: (session: ChatSession) => void;
   /** A session without a turn was left, and is about to close. */
   readonly closing: (session: ChatSession) => void;
@@ -88,7 +87,7 @@ export class ChatSession {
   #options: readonly SessionConfigOption[] = [];
   #opening: Promise<void> = Promise.resolve();
   readonly #ready: Promise<unknown> | undefined;
-  #hasEndedTurn = false as boolean;
+  #title: string | undefined;
   readonly agent: AgentConnection;
 
   /** Opens nothing yet. `stored`: the session to load; default: a new one. It opens after `ready` has settled. */
@@ -115,9 +114,9 @@ export class ChatSession {
     return kind === "starting" || kind === "running";
   }
 
-  /** True from the end of a turn in the background until the panel shows the session. */
-  get hasEndedTurn(): boolean {
-    return this.#hasEndedTurn;
+  /** Undefined until the agent has named the session. */
+  get title(): string | undefined {
+    return this.#title;
   }
 
   /** Resolves when the session is open, or the log says why it is not. */
@@ -135,8 +134,6 @@ export class ChatSession {
     const wasRunning = this.isRunning;
     const [next, effects] = reduceSession(this.#state, event);
     this.#state = next;
-    if (!next.isInBackground) this.#hasEndedTurn = false;
-    else if (wasRunning && !this.isRunning) this.#hasEndedTurn = true;
     for (const effect of effects) this.#run(effect);
     if (this.isRunning !== wasRunning) this.#ports.changed(this);
   }
@@ -147,6 +144,10 @@ export class ChatSession {
     if (update.sessionUpdate === "current_mode_update") this.#modeChanged(update.currentModeId);
     const isEnd = update.sessionUpdate === "tool_call_update" && update.status === "completed";
     if (isEnd && !this.agent.offers.hermes) void this.#ports.diskEdits.collect();
+    if (update.sessionUpdate === "session_info_update" && update.title != null) {
+      this.#title = update.title;
+      this.#ports.changed(this);
+    }
     this.dispatch({ type: "update", update });
   }
 
@@ -194,10 +195,10 @@ export class ChatSession {
         void this.#cancel();
         break;
       case "compose":
-        this.#ports.compose(effect.text);
+        this.#ports.command(this, { kind: "compose", text: effect.text });
         break;
       case "attach":
-        this.#ports.attach(effect.attachments);
+        this.#ports.command(this, { kind: "attach", attachments: effect.attachments });
         break;
       case "remember-model":
         this.#rememberModel();

@@ -82,9 +82,9 @@ export class EventLog {
     this.#send(!known);
   }
 
-  /** The panel is gone; events are kept. */
-  detach(): void {
-    this.#post = undefined;
+  /** The panel of `post` is gone; events are kept. Without effect when another panel has taken the log. */
+  detach(post: (message: EventsMessage) => void): void {
+    if (this.#post === post) this.#post = undefined;
   }
 
   acknowledge(epoch: string, next: number): void {

@@ -1,4 +1,4 @@
-/** The host's end of the connection to the panel: facts of the workspace, one-shot commands, and the session's log. */
+/** The host's end of the connection to one panel: facts of the workspace, one-shot commands, and its session's log. */
 import { randomUUID } from "node:crypto";
 import type {
   ExtensionActed,
@@ -11,64 +11,34 @@ import type { EventLog } from "./event-log.ts";
 
 type QueuedCommand = Extract<HostMessage, { type: "command" }>;
 
-export class PanelConnection {
-  #log: EventLog | undefined;
-  #facts: WorkspaceFacts;
-  /** Commands that no panel has run yet. */
-  #commands: readonly QueuedCommand[] = [];
-  /** Undefined while no panel runs. */
-  #post: ((message: HostMessage) => void) | undefined;
-  readonly #sightChanged = new Set<() => void>();
-
-  constructor(isTrusted: boolean) {
-    this.#facts = {
-      agent: { state: "starting" },
-      isTrusted,
-      review: [],
-      undone: 0,
-      background: [],
-      processes: [],
-      extensions: [],
-      suggested: [],
-      isSuggesting: true,
-      setup: null,
-      folder: "open",
-      start: null,
-    };
-  }
-
-  get facts(): WorkspaceFacts {
-    return this.#facts;
-  }
-
-  /** True while a panel is visible and shows the session of this log. */
-  isShowing(log: EventLog | undefined): boolean {
-    return this.#post !== undefined && log !== undefined && log === this.#log;
-  }
-
+export type ConnectionPorts = {
+  readonly facts: () => WorkspaceFacts;
   /** The panel was shown or hidden, or shows another session. */
-  onDidChangeSight(listener: () => void): void {
-    this.#sightChanged.add(listener);
+  readonly sightChanged: () => void;
+};
+
+export class PanelConnection {
+  readonly #ports: ConnectionPorts;
+  #log: EventLog | undefined;
+  /** Commands that the panel has not run yet. */
+  #commands: readonly QueuedCommand[] = [];
+  /** Undefined while the panel's script does not run. */
+  #post: ((message: HostMessage) => void) | undefined;
+
+  constructor(ports: ConnectionPorts) {
+    this.#ports = ports;
   }
 
-  setFacts(changed: Partial<WorkspaceFacts>): void {
-    this.#facts = { ...this.#facts, ...changed };
-    this.#post?.({ type: "facts", facts: this.#facts });
+  /** True while the user can see the panel. */
+  get isVisible(): boolean {
+    return this.#post !== undefined;
   }
 
-  /** Replaces the background processes of one session. */
-  setProcesses({ sessionId, processes }: WorkspaceFacts["processes"][number]): void {
-    const others = this.#facts.processes.filter((entry) => entry.sessionId !== sessionId);
-    this.setFacts({ processes: processes.length === 0 ? others : [...others, { sessionId, processes }] });
+  sendFacts(): void {
+    this.#post?.({ type: "facts", facts: this.#ports.facts() });
   }
 
-  /** Replaces the extensions of one session. */
-  setExtensions({ sessionId, items }: WorkspaceFacts["extensions"][number]): void {
-    const others = this.#facts.extensions.filter((entry) => entry.sessionId !== sessionId);
-    this.setFacts({ extensions: items.length === 0 ? others : [...others, { sessionId, items }] });
-  }
-
-  /** Sends a command; it stays queued until a panel has run it. */
+  /** Sends a command; it stays queued until the panel has run it. */
   command(command: PanelCommand): void {
     const queued: QueuedCommand = { type: "command", id: randomUUID(), command };
     this.#commands = [...this.#commands, queued];
@@ -97,26 +67,27 @@ export class PanelConnection {
 
   /** Shows the session of this log. */
   show(log: EventLog): void {
-    this.#log?.detach();
+    if (this.#post !== undefined) this.#log?.detach(this.#post);
     this.#log = log;
     if (this.#post !== undefined) log.attach(this.#post, "", 0);
-    this.#fireSightChanged();
+    this.#ports.sightChanged();
   }
 
   /** The panel's script runs and has the events below `next` of `epoch`. */
   attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
     this.#post = post;
-    post({ type: "facts", facts: this.#facts });
+    this.sendFacts();
     this.#log?.attach(post, epoch, next);
     for (const queued of this.#commands) post(queued);
-    this.#fireSightChanged();
+    this.#ports.sightChanged();
   }
 
   /** The panel is closed or hidden. Events and commands are kept for the next one. */
   detach(): void {
+    if (this.#post === undefined) return;
+    this.#log?.detach(this.#post);
     this.#post = undefined;
-    this.#log?.detach();
-    this.#fireSightChanged();
+    this.#ports.sightChanged();
   }
 
   acknowledge(epoch: string, next: number): void {
@@ -125,9 +96,5 @@ export class PanelConnection {
 
   commandDone(id: string): void {
     this.#commands = this.#commands.filter((queued) => queued.id !== id);
-  }
-
-  #fireSightChanged(): void {
-    for (const listener of this.#sightChanged) listener();
   }
 }

@@ -1,4 +1,4 @@
-/** Extensions of the session shown, for the panel's page: their list, actions on them, and their files. */
+/** Extensions of a panel's session, for its page: their list, actions on them, and their files. */
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import {
@@ -9,8 +9,7 @@ import {
 import { call } from "../../agent-core/protocol/method.ts";
 import type { ExtensionPlace } from "../../agent-core/protocol/panel-messages.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { PanelConnection } from "./panel-connection.ts";
-import type { Sessions } from "./sessions.ts";
+import type { ChatPanel, Panels } from "./panels.ts";
 
 /** First text of a file that does not exist yet. */
 const TEMPLATES: Partial<Record<ExtensionPlace, string>> = {
@@ -20,45 +19,43 @@ const TEMPLATES: Partial<Record<ExtensionPlace, string>> = {
 
 export class SessionExtensions {
   readonly #worker: AgentWorker;
-  readonly #panel: PanelConnection;
-  readonly #sessions: Sessions;
+  readonly #panels: Panels;
 
-  constructor(worker: AgentWorker, panel: PanelConnection, sessions: Sessions) {
+  constructor(worker: AgentWorker, panels: Panels) {
     this.#worker = worker;
-    this.#panel = panel;
-    this.#sessions = sessions;
+    this.#panels = panels;
   }
 
-  /** Sends the list to the panel. */
-  async refresh(): Promise<void> {
-    const sessionId = await this.#sessionId();
-    if (sessionId !== undefined) this.#panel.setExtensions({ sessionId, items: (await this.#list(sessionId)).items });
+  /** Sends the list to the panels. */
+  async refresh(panel: ChatPanel): Promise<void> {
+    const sessionId = await openSessionId(panel);
+    if (sessionId !== undefined) this.#panels.setExtensions({ sessionId, items: (await this.#list(sessionId)).items });
   }
 
   /** The panel shows the outcome at the item. */
-  async act(act: Omit<HermesExtensionAct, "sessionId">): Promise<void> {
+  async act(panel: ChatPanel, act: Omit<HermesExtensionAct, "sessionId">): Promise<void> {
     const { id } = act;
     try {
-      const sessionId = await this.#sessionId();
+      const sessionId = await openSessionId(panel);
       if (sessionId === undefined) throw new Error("no session is open");
       const { message } = await call(await this.#worker.agent(), extensionMethods.act, { sessionId, ...act });
-      this.#panel.extensionActed({ id, message, isError: false });
+      panel.connection.extensionActed({ id, message, isError: false });
     } catch (error) {
-      this.#panel.extensionActed({ id, message: messageOf(error), isError: true });
+      panel.connection.extensionActed({ id, message: messageOf(error), isError: true });
     }
   }
 
   /** Opens the file or shows the folder that defines the item. */
-  async openItem(id: string): Promise<void> {
-    const sessionId = await this.#sessionId();
-    const known = this.#panel.facts.extensions.find((entry) => entry.sessionId === sessionId);
+  async openItem(panel: ChatPanel, id: string): Promise<void> {
+    const sessionId = await openSessionId(panel);
+    const known = this.#panels.facts.extensions.find((entry) => entry.sessionId === sessionId);
     const path = known?.items.find((item) => item.id === id)?.path;
     if (path !== undefined) await openPath(vscode.Uri.file(path));
   }
 
   /** Opens the file, with a first text where there is none, or shows the folder, which it makes. */
-  async openPlace(place: ExtensionPlace): Promise<void> {
-    const sessionId = await this.#sessionId();
+  async openPlace(panel: ChatPanel, place: ExtensionPlace): Promise<void> {
+    const sessionId = await openSessionId(panel);
     if (sessionId === undefined) return;
     const uri = vscode.Uri.file((await this.#list(sessionId)).places[place]);
     const template = TEMPLATES[place];
@@ -70,11 +67,11 @@ export class SessionExtensions {
   async #list(sessionId: string): Promise<HermesExtensions> {
     return call(await this.#worker.agent(), extensionMethods.list, { sessionId });
   }
+}
 
-  async #sessionId(): Promise<string | undefined> {
-    await this.#sessions.shown.open();
-    return this.#sessions.shown.sessionId;
-  }
+async function openSessionId({ shown }: ChatPanel): Promise<string | undefined> {
+  await shown.open();
+  return shown.sessionId;
 }
 
 async function stat(uri: vscode.Uri): Promise<vscode.FileStat | undefined> {

@@ -6,7 +6,7 @@ import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { type HermesBuilding, HermesListedSession, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { PanelConnection } from "./panel-connection.ts";
+import type { ChatPanel } from "./panels.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Title of a session without a title. */
@@ -58,7 +58,7 @@ export class SessionListChanges implements vscode.Disposable {
 
 export class SessionHistory implements vscode.Disposable {
   readonly #worker: AgentWorker;
-  readonly #panel: PanelConnection;
+  readonly #panel: ChatPanel;
   readonly #sessions: Sessions;
   readonly #subscription: vscode.Disposable;
   /** The list as the panel has it; undefined while the panel does not show it. */
@@ -71,7 +71,7 @@ export class SessionHistory implements vscode.Disposable {
   #building: HermesBuilding | undefined;
   #refreshTimer: NodeJS.Timeout | undefined;
 
-  constructor(worker: AgentWorker, panel: PanelConnection, sessions: Sessions, changes: SessionListChanges) {
+  constructor(worker: AgentWorker, panel: ChatPanel, sessions: Sessions, changes: SessionListChanges) {
     this.#worker = worker;
     this.#panel = panel;
     this.#sessions = sessions;
@@ -107,7 +107,7 @@ export class SessionHistory implements vscode.Disposable {
       this.#cursor = next.cursor;
       const hasMore = next.cursor !== undefined;
       this.#page = { ...this.#page, sessions: [...this.#page.sessions, ...next.sessions], hasMore };
-      this.#panel.history({ kind: "next", sessions: next.sessions, hasMore });
+      this.#panel.connection.history({ kind: "next", sessions: next.sessions, hasMore });
     } catch (error) {
       if (request === this.#requests && this.#page) this.#show({ ...this.#page, error: messageOf(error) });
     } finally {
@@ -120,7 +120,7 @@ export class SessionHistory implements vscode.Disposable {
     this.#building = building.done < building.total ? building : undefined;
     if (this.#page === undefined) return;
     this.#page = this.#withProgress(this.#page);
-    this.#panel.history({ kind: "building", building: this.#building ?? null });
+    this.#panel.connection.history({ kind: "building", building: this.#building ?? null });
     if (this.#building === undefined) this.#refresh();
   }
 
@@ -141,10 +141,10 @@ export class SessionHistory implements vscode.Disposable {
   }
 
   async remove(sessionId: string): Promise<void> {
-    const isCurrent = sessionId === this.#sessions.shown.sessionId;
+    const showing = this.#sessions.panelOf(sessionId);
     await this.#change((agent) => agent.request(methods.agent.session.delete, { sessionId }));
     this.#sessions.forget(sessionId);
-    if (isCurrent) this.#panel.command({ kind: "replace-session" });
+    showing?.connection.command({ kind: "replace-session" });
   }
 
   /** First page of the sessions of this folder, last used first. */
@@ -224,13 +224,13 @@ export class SessionHistory implements vscode.Disposable {
       title: title ?? UNTITLED,
       updatedAt: updatedAt ? Date.parse(updatedAt) : 0,
       folder: cwd === folder() ? undefined : cwd,
-      isCurrent: sessionId === this.#sessions.shown.sessionId,
+      isCurrent: sessionId === this.#panel.shown.sessionId,
     };
   }
 
   #show(page: HistoryPage): void {
     this.#page = this.#withProgress(page);
-    this.#panel.history({ kind: "page", page: this.#page });
+    this.#panel.connection.history({ kind: "page", page: this.#page });
   }
 
   #withProgress({ building: _, ...page }: HistoryPage): HistoryPage {

@@ -1,4 +1,4 @@
-/** Restores of the session shown: previewed in the panel and the editor, carried out by the agent. */
+/** Restores of a panel's session: previewed in the panel and the editor, carried out by the agent. */
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import type { RestoreFile } from "../../agent-core/protocol/panel-events.ts";
@@ -10,28 +10,20 @@ import {
 } from "../../agent-core/protocol/restores.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { CheckpointDocuments } from "../review/earlier-texts.ts";
-import type { Sessions } from "./sessions.ts";
+import type { ChatPanel } from "./panels.ts";
 
 export class SessionRestores {
   readonly #worker: AgentWorker;
-  readonly #sessions: Sessions;
+  readonly #panel: ChatPanel;
   readonly #documents: CheckpointDocuments;
   /** First message that each restore took back or returned, by the restore's id. */
   readonly #rewinds = new Map<string | undefined, string | null>();
-  readonly #withdraw: (text: string) => void;
   /** Position of the preview in the panel. */
   #shown: number | undefined;
 
-  /** `withdraw` removes a text from the composer that a restore has put there. */
-  constructor(
-    worker: AgentWorker,
-    sessions: Sessions,
-    documents: CheckpointDocuments,
-    withdraw: (text: string) => void,
-  ) {
-    this.#withdraw = withdraw;
+  constructor(worker: AgentWorker, panel: ChatPanel, documents: CheckpointDocuments) {
     this.#worker = worker;
-    this.#sessions = sessions;
+    this.#panel = panel;
     this.#documents = documents;
   }
 
@@ -39,7 +31,7 @@ export class SessionRestores {
   async preview(position: number): Promise<void> {
     const { files, messages } = await this.#preview(position, false);
     this.#shown = position;
-    this.#sessions.shown.log.push({
+    this.#panel.shown.log.push({
       kind: "restore-preview",
       position,
       preview: { files: files.map(fileOf), messages },
@@ -48,7 +40,7 @@ export class SessionRestores {
 
   close(): void {
     if (this.#shown !== undefined) {
-      this.#sessions.shown.log.push({ kind: "restore-preview", position: this.#shown, preview: null });
+      this.#panel.shown.log.push({ kind: "restore-preview", position: this.#shown, preview: null });
     }
     this.#shown = undefined;
   }
@@ -81,7 +73,8 @@ export class SessionRestores {
     const prompt = this.#rewinds.get(restoreId);
     const hasConversation = this.#rewinds.delete(restoreId);
     if (hasConversation) this.#rewinds.set(undone.restoreId, prompt ?? null);
-    if (typeof prompt === "string") this.#withdraw(prompt);
+    // The restore put this text into the composer.
+    if (typeof prompt === "string") this.#panel.connection.command({ kind: "withdraw", text: prompt });
     this.#showResult(undone, { isUndo: true, hasConversation });
   }
 
@@ -95,7 +88,7 @@ export class SessionRestores {
     { files, restoreId }: HermesRestored,
     kind: { readonly isUndo: boolean; readonly hasConversation: boolean },
   ): void {
-    this.#sessions.shown.log.push({
+    this.#panel.shown.log.push({
       kind: "restored",
       files: files.map(fileOf),
       ...kind,
@@ -104,7 +97,7 @@ export class SessionRestores {
   }
 
   #sessionId(): string {
-    const { sessionId } = this.#sessions.shown;
+    const { sessionId } = this.#panel.shown;
     if (sessionId === undefined) throw new Error("no session is open");
     return sessionId;
   }

@@ -1,12 +1,12 @@
-/** The open sessions of the window, and the one that the panel shows. */
+/** The open sessions of the window, and the panel that shows each. A session is in one panel at most. */
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { call } from "../../agent-core/protocol/method.ts";
-import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import type { PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { forkMethod } from "../../agent-core/protocol/sessions.ts";
 import type { AgentConnection } from "../agent/agent-connection.ts";
 import { ChatSession, type SessionPlace, type SessionPorts, type StoredSession } from "./chat-session.ts";
 import type { EventLog } from "./event-log.ts";
-import type { PanelConnection } from "./panel-connection.ts";
+import type { ChatPanel, Panels } from "./panels.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 
 export type SessionsOptions = {
@@ -19,20 +19,27 @@ export type SessionsOptions = {
   readonly promptBlocks: SessionPorts["promptBlocks"];
   readonly rememberModel: (choice: string) => void;
   readonly opened: SessionPorts["opened"];
-  /** The session that this window showed last. */
+  /** The session that the side bar showed last. */
   readonly lastShown: { get(): string | undefined; set(sessionId: string | undefined): void };
   /** Ids of the sessions whose turn runs: after a reload of the window those turns can be continued. */
   readonly running: { get(): readonly string[]; set(sessionIds: readonly string[]): void };
 };
 
+/** `done`: the turn ended while no panel in sight showed the session. */
+export type SessionActivity = WorkspaceFacts["background"][number]["state"];
+
 export class Sessions {
   readonly #options: SessionsOptions;
-  readonly #panel: PanelConnection;
+  readonly #panels: Panels;
   readonly #router: SessionRouter;
   readonly #ports: SessionPorts;
   readonly #open = new Set<ChatSession>();
   /** Sessions that are being closed, by their ids. */
   readonly #closing = new Map<string, PromiseWithResolvers<void>>();
+  /** Sessions with a turn. */
+  readonly #running = new Set<ChatSession>();
+  /** Sessions whose turn ended out of sight. */
+  readonly #unseen = new Set<ChatSession>();
   /** One entry for each open request. */
   #asking: readonly string[] = [];
   /** Sessions whose turn ended with the last window. */
@@ -41,11 +48,10 @@ export class Sessions {
   #isFrozen = false as boolean;
   readonly #changed = new Set<() => void>();
   readonly #began = new Set<() => void>();
-  #shown: ChatSession;
 
-  constructor(options: SessionsOptions, panel: PanelConnection, router: SessionRouter) {
+  constructor(options: SessionsOptions, panels: Panels, router: SessionRouter) {
     this.#options = options;
-    this.#panel = panel;
+    this.#panels = panels;
     this.#router = router;
     this.#ports = {
       place: options.place,
@@ -54,8 +60,7 @@ export class Sessions {
       diskEdits: options.diskEdits,
       rememberModel: options.rememberModel,
       opened: options.opened,
-      compose: (text) => panel.command({ kind: "compose", text }),
-      attach: (attachments) => panel.command({ kind: "attach", attachments }),
+      command: (session, command) => panels.showing(session)?.connection.command(command),
       began: (session, previousId) => this.#sessionBegan(session, previousId),
       changed: (session) => this.#sessionChanged(session),
       closing: ({ targetId }) => targetId !== undefined && this.#closing.set(targetId, Promise.withResolvers()),
@@ -63,21 +68,22 @@ export class Sessions {
     };
     this.#interrupted = new Set(options.running.get());
     const sessionId = options.lastShown.get();
-    this.#shown = this.#show(this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: false }));
+    panels.sideBar.show(this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: false }));
+    panels.onDidChangeSight(() => this.#sightChanged());
   }
 
-  /** The session in the panel. */
+  /** The session in the panel that the user used last. */
   get shown(): ChatSession {
-    return this.#shown;
+    return this.#panels.active.shown;
   }
 
   /** Shows a new session. */
-  showNew(): void {
-    this.#options.lastShown.set(undefined);
-    this.#replace(this.#create(undefined));
+  showNew(panel: ChatPanel): void {
+    if (panel.place === "side-bar") this.#options.lastShown.set(undefined);
+    this.#show(panel, this.#create(undefined));
   }
 
-  /** Starts a turn in a new session that the panel does not show. */
+  /** Starts a turn in a new session that no panel shows. */
   startInBackground(content: PromptContent): ChatSession {
     const session = this.#create(undefined);
     session.prompt(content);
@@ -88,37 +94,83 @@ export class Sessions {
   /** The user has the result of a session in the background: it loses its badge, and stays open for the review. */
   acknowledge(session: ChatSession): void {
     session.dispatch({ type: "return" });
-    this.#showBackground();
+    this.#unseen.delete(session);
+    this.#showStates();
   }
 
-  /** Shows a stored session. When it cannot be loaded, the panel gets a new one and the reason. */
-  showStored(sessionId: string): void {
-    if (sessionId === this.#shown.targetId) return;
-    const open = [...this.#open].find((session) => session.targetId === sessionId);
+  /**
+   * Shows a stored session. A panel that shows it already is revealed instead. When it cannot be loaded, the panel gets a
+   * new one and the reason.
+   */
+  showStored(panel: ChatPanel, sessionId: string): void {
+    const open = this.#find(sessionId);
+    const showing = this.#panels.showing(open);
+    if (showing !== undefined) {
+      if (showing !== panel) showing.reveal();
+      return;
+    }
     const closing = this.#closing.get(sessionId);
-    this.#options.lastShown.set(sessionId);
+    if (panel.place === "side-bar") this.#options.lastShown.set(sessionId);
     if (open === undefined || closing !== undefined) {
-      this.#replace(this.#create({ sessionId, isChosen: true }, closing?.promise));
+      this.#show(panel, this.#create({ sessionId, isChosen: true }, closing?.promise));
     } else {
       open.dispatch({ type: "return" });
-      this.#replace(open);
+      this.#show(panel, open);
     }
+  }
+
+  /** Gives a tab that VS Code restored the session that it showed; a new one when that is lost or in another panel. */
+  restoreTab(tab: ChatPanel, sessionId: string | undefined): void {
+    const isTaken = sessionId === undefined || this.#find(sessionId) !== undefined;
+    this.#show(tab, this.#create(isTaken ? undefined : { sessionId, isChosen: false }));
+  }
+
+  /** The panel that shows this session. */
+  panelOf(sessionId: string): ChatPanel | undefined {
+    return this.#panels.showing(this.#find(sessionId));
+  }
+
+  /** Leads the user to the panel of the session; the side bar opens a session without one. */
+  reveal(sessionId: string): void {
+    const panel = this.panelOf(sessionId) ?? this.#panels.sideBar;
+    if (panel.place === "side-bar") panel.connection.command({ kind: "open-session", sessionId });
+    panel.reveal();
+  }
+
+  /** Moves the session of the side bar into a new tab. The side bar gets a new session. */
+  moveToTab(tab: ChatPanel): void {
+    const { sideBar } = this.#panels;
+    tab.show(sideBar.shown);
+    this.showNew(sideBar);
+  }
+
+  /** Moves the session of a tab, which closes, into the side bar. */
+  moveToSideBar(tab: ChatPanel): void {
+    const { shown } = tab;
+    this.#options.lastShown.set(shown.targetId);
+    this.#show(this.#panels.sideBar, shown);
+  }
+
+  /** The tab was closed. A running turn continues. */
+  closeTab(tab: ChatPanel): void {
+    this.#panels.removeTab(tab);
+    this.#leave(tab.shown);
   }
 
   /** Takes the sessions of all open requests. */
   setAsking(sessionIds: readonly string[]): void {
     this.#asking = sessionIds;
-    this.#showBackground();
+    this.#showStates();
   }
 
   /** Drops a session that was deleted. */
   forget(sessionId: string): void {
     for (const session of this.#open) {
-      if (session.targetId !== sessionId || session === this.#shown) continue;
+      if (session.targetId !== sessionId || this.#panels.showing(session) !== undefined) continue;
       this.#open.delete(session);
       this.#router.remove(sessionId, session);
     }
-    this.#showBackground();
+    this.#showStates();
   }
 
   /** The window is about to close: turns that end from now on are interrupted. */
@@ -146,12 +198,12 @@ export class Sessions {
     for (const session of [...this.#open]) if (session.agent.name === name) session.dispatch({ type: "agent-ended" });
   }
 
-  /** The session shown has other options, or its turn started or ended. */
+  /** A panel shows another session, or the session that it shows has other options or another state or title. */
   onDidChange(listener: () => void): { dispose(): void } {
     return subscribe(this.#changed, listener);
   }
 
-  /** The session shown has begun. */
+  /** A session in a panel has begun. */
   onDidBegin(listener: () => void): { dispose(): void } {
     return subscribe(this.#began, listener);
   }
@@ -162,40 +214,59 @@ export class Sessions {
     return session;
   }
 
-  #show(session: ChatSession): ChatSession {
-    this.#panel.show(session.log);
-    return session;
+  #find(sessionId: string | undefined): ChatSession | undefined {
+    return sessionId === undefined ? undefined : [...this.#open].find(({ targetId }) => targetId === sessionId);
   }
 
-  #replace(session: ChatSession): void {
-    const left = this.#shown;
-    this.#shown = this.#show(session);
-    left.dispatch({ type: "leave" });
+  #show(panel: ChatPanel, session: ChatSession): void {
+    const before = panel.show(session);
+    if (before !== undefined) this.#leave(before);
     void session.open();
     notify(this.#changed);
-    this.#showBackground();
+  }
+
+  /** Closes the session as soon as it is idle, unless a panel shows it. */
+  #leave(session: ChatSession): void {
+    if (this.#panels.showing(session) === undefined) session.dispatch({ type: "leave" });
+    this.#showStates();
   }
 
   #sessionChanged(session: ChatSession): void {
-    if (session === this.#shown) notify(this.#changed);
+    if (session.isRunning) this.#running.add(session);
+    else if (this.#running.delete(session) && !this.#panels.isInSight(session)) this.#unseen.add(session);
+    if (this.#panels.showing(session) !== undefined) notify(this.#changed);
     if (!this.#isFrozen) {
-      const running = [...this.#open].filter(({ isRunning }) => isRunning);
-      this.#options.running.set([...this.#interrupted, ...running.flatMap(({ sessionId }) => sessionId ?? [])]);
+      const running = [...this.#running].flatMap(({ sessionId }) => sessionId ?? []);
+      this.#options.running.set([...this.#interrupted, ...running]);
     }
-    this.#showBackground();
+    this.#showStates();
   }
 
-  /** Updates the badges of the sessions that the panel does not show. */
-  #showBackground(): void {
+  #sightChanged(): void {
+    for (const session of this.#unseen) if (this.#panels.isInSight(session)) this.#unseen.delete(session);
+    notify(this.#changed);
+    this.#showStates();
+  }
+
+  /** State of an open session that matters outside its panel. */
+  stateOf(session: ChatSession): SessionActivity | undefined {
+    const { sessionId } = session;
+    if (sessionId === undefined || this.#closing.has(sessionId)) return undefined;
+    if (this.#asking.includes(sessionId)) return "asks";
+    if (session.isRunning) return "working";
+    return this.#unseen.has(session) ? "done" : undefined;
+  }
+
+  /** Updates the badges of the sessions in the list and above each panel's conversation. */
+  #showStates(): void {
     const background = [...this.#open].flatMap((session) => {
-      const { sessionId, isRunning } = session;
-      if (session === this.#shown || sessionId === undefined || this.#closing.has(sessionId)) return [];
-      if (!isRunning && !session.hasEndedTurn) return [];
-      const quiet = isRunning ? "working" : "done";
-      return [{ sessionId, state: this.#asking.includes(sessionId) ? "asks" : quiet } as const];
+      const state = this.stateOf(session);
+      const { sessionId } = session;
+      if (state === undefined || sessionId === undefined) return [];
+      return [{ sessionId, state, isInSight: this.#panels.isInSight(session) }];
     });
-    if (JSON.stringify(background) !== JSON.stringify(this.#panel.facts.background))
-      this.#panel.setFacts({ background });
+    if (JSON.stringify(background) !== JSON.stringify(this.#panels.facts.background))
+      this.#panels.setFacts({ background });
   }
 
   #sessionBegan(session: ChatSession, previousId: string | undefined): void {
@@ -203,10 +274,11 @@ export class Sessions {
     if (sessionId === undefined) return;
     if (previousId !== undefined) this.#router.remove(previousId, session);
     this.#router.add(sessionId, session);
-    this.#panel.setFacts({ agent: { state: "ready" } });
+    this.#panels.setFacts({ agent: { state: "ready" } });
     if (this.#interrupted.delete(sessionId)) session.log.push({ kind: "interrupted" });
-    if (session !== this.#shown) return;
-    this.#options.lastShown.set(sessionId);
+    const panel = this.#panels.showing(session);
+    if (panel === undefined) return;
+    if (panel.place === "side-bar") this.#options.lastShown.set(sessionId);
     notify(this.#began);
   }
 
@@ -216,14 +288,15 @@ export class Sessions {
     if (sessionId !== undefined) this.#closing.delete(sessionId);
     if (!isOpen) {
       this.#open.delete(session);
+      this.#unseen.delete(session);
       if (sessionId !== undefined) {
         this.#router.remove(sessionId, session);
-        this.#panel.setProcesses({ sessionId, processes: [] });
-        this.#panel.setExtensions({ sessionId, items: [] });
+        this.#panels.setProcesses({ sessionId, processes: [] });
+        this.#panels.setExtensions({ sessionId, items: [] });
       }
     }
     closing?.resolve();
-    this.#showBackground();
+    this.#showStates();
   }
 }
 
@@ -252,8 +325,8 @@ export class SessionRouter {
   }
 
   /** Undefined for a session that is not open. */
-  logOf(sessionId: string): EventLog | undefined {
-    return this.#sessions.get(sessionId)?.log;
+  find(sessionId: string): RoutedSession | undefined {
+    return this.#sessions.get(sessionId);
   }
 
   update({ sessionId, update }: SessionNotification): void {

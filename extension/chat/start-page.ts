@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { StartPage as StartPageContents, Suggestion } from "../../agent-core/protocol/panel-events.ts";
 import { readText } from "../documents/read-text.ts";
 import type { FirstRun } from "../models/first-run.ts";
-import type { PanelConnection } from "./panel-connection.ts";
+import type { Panels } from "./panels.ts";
 import type { SessionHistory } from "./session-history.ts";
 
 const RECENT_SESSIONS = 3;
@@ -28,17 +28,17 @@ type GitChanges = "workingTreeChanges" | "indexChanges" | "untrackedChanges";
 
 export class StartPage implements vscode.Disposable {
   readonly #history: SessionHistory;
-  readonly #panel: PanelConnection;
+  readonly #panels: Panels;
   readonly #firstRun: FirstRun;
   readonly #subscription: vscode.Disposable;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(history: SessionHistory, panel: PanelConnection, firstRun: FirstRun) {
+  constructor(history: SessionHistory, panels: Panels, firstRun: FirstRun) {
     this.#history = history;
-    this.#panel = panel;
+    this.#panels = panels;
     this.#firstRun = firstRun;
     this.#subscription = vscode.languages.onDidChangeDiagnostics(() => this.#schedule());
-    panel.onDidChangeSight(() => this.#schedule());
+    panels.onDidChangeSight(() => this.#schedule());
   }
 
   /** A session has begun. Without a model the panel shows the page that sets one up, never an example before it. */
@@ -55,7 +55,7 @@ export class StartPage implements vscode.Disposable {
   }
 
   #schedule(): void {
-    if (this.#panel.facts.start === null || this.#timer !== undefined) return;
+    if (this.#panels.facts.start === null || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.#refresh();
@@ -64,12 +64,12 @@ export class StartPage implements vscode.Disposable {
 
   async #refresh(): Promise<void> {
     const fresh = await suggestions();
-    const { start } = this.#panel.facts;
+    const { start } = this.#panels.facts;
     if (start !== null) this.#show({ ...start, suggestions: fresh });
   }
 
   #show(start: StartPageContents): void {
-    if (JSON.stringify(start) !== JSON.stringify(this.#panel.facts.start)) this.#panel.setFacts({ start });
+    if (JSON.stringify(start) !== JSON.stringify(this.#panels.facts.start)) this.#panels.setFacts({ start });
   }
 }
 

@@ -37,8 +37,8 @@ export type ClientServices = {
     importing(progress: HermesBuilding): void;
     changed(): void;
   };
-  /** Facts of a session that the panel shows. */
-  readonly panel: {
+  /** Facts of sessions, for the panels. */
+  readonly panels: {
     setProcesses(changed: HermesProcessesChanged): void;
     setExtensions(changed: HermesExtensionsChanged): void;
   };

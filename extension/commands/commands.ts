@@ -24,8 +24,11 @@ export const commands: CommandTable = {
   // Panel and sessions
   "hermes.focusChat": (services) => showPanel(services, { kind: "compose" }),
   "hermes.newSession": showNewSession,
-  "hermes.showHistory": (services) => showPanel(services, { kind: "show-sessions" }),
-  "hermes.showExtensions": (services) => showPanel(services, { kind: "show-extensions" }),
+  "hermes.newSessionInTab": ({ tabs }) => tabs.openNew(),
+  "hermes.openInTab": ({ tabs }) => tabs.open(undefined),
+  "hermes.moveToSideBar": ({ tabs }) => tabs.moveToSideBar(),
+  "hermes.showHistory": (services) => showPanel(services, { kind: "show-sessions" }, services.panels.sideBar),
+  "hermes.showExtensions": (services) => showPanel(services, { kind: "show-extensions" }, services.panels.sideBar),
   "hermes.resumeSession": resumeSession,
   "hermes.exportSession": exportShownSession,
   "hermes.importSessions": importSessions,
@@ -71,10 +74,10 @@ export const commands: CommandTable = {
   // Files, permissions and the agent
   "hermes.openMemory": ({ worker }) => openMemory(worker, "memory"),
   "hermes.openUserProfile": ({ worker }) => openMemory(worker, "user"),
-  "hermes.openConfig": ({ extensions }) =>
-    withErrorMessage("config.yaml cannot be opened", () => extensions.openPlace("config")),
-  "hermes.openSkills": ({ extensions }) =>
-    withErrorMessage("The skills cannot be opened", () => extensions.openPlace("skills")),
+  "hermes.openConfig": ({ extensions, panels }) =>
+    withErrorMessage("config.yaml cannot be opened", () => extensions.openPlace(panels.active, "config")),
+  "hermes.openSkills": ({ extensions, panels }) =>
+    withErrorMessage("The skills cannot be opened", () => extensions.openPlace(panels.active, "skills")),
   "hermes.manageGrants": manageGrants,
   "hermes.connectEditor": connectEditor,
   "hermes.restartAgent": ({ worker }) => worker.restart(),

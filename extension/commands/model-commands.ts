@@ -1,11 +1,10 @@
 /** Commands about the model. */
 import * as vscode from "vscode";
 import type { Services } from "../services.ts";
-import { CHAT_VIEW } from "./show-panel.ts";
 
-export async function setUpModel({ sessions, firstRun }: Services): Promise<void> {
-  await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-  await sessions.shown.open();
+export async function setUpModel({ panels, firstRun }: Services): Promise<void> {
+  await panels.active.reveal();
+  await panels.active.shown.open();
   await firstRun.open();
 }
 

@@ -5,8 +5,9 @@ import type { Services } from "../services.ts";
 import { showPanel } from "./show-panel.ts";
 
 export function showNewSession(services: Services): Promise<void> {
-  services.sessions.showNew(); // at once: a message that the user sends now belongs to it
-  return showPanel(services, { kind: "new-session" });
+  const { sideBar } = services.panels;
+  services.sessions.showNew(sideBar); // at once: a message that the user sends now belongs to it
+  return showPanel(services, { kind: "new-session" }, sideBar);
 }
 
 export async function exportShownSession({ sessions, worker }: Services): Promise<void> {
@@ -31,5 +32,7 @@ export async function resumeSession(services: Services): Promise<void> {
     placeHolder: "Sessions of this folder, most recent first",
     matchOnDescription: true,
   });
-  if (chosen !== undefined) await showPanel(services, { kind: "open-session", sessionId: chosen.sessionId });
+  if (chosen === undefined) return;
+  const command = { kind: "open-session", sessionId: chosen.sessionId } as const;
+  await showPanel(services, command, services.panels.sideBar);
 }

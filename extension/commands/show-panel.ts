@@ -1,12 +1,21 @@
-/** Shows the panel, and sends it a command. */
-import * as vscode from "vscode";
-import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
-import type { Services } from "../services.ts";
+/** Leads the user to a panel, and sends it a command. */
 
-/** The panel's view in package.json. */
+import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
+import type { ChatPanel, Panels } from "../chat/panels.ts";
+
+/** The side bar's view in package.json. */
 export const CHAT_VIEW = "hermes.chat";
 
-export async function showPanel({ panel }: Services, command: PanelCommand): Promise<void> {
-  await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-  panel.command(command);
+/** Type of the editor tabs' webviews in package.json. */
+export const SESSION_TAB = "hermes.session";
+
+/** Default: the panel that the user used last. */
+export async function showPanel(
+  { panels }: { readonly panels: Panels },
+  command: PanelCommand,
+  panel: ChatPanel = panels.active,
+): Promise<void> {
+  panels.active = panel;
+  await panel.reveal();
+  panel.connection.command(command);
 }

@@ -3,17 +3,17 @@ import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { PanelConnection } from "../chat/panel-connection.ts";
+import type { Panels } from "../chat/panels.ts";
 import type { ModelMemory } from "./model-memory.ts";
 
 export class FirstRun {
   readonly #worker: AgentWorker;
-  readonly #panel: PanelConnection;
+  readonly #panels: Panels;
   readonly #memory: ModelMemory;
 
-  constructor(worker: AgentWorker, panel: PanelConnection, memory: ModelMemory) {
+  constructor(worker: AgentWorker, panels: Panels, memory: ModelMemory) {
     this.#worker = worker;
-    this.#panel = panel;
+    this.#panels = panels;
     this.#memory = memory;
   }
 
@@ -31,15 +31,15 @@ export class FirstRun {
 
   /** A model is set up. The user who saw the page continues in the composer. */
   async close(): Promise<void> {
-    if (this.#panel.facts.setup === null) return;
-    this.#panel.setFacts({ setup: null });
+    if (this.#panels.facts.setup === null) return;
+    this.#panels.setFacts({ setup: null });
     await vscode.commands.executeCommand("hermes.focusChat");
   }
 
   #show({ offers, providers }: HermesProviders, canClose: boolean): void {
     const keys = providers.map(({ name, title, hasKey }) => ({ provider: name, title, hasKey }));
-    this.#panel.setFacts({ setup: { offers, keys, canClose } });
-    this.#panel.command({ kind: "show-setup" });
+    this.#panels.setFacts({ setup: { offers, keys, canClose } });
+    this.#panels.command({ kind: "show-setup" });
   }
 
   async #ask(): Promise<HermesProviders> {

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn, setInterval } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { Browser } from "playwright-core";
+import type { HostMessage } from "../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { PAGE_MESSAGES } from "../../extension/chat/earlier-messages.ts";
 import { EventLog } from "../../extension/chat/event-log.ts";
@@ -270,7 +271,7 @@ class FedPanel {
 
   /** The view is hidden: nothing is sent to it any more. */
   leave(): void {
-    this.log.detach();
+    this.log.detach(this.#post);
   }
 
   /** The view is shown, from nothing; gives the time at which its script asked for the events. */
@@ -337,10 +338,12 @@ class FedPanel {
     await this.#browser.close();
   }
 
+  readonly #post = (events: HostMessage): void => void this.#panel.send(events);
+
   #receive(message: PanelMessage): void {
     if (message.type === "ack") this.log.acknowledge(message.epoch, message.next);
     if (message.type !== "ready") return;
     this.#ready.resolve(performance.now());
-    this.log.attach((events) => void this.#panel.send(events), message.epoch, message.next);
+    this.log.attach(this.#post, message.epoch, message.next);
   }
 }

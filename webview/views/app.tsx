@@ -128,10 +128,11 @@ const BACKGROUND = [
 /** The most urgent state of the other sessions; a click opens their list. */
 function BackgroundLine() {
   const panel = usePanel();
-  const { facts, route } = panel.store.shown.value;
-  const shown = BACKGROUND.find(({ state }) => facts.background.some((session) => session.state === state));
+  const { facts, route, sessionId } = panel.store.shown.value;
+  const others = facts.background.filter((session) => !session.isInSight && session.sessionId !== sessionId);
+  const shown = BACKGROUND.find(({ state }) => others.some((session) => session.state === state));
   if (shown === undefined || route.sessions) return null;
-  const count = facts.background.filter(({ state }) => state === shown.state).length;
+  const count = others.filter(({ state }) => state === shown.state).length;
   const text = count === 1 ? `Another session ${shown.text}` : `${count} other sessions: ${shown.state}`;
   return (
     <button

@@ -81,7 +81,7 @@ function Name({ item, field, onKey }: NameProps) {
       <span class="history-title" dir="auto">
         {title}
       </span>
-      <BackgroundState sessionId={sessionId} />
+      {!isCurrent && <BackgroundState sessionId={sessionId} />}
       {snippet && <Snippet text={snippet.text} marks={snippet.marks} />}
       <span class="history-facts">{facts.filter((fact) => fact !== undefined).join(" · ")}</span>
     </button>
@@ -94,7 +94,7 @@ const STATES = {
   done: { icon: "pass", text: "finished" },
 } as const;
 
-/** Badge of a session that the panel does not show: working, asks, done. */
+/** Badge of a session that this panel does not show: working, asks, done. */
 function BackgroundState({ sessionId }: Pick<HistoryItem, "sessionId">) {
   const { store } = usePanel();
   const state = useMemo(
@@ -137,6 +137,12 @@ function Actions({ item: { sessionId, title }, onRename, onDelete }: ActionsProp
         name={`Fork ${title}`}
         title="Fork: a new session that begins with this one"
         act={() => post({ type: "session-fork", sessionId })}
+      />
+      <IconButton
+        icon="multiple-windows"
+        name={`Open ${title} in an editor tab`}
+        title="Open in an editor tab"
+        act={() => post({ type: "session-open-tab", sessionId })}
       />
       <IconButton
         icon="save-as"

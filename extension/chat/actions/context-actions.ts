@@ -4,7 +4,8 @@ import * as vscode from "vscode";
 import type { Attachment } from "../../../agent-core/protocol/attachments.ts";
 import type { AttachmentTexts } from "../../context/prompt-blocks.ts";
 import type { Services } from "../../services.ts";
-import type { PanelActions } from "../chat-view.ts";
+import type { PanelActions } from "../panel-page.ts";
+import type { ChatPanel } from "../panels.ts";
 import { withErrorMessage } from "../with-error-message.ts";
 
 type ContextActions = PanelActions<"mention-search" | "attach-dropped" | "attach-pick" | "attach-suggested">;
@@ -12,8 +13,8 @@ type ContextActions = PanelActions<"mention-search" | "attach-dropped" | "attach
 /** Matches of one search. */
 const MAX_MATCHES = 50;
 
-export function contextActions({ panel }: Pick<Services, "panel">): ContextActions {
-  const attach = (attachments: readonly Attachment[]): void => panel.command({ kind: "attach", attachments });
+export function contextActions({ panels }: Pick<Services, "panels">, { connection }: ChatPanel): ContextActions {
+  const attach = (attachments: readonly Attachment[]): void => connection.command({ kind: "attach", attachments });
   return {
     "mention-search": async ({ id, query }) => {
       const found = await vscode.workspace.findFiles(`**/*${query}*`, undefined, MAX_MATCHES);
@@ -23,7 +24,7 @@ export function contextActions({ panel }: Pick<Services, "panel">): ContextActio
         icon: "file",
         marks: [],
       }));
-      panel.mentions({ id, items, isComplete: true });
+      connection.mentions({ id, items, isComplete: true });
     },
     "attach-dropped": ({ uris }) => attach(uris.map((uri) => fileAttachment(vscode.Uri.parse(uri, true)))),
     "attach-pick": () =>
@@ -31,7 +32,7 @@ export function contextActions({ panel }: Pick<Services, "panel">): ContextActio
         const picked = await vscode.window.showOpenDialog({ canSelectMany: true, openLabel: "Attach" });
         if (picked !== undefined) attach(picked.map(fileAttachment));
       }),
-    "attach-suggested": ({ on }) => panel.setFacts({ isSuggesting: on }),
+    "attach-suggested": ({ on }) => panels.setFacts({ isSuggesting: on }),
   };
 }
 

@@ -1,22 +1,28 @@
-/** Messages of the panel about sessions: the one shown, and all of them. */
+/** Messages of a panel about sessions: its own one, and all of them. */
 import { memoryMethods } from "../../../agent-core/protocol/memory.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import type { Requests } from "../../requests/requests.ts";
 import type { Services } from "../../services.ts";
-import type { PanelActions } from "../chat-view.ts";
+import type { EditorTabs } from "../editor-tabs.ts";
 import { exportSession } from "../export-session.ts";
+import type { PanelActions } from "../panel-page.ts";
+import type { ChatPanel } from "../panels.ts";
 import type { PromptContent } from "../prompt-queue.ts";
+import type { SessionHistory } from "../session-history.ts";
 import type { SessionRestores } from "../session-restores.ts";
 import { withErrorMessage } from "../with-error-message.ts";
 
 type SessionActions = ConversationActions & HistoryActions;
 
-type Parts = Pick<Services, "sessions" | "panel" | "history" | "worker"> & {
+type Parts = Pick<Services, "sessions" | "worker" | "panels"> & {
+  readonly panel: ChatPanel;
+  readonly history: SessionHistory;
+  readonly tabs: Pick<EditorTabs, "open">;
   readonly requests: Requests;
   readonly restores: SessionRestores;
 };
 
-/** Messages about the session shown: prompts, queue, answers, options, earlier messages, restores. */
+/** Messages about the session of the panel: prompts, queue, answers, options, earlier messages, restores. */
 type ConversationActions = PanelActions<
   | "ready"
   | "prompt"
@@ -45,48 +51,48 @@ export function sessionActions(parts: Parts): SessionActions {
   return { ...conversationActions(parts), ...historyActions(parts) };
 }
 
-function conversationActions({ sessions, panel, requests, restores, worker }: Parts): ConversationActions {
+function conversationActions({ sessions, panels, panel, requests, restores, worker }: Parts): ConversationActions {
   return {
     ready: () => {
-      if (panel.facts.folder !== "open") return undefined;
-      sessions.shown.dispatch({ type: "queue-release" });
-      return sessions.shown.open();
+      if (panels.facts.folder !== "open") return undefined;
+      panel.shown.dispatch({ type: "queue-release" });
+      return panel.shown.open();
     },
     prompt: ({ type: _, now, ...content }) => {
-      if (hasContent(content)) sessions.shown.prompt(content, now);
+      if (hasContent(content)) panel.shown.prompt(content, now);
     },
-    cancel: (message) => sessions.shown.dispatch(message),
+    cancel: (message) => panel.shown.dispatch(message),
     resend: (message) => {
-      if (hasContent(message)) sessions.shown.dispatch(message);
+      if (hasContent(message)) panel.shown.dispatch(message);
     },
     "fork-here": async ({ position, text, attachments = [] }) => {
-      const { sessionId } = sessions.shown;
+      const { sessionId } = panel.shown;
       if (sessionId === undefined) return;
       await withErrorMessage("The session cannot be forked", async () => {
-        panel.command({ kind: "open-session", sessionId: await sessions.fork(sessionId, position) });
-        panel.command({ kind: "compose", text });
-        if (attachments.length > 0) panel.command({ kind: "attach", attachments });
+        panel.connection.command({ kind: "open-session", sessionId: await sessions.fork(sessionId, position) });
+        panel.connection.command({ kind: "compose", text });
+        if (attachments.length > 0) panel.connection.command({ kind: "attach", attachments });
       });
     },
-    earlier: ({ before, all }) => sessions.shown.earlier.show(before, all === true),
-    "set-config": ({ configId, value }) => sessions.shown.setConfig(configId, value),
+    earlier: ({ before, all }) => panel.shown.earlier.show(before, all === true),
+    "set-config": ({ configId, value }) => panel.shown.setConfig(configId, value),
     permission: ({ requestId, optionId, reason }) =>
       requests.answer(requestId, { kind: "option", optionId, ...(reason !== undefined && { reason }) }),
     "memory-undo": ({ callId }) =>
       withErrorMessage("The change of the memory cannot be undone", async () => {
-        const { sessionId, log } = sessions.shown;
+        const { sessionId, log } = panel.shown;
         if (sessionId === undefined) return;
         const { ok, message: text } = await call(await worker.agent(), memoryMethods.undo, { sessionId, callId });
         if (ok) log.push({ kind: "memory-undone", callId });
         log.push({ kind: "notice", severity: ok ? "info" : "warning", text });
       }),
     answer: ({ requestId, text }) => requests.answer(requestId, { kind: "text", text }),
-    "queue-remove": (message) => sessions.shown.dispatch(message),
-    "queue-hold": (message) => sessions.shown.dispatch(message),
-    "queue-edit": (message) => sessions.shown.dispatch(message),
-    "queue-move": (message) => sessions.shown.dispatch(message),
-    "queue-send": (message) => sessions.shown.dispatch(message),
-    "queue-interrupt": (message) => sessions.shown.dispatch(message),
+    "queue-remove": (message) => panel.shown.dispatch(message),
+    "queue-hold": (message) => panel.shown.dispatch(message),
+    "queue-edit": (message) => panel.shown.dispatch(message),
+    "queue-move": (message) => panel.shown.dispatch(message),
+    "queue-send": (message) => panel.shown.dispatch(message),
+    "queue-interrupt": (message) => panel.shown.dispatch(message),
     restore: ({ position, files, conversation }) =>
       withErrorMessage("Nothing was restored", () => restores.restore(position, { files, conversation })),
     "restore-preview": ({ position }) =>
@@ -109,24 +115,26 @@ type HistoryActions = PanelActions<
   | "history-search"
   | "history-more"
   | "session-open"
+  | "session-open-tab"
   | "session-rename"
   | "session-delete"
   | "session-fork"
   | "session-export"
 >;
 
-function historyActions({ sessions, panel, history, worker }: Parts): HistoryActions {
+function historyActions({ sessions, panel, history, worker, tabs }: Parts): HistoryActions {
   return {
-    "new-session": () => sessions.showNew(),
+    "new-session": () => sessions.showNew(panel),
     "history-close": () => history.close(),
     "history-search": ({ query, everywhere }) => history.search(query, everywhere),
     "history-more": () => history.more(),
-    "session-open": ({ sessionId }) => sessions.showStored(sessionId),
+    "session-open": ({ sessionId }) => sessions.showStored(panel, sessionId),
+    "session-open-tab": ({ sessionId }) => tabs.open(sessionId),
     "session-rename": ({ sessionId, title }) => history.rename(sessionId, title),
     "session-delete": ({ sessionId }) => history.remove(sessionId),
     "session-fork": ({ sessionId }) =>
       withErrorMessage("The session cannot be forked", async () => {
-        panel.command({ kind: "open-session", sessionId: await sessions.fork(sessionId) });
+        panel.connection.command({ kind: "open-session", sessionId: await sessions.fork(sessionId) });
       }),
     "session-export": ({ sessionId }) =>
       withErrorMessage("The session cannot be exported", () => exportSession(worker, sessionId)),

@@ -2,20 +2,21 @@
 import { delegationMethods } from "../../../agent-core/protocol/delegation.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import type { Services } from "../../services.ts";
-import type { PanelActions } from "../chat-view.ts";
+import type { PanelActions } from "../panel-page.ts";
+import type { ChatPanel } from "../panels.ts";
 import { TaskConversation } from "../task-conversation.ts";
 import { withErrorMessage } from "../with-error-message.ts";
 
 type TaskActions = PanelActions<"task-stop" | "task-steer" | "task-open" | "task-refresh" | "task-earlier">;
 
-export function taskActions({ sessions, worker, panel }: Pick<Services, "sessions" | "worker" | "panel">): TaskActions {
+export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPanel): TaskActions {
   const conversation = new TaskConversation({
     agent: () => worker.agent(),
-    shown: () => sessions.shown,
-    post: (message) => panel.taskEvents(message),
+    shown: () => panel.shown,
+    post: (message) => panel.connection.taskEvents(message),
   });
   const sessionId = (): string => {
-    const { sessionId: shown } = sessions.shown;
+    const { sessionId: shown } = panel.shown;
     if (shown === undefined) throw new Error("no session is open");
     return shown;
   };

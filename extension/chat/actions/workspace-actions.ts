@@ -6,7 +6,8 @@ import { processMethods } from "../../../agent-core/protocol/processes.ts";
 import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
 import type { Services } from "../../services.ts";
-import type { PanelActions } from "../chat-view.ts";
+import type { PanelActions } from "../panel-page.ts";
+import type { ChatPanel } from "../panels.ts";
 import { withErrorMessage } from "../with-error-message.ts";
 
 /** Display time of a message in the status bar. Milliseconds. */
@@ -43,13 +44,13 @@ export type WorkspaceActions = PanelActions<
   | "open-setup"
 >;
 
-export function workspaceActions(services: Services): WorkspaceActions {
+export function workspaceActions(services: Services, panel: ChatPanel): WorkspaceActions {
   return {
     ...reviewActions(services),
     ...editorActions(services),
-    ...processActions(services),
-    ...extensionActions(services),
-    ...modelActions(services),
+    ...processActions(services, panel),
+    ...extensionActions(services, panel),
+    ...modelActions(services, panel),
   };
 }
 
@@ -107,9 +108,12 @@ function editorActions({
   };
 }
 
-function processActions({ sessions, worker }: Services): Pick<WorkspaceActions, "process-input" | "process-stop"> {
+function processActions(
+  { worker }: Services,
+  panel: ChatPanel,
+): Pick<WorkspaceActions, "process-input" | "process-stop"> {
   const sessionId = (): string => {
-    const { sessionId: shown } = sessions.shown;
+    const { sessionId: shown } = panel.shown;
     if (shown === undefined) throw new Error("no session is open");
     return shown;
   };
@@ -127,29 +131,32 @@ function processActions({ sessions, worker }: Services): Pick<WorkspaceActions, 
   };
 }
 
-function extensionActions({
-  extensions,
-}: Services): Pick<WorkspaceActions, "extensions-list" | "extension-act" | "extension-open" | "extension-place"> {
+function extensionActions(
+  { extensions }: Services,
+  panel: ChatPanel,
+): Pick<WorkspaceActions, "extensions-list" | "extension-act" | "extension-open" | "extension-place"> {
   return {
-    "extensions-list": () => withErrorMessage("The extensions cannot be listed", () => extensions.refresh()),
-    "extension-act": ({ type: _, ...act }) => extensions.act(act),
-    "extension-open": ({ id }) => withErrorMessage("The file cannot be opened", () => extensions.openItem(id)),
-    "extension-place": ({ place }) => withErrorMessage("The file cannot be opened", () => extensions.openPlace(place)),
+    "extensions-list": () => withErrorMessage("The extensions cannot be listed", () => extensions.refresh(panel)),
+    "extension-act": ({ type: _, ...act }) => extensions.act(panel, act),
+    "extension-open": ({ id }) => withErrorMessage("The file cannot be opened", () => extensions.openItem(panel, id)),
+    "extension-place": ({ place }) =>
+      withErrorMessage("The file cannot be opened", () => extensions.openPlace(panel, place)),
   };
 }
 
 function modelActions(
   services: Services,
+  panel: ChatPanel,
 ): Pick<WorkspaceActions, "use-model" | "choose-model" | "set-key" | "open-setup"> {
-  const { sessions, firstRun } = services;
+  const { firstRun } = services;
   return {
     "use-model": async ({ choice }) => {
-      await sessions.shown.setConfig("model", choice);
+      await panel.shown.setConfig("model", choice);
       await firstRun.close();
     },
     "choose-model": async ({ resend }) => {
       const isChosen = await chooseModel(services);
-      if (isChosen && resend !== undefined) sessions.shown.dispatch({ type: "resend", ...resend });
+      if (isChosen && resend !== undefined) panel.shown.dispatch({ type: "resend", ...resend });
     },
     "set-key": ({ provider }) => enterKey(services, provider),
     "open-setup": () => firstRun.open(),

@@ -158,6 +158,7 @@ export class ThinVSCode {
         this.#provider.resolve(provider);
         return new Disposable();
       },
+      registerWebviewPanelSerializer: () => new Disposable(),
     };
   }
 

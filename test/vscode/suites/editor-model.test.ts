@@ -48,7 +48,7 @@ suite("editor model", () => {
         requests: unansweredRequests(),
         sessionUpdate: ({ update }) => updates.push(update),
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
-        panel: { setProcesses: nobody, setExtensions: nobody },
+        panels: { setProcesses: nobody, setExtensions: nobody },
         editReview: unreviewed,
         problems: new EditProblems(),
         skillProblems: { show: () => undefined },

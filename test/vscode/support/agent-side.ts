@@ -81,7 +81,7 @@ export async function connectAgentSide(
       requests,
       sessionUpdate: nobody,
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
-      panel: { setProcesses: nobody, setExtensions: nobody },
+      panels: { setProcesses: nobody, setExtensions: nobody },
       skillProblems: { show: nobody },
       editReview,
       problems,

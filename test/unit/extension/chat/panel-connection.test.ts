@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import type { HostMessage } from "../../../../agent-core/protocol/panel-events.ts";
 import { EventLog } from "../../../../extension/chat/event-log.ts";
-import { PanelConnection } from "../../../../extension/chat/panel-connection.ts";
+import type { PanelConnection } from "../../../../extension/chat/panel-connection.ts";
+import { Panels } from "../../../../extension/chat/panels.ts";
+
+const sideBar = (panels = new Panels(true, () => undefined)) => panels.sideBar.connection;
 
 const attach = (connection: PanelConnection): HostMessage[] => {
   const sent: HostMessage[] = [];
@@ -11,7 +14,7 @@ const attach = (connection: PanelConnection): HostMessage[] => {
 const commands = (sent: readonly HostMessage[]) => sent.filter((message) => message.type === "command");
 
 test("a command waits for a panel and is sent until a panel has run it", () => {
-  const connection = new PanelConnection(true);
+  const connection = sideBar();
   connection.command({ kind: "compose", text: "one" });
   const first = attach(connection);
   connection.command({ kind: "show-sessions" });
@@ -26,18 +29,19 @@ test("a command waits for a panel and is sent until a panel has run it", () => {
 
 test("a new panel gets the facts before the events, and facts outlive a session's log", () => {
   const log = new EventLog();
-  const connection = new PanelConnection(false);
+  const panels = new Panels(false, () => undefined);
+  const connection = sideBar(panels);
   connection.show(log);
   const process = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" } as const;
-  connection.setProcesses({ sessionId: "s1", processes: [process] });
+  panels.setProcesses({ sessionId: "s1", processes: [process] });
   log.clear();
   const sent = attach(connection);
   expect(sent.map(({ type }) => type)).toEqual(["facts", "events"]);
   expect(sent[0]).toMatchObject({
     facts: { isTrusted: false, processes: [{ sessionId: "s1", processes: [process] }] },
   });
-  connection.setFacts({ isTrusted: true });
+  panels.setFacts({ isTrusted: true });
   expect(sent.at(-1)).toMatchObject({ type: "facts", facts: { isTrusted: true, processes: [{ sessionId: "s1" }] } });
-  connection.setProcesses({ sessionId: "s1", processes: [] });
-  expect(connection.facts.processes).toEqual([]);
+  panels.setProcesses({ sessionId: "s1", processes: [] });
+  expect(panels.facts.processes).toEqual([]);
 });

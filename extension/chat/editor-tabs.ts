@@ -1,0 +1,101 @@
+/** Sessions in tabs of the editor. Each tab has a panel, and its title and icon show the session's title and state. */
+import * as vscode from "vscode";
+import * as z from "zod";
+import { SESSION_TAB } from "../commands/show-panel.ts";
+import type { ChatSession } from "./chat-session.ts";
+import { type PageParts, servePage } from "./panel-page.ts";
+import type { ChatPanel } from "./panels.ts";
+import type { SessionActivity, Sessions } from "./sessions.ts";
+
+/** The part of the page's kept state that tells which session a restored tab shows. */
+const KeptState = z.object({ sessionId: z.string() });
+
+type Tab = { readonly panel: ChatPanel; readonly webviewPanel: vscode.WebviewPanel };
+
+export class EditorTabs implements vscode.WebviewPanelSerializer {
+  readonly #parts: PageParts;
+  readonly #sessions: Sessions;
+  readonly #tabs = new Set<Tab>();
+
+  constructor(parts: PageParts, sessions: Sessions) {
+    this.#parts = parts;
+    this.#sessions = sessions;
+    sessions.onDidChange(() => this.#showStates());
+  }
+
+  /** Opens a new session beside the active editor. */
+  openNew(): void {
+    const isEmpty = vscode.window.tabGroups.activeTabGroup.activeTab === undefined;
+    const panel = this.#open(isEmpty ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside);
+    this.#sessions.showNew(panel);
+  }
+
+  /** Shows a session in a tab: the one of the side bar moves, any other one is opened. */
+  open(sessionId: string | undefined): void {
+    const { sideBar } = this.#parts.panels;
+    const showing = sessionId === undefined ? sideBar : this.#sessions.panelOf(sessionId);
+    if (showing?.place === "tab") showing.reveal();
+    else if (showing === sideBar) this.#sessions.moveToTab(this.#open(vscode.ViewColumn.Active));
+    else if (sessionId !== undefined) this.#sessions.showStored(this.#open(vscode.ViewColumn.Active), sessionId);
+  }
+
+  /** Moves the session of the active tab into the side bar, and closes the tab. */
+  moveToSideBar(): void {
+    const tab = [...this.#tabs].find(({ webviewPanel }) => webviewPanel.active);
+    if (tab === undefined) return;
+    this.#sessions.moveToSideBar(tab.panel);
+    tab.webviewPanel.dispose();
+    this.#parts.panels.sideBar.reveal();
+  }
+
+  /** A tab of the last window. */
+  async deserializeWebviewPanel(webviewPanel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const panel = this.#serve(webviewPanel);
+    this.#sessions.restoreTab(panel, KeptState.safeParse(state).data?.sessionId);
+  }
+
+  #open(column: vscode.ViewColumn): ChatPanel {
+    return this.#serve(vscode.window.createWebviewPanel(SESSION_TAB, UNTITLED, column));
+  }
+
+  #serve(webviewPanel: vscode.WebviewPanel): ChatPanel {
+    const { panels } = this.#parts;
+    const panel = panels.addTab(() => webviewPanel.reveal());
+    const tab = { panel, webviewPanel };
+    this.#tabs.add(tab);
+    const page = servePage(webviewPanel.webview, panel, this.#parts);
+    // VS Code discards a hidden page. The page sends `ready` when it is shown again.
+    webviewPanel.onDidChangeViewState(() => !webviewPanel.visible && panel.connection.detach());
+    webviewPanel.onDidDispose(() => {
+      this.#tabs.delete(tab);
+      this.#sessions.closeTab(panel);
+      page.dispose();
+    });
+    if (webviewPanel.active) panels.active = panel;
+    return panel;
+  }
+
+  #showStates(): void {
+    for (const { panel, webviewPanel } of this.#tabs) {
+      const { shown } = panel;
+      const state = this.#sessions.stateOf(shown);
+      webviewPanel.title = titleOf(shown, state);
+      webviewPanel.iconPath = new vscode.ThemeIcon(ICONS[state ?? "idle"]);
+    }
+  }
+}
+
+const UNTITLED = "Hermes";
+
+/** Longest title of a tab. Characters. */
+const TITLE_CHARS = 40;
+
+const ICONS = { idle: "sparkle", working: "loading~spin", asks: "bell-dot", done: "pass" } as const;
+
+/** A screen reader reads the state from the title. */
+const STATES = { working: "working", asks: "asks", done: "done" } as const satisfies Record<SessionActivity, string>;
+
+function titleOf({ title = UNTITLED }: ChatSession, state: SessionActivity | undefined): string {
+  const short = title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS - 1).trimEnd()}…` : title;
+  return state === undefined ? short : `${short} (${STATES[state]})`;
+}

@@ -1,0 +1,81 @@
+/** The panel's page in a webview of VS Code: its HTML, and the action of each of its messages. */
+import { randomBytes } from "node:crypto";
+import * as vscode from "vscode";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
+import type { ChatPanel, Panels } from "./panels.ts";
+
+/** Messages with an action. `servePage` handles the other ones itself, and attaches the panel on `ready`. */
+export type PanelRequest = Exclude<PanelMessage, { type: "ack" | "command-done" | "focus" }>;
+
+/** One action for each of these types of messages. */
+export type PanelActions<Type extends PanelRequest["type"] = PanelRequest["type"]> = {
+  readonly [T in Type]: (message: Extract<PanelRequest, { type: T }>) => unknown;
+};
+
+export type PageParts = {
+  /** Folder of the panel's bundle. */
+  readonly root: vscode.Uri;
+  readonly panels: Panels;
+  /** Actions of a panel, until they are disposed of. */
+  readonly actionsOf: (panel: ChatPanel) => { readonly actions: PanelActions; dispose(): void };
+  readonly log: vscode.LogOutputChannel;
+};
+
+/** Shows the page of `panel`, until the result is disposed. Messages of a page that is gone are dropped. */
+export function servePage(webview: vscode.Webview, panel: ChatPanel, parts: PageParts): vscode.Disposable {
+  const { root, panels, log } = parts;
+  const page = parts.actionsOf(panel);
+  const { connection } = panel;
+  webview.options = { enableScripts: true, localResourceRoots: [root] };
+  const subscription = webview.onDidReceiveMessage((raw: unknown) => {
+    const message = PanelMessage.safeParse(raw).data;
+    if (message === undefined) return;
+    if (message.type === "ack") connection.acknowledge(message.epoch, message.next);
+    else if (message.type === "command-done") connection.commandDone(message.id);
+    else if (message.type === "focus") panels.active = panel;
+    else {
+      if (message.type === "ready") {
+        connection.attach((sent) => void webview.postMessage(sent), message.epoch, message.next);
+      }
+      act(page.actions, message).catch((error: unknown) => log.error(messageOf(error)));
+    }
+  });
+  webview.html = panelHtml(webview, root);
+  return vscode.Disposable.from(subscription, page);
+}
+
+async function act(actions: PanelActions, message: PanelRequest): Promise<void> {
+  // PanelActions types each entry. TypeScript cannot tie `message.type` to its entry, hence the cast.
+  await (actions[message.type] as (message: PanelRequest) => unknown)(message);
+}
+
+/** HTML of the page. Its policy allows only our own bundle to run and to load. */
+function panelHtml(webview: vscode.Webview, root: vscode.Uri): string {
+  const nonce = randomBytes(16).toString("base64");
+  const address = (file: string): string => webview.asWebviewUri(vscode.Uri.joinPath(root, file)).toString();
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' ${webview.cspSource}`,
+    `style-src ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    `img-src ${webview.cspSource} data:`,
+    "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return `<!DOCTYPE html>
+<html lang="${vscode.env.language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${address("main.css")}">
+<title>Hermes</title>
+</head>
+<body>
+<div id="root"></div>
+<script type="module" nonce="${nonce}" src="${address("main.js")}"></script>
+</body>
+</html>`;
+}

@@ -1,0 +1,143 @@
+/** Panels of the window: the side bar's view and any number of editor tabs. Each shows one session. */
+import type { PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
+import type { ChatSession } from "./chat-session.ts";
+import { PanelConnection } from "./panel-connection.ts";
+
+type SessionOfPanel = Pick<ChatSession, "log">;
+
+/** Shows a panel to the user, with the keyboard focus. */
+type Reveal = () => unknown;
+
+export class ChatPanel {
+  readonly place: "side-bar" | "tab";
+  readonly connection: PanelConnection;
+  readonly reveal: Reveal;
+  #shown: ChatSession | undefined;
+
+  constructor(place: ChatPanel["place"], connection: PanelConnection, reveal: Reveal) {
+    this.place = place;
+    this.connection = connection;
+    this.reveal = reveal;
+  }
+
+  /** The session in the panel. @throws before the first `show`. */
+  get shown(): ChatSession {
+    if (this.#shown === undefined) throw new Error("The panel shows no session yet.");
+    return this.#shown;
+  }
+
+  isShowing(session: SessionOfPanel): boolean {
+    return session === this.#shown;
+  }
+
+  /** Returns the session that it showed before. */
+  show(session: ChatSession): ChatSession | undefined {
+    const before = this.#shown;
+    this.#shown = session;
+    this.connection.show(session.log);
+    return before;
+  }
+}
+
+export class Panels {
+  readonly sideBar: ChatPanel;
+  readonly #all = new Set<ChatPanel>();
+  readonly #sightChanged = new Set<() => void>();
+  #facts: WorkspaceFacts;
+  #active: ChatPanel;
+
+  /** `revealSideBar` opens the side bar with the view. */
+  constructor(isTrusted: boolean, revealSideBar: Reveal) {
+    this.#facts = {
+      agent: { state: "starting" },
+      isTrusted,
+      review: [],
+      undone: 0,
+      background: [],
+      processes: [],
+      extensions: [],
+      suggested: [],
+      isSuggesting: true,
+      setup: null,
+      folder: "open",
+      start: null,
+    };
+    this.sideBar = this.#create("side-bar", revealSideBar);
+    this.#active = this.sideBar;
+  }
+
+  /** The panel that the user used last. */
+  get active(): ChatPanel {
+    return this.#active;
+  }
+
+  set active(panel: ChatPanel) {
+    if (this.#active === panel || !this.#all.has(panel)) return;
+    this.#active = panel;
+    this.#fireSightChanged();
+  }
+
+  /** Facts of the workspace, the same in all panels. */
+  get facts(): WorkspaceFacts {
+    return this.#facts;
+  }
+
+  addTab(reveal: Reveal): ChatPanel {
+    return this.#create("tab", reveal);
+  }
+
+  /** The tab was closed. */
+  removeTab(tab: ChatPanel): void {
+    this.#all.delete(tab);
+    if (this.#active === tab) this.#active = this.sideBar;
+    tab.connection.detach();
+  }
+
+  /** The panel that shows the session, also while the user cannot see that panel. */
+  showing(session: SessionOfPanel | undefined): ChatPanel | undefined {
+    return session && [...this.#all].find((panel) => panel.isShowing(session));
+  }
+
+  /** True while the user sees the session. */
+  isInSight(session: SessionOfPanel | undefined): boolean {
+    return this.showing(session)?.connection.isVisible === true;
+  }
+
+  /** A panel was shown, hidden, or used after another one, or shows another session. */
+  onDidChangeSight(listener: () => void): void {
+    this.#sightChanged.add(listener);
+  }
+
+  setFacts(changed: Partial<WorkspaceFacts>): void {
+    this.#facts = { ...this.#facts, ...changed };
+    for (const { connection } of this.#all) connection.sendFacts();
+  }
+
+  /** Replaces the background processes of one session. */
+  setProcesses({ sessionId, processes }: WorkspaceFacts["processes"][number]): void {
+    const others = this.#facts.processes.filter((entry) => entry.sessionId !== sessionId);
+    this.setFacts({ processes: processes.length === 0 ? others : [...others, { sessionId, processes }] });
+  }
+
+  /** Replaces the extensions of one session. */
+  setExtensions({ sessionId, items }: WorkspaceFacts["extensions"][number]): void {
+    const others = this.#facts.extensions.filter((entry) => entry.sessionId !== sessionId);
+    this.setFacts({ extensions: items.length === 0 ? others : [...others, { sessionId, items }] });
+  }
+
+  /** Sends a command to the panel that the user used last. */
+  command(command: PanelCommand): void {
+    this.#active.connection.command(command);
+  }
+
+  #create(place: ChatPanel["place"], reveal: Reveal): ChatPanel {
+    const ports = { facts: () => this.#facts, sightChanged: () => this.#fireSightChanged() };
+    const panel = new ChatPanel(place, new PanelConnection(ports), reveal);
+    this.#all.add(panel);
+    return panel;
+  }
+
+  #fireSightChanged(): void {
+    for (const listener of this.#sightChanged) listener();
+  }
+}
