@@ -14,7 +14,11 @@ type Place = Pick<vscode.TextEditor, "document" | "selection">;
 export async function codeAt({ document, selection }: Place): Promise<Attachment> {
   const range = selection.isEmpty ? await symbolRange(document, selection.active) : selection;
   if (range !== undefined) return linesOf(document, range);
-  return { kind: "file", uri: document.uri.toString(), label: baseName(document.uri) };
+  return fileOf(document);
+}
+
+export function fileOf({ uri }: vscode.TextDocument): Attachment {
+  return { kind: "file", uri: uri.toString(), label: baseName(uri) };
 }
 
 /** Lines of the selection or of the symbol at the cursor; else those near the cursor. */

@@ -14,7 +14,7 @@ const OLDEST_NODE = 22;
 
 const COPY = "Copy Settings";
 const ADD = "Add to File";
-const OPEN = "Open File";
+const SET_UP = "Set Up a Key";
 
 export async function connectEditor({ launcher }: Services): Promise<void> {
   const items = otherEditors.map((editor) => ({ label: editor.name, detail: editor.place, editor }));
@@ -31,14 +31,23 @@ async function connect(editor: OtherEditor, agent: AgentCommand): Promise<void> 
   const isRemote = vscode.env.remoteName !== undefined;
   const file = isRemote ? undefined : editor.file?.({ home: homedir(), platform: process.platform, env: process.env });
   const settings = editor.settings(agent);
-  const setup = `Keys of VS Code stay in VS Code. To store one for other editors, run: ${commandLine(agent)} --setup`;
   const answer = await vscode.window.showInformationMessage(
-    file === undefined ? `Settings for the ${editor.place}` : `Add Hermes to ${file}?`,
-    { modal: true, detail: `${settings}\n${setup}` },
+    file === undefined ? `Hermes in ${editor.name}` : `Add Hermes to ${editor.name}?`,
+    { modal: true, detail: `For ${file ?? `the ${editor.place}`}:\n\n${settings}` },
     ...(file === undefined ? [COPY] : [ADD, COPY]),
   );
-  if (answer === COPY) await vscode.env.clipboard.writeText(settings);
+  if (answer === undefined) return;
   if (answer === ADD && file !== undefined) await addTo(file, agent);
+  else await vscode.env.clipboard.writeText(settings);
+  const done = answer === ADD ? `Hermes was added to ${file}.` : "The settings were copied.";
+  const next = await vscode.window.showInformationMessage(`${done} Keys of VS Code stay in VS Code.`, SET_UP);
+  if (next === SET_UP) setUpInTerminal(agent);
+}
+
+/** Asks for a provider and a key for all editors, and tests them. */
+function setUpInTerminal({ command, args, env }: AgentCommand): void {
+  const options = { name: "Hermes Setup", shellPath: command, shellArgs: [...args, "--setup"], env: { ...env } };
+  vscode.window.createTerminal(options).show();
 }
 
 /** Adds the agent to a file, which other programs may have changed a moment ago: it is read right before the write. */
@@ -50,8 +59,6 @@ async function addTo(file: string, agent: AgentCommand): Promise<void> {
   const after = added(file, before, agent);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, after);
-  const answer = await vscode.window.showInformationMessage(`Hermes was added to ${file}.`, OPEN);
-  if (answer === OPEN) await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
 function added(file: string, text: string, agent: AgentCommand): string {
@@ -68,7 +75,8 @@ async function agentCommand(launcher: string): Promise<AgentCommand> {
   const env = home === "" ? {} : { HERMES_HOME: home };
   const node = await ownNode();
   if (node !== undefined) return { command: node, args: [launcher], env };
-  return { command: process.execPath, args: [launcher], env: { ...env, ELECTRON_RUN_AS_NODE: "1" } };
+  const asNode = process.versions["electron"] === undefined ? {} : { ELECTRON_RUN_AS_NODE: "1" };
+  return { command: process.execPath, args: [launcher], env: { ...env, ...asNode } };
 }
 
 /** Absolute path of the user's Node: editors that are not started from a shell do not have it on the PATH. */
@@ -81,9 +89,4 @@ async function ownNode(): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-}
-
-function commandLine({ command, args, env }: AgentCommand): string {
-  const variables = Object.entries(env).map(([name, value]) => `${name}="${value}"`);
-  return [...variables, ...[command, ...args].map((part) => `"${part}"`)].join(" ");
 }

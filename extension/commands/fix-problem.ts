@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import type { Services } from "../services.ts";
 import { explainProblemPrompt, fixPrompt } from "./action-prompts.ts";
-import { linesOf, near } from "./code-at-cursor.ts";
+import { fileOf, linesOf, near } from "./code-at-cursor.ts";
 import { ask } from "./editor-commands.ts";
 
 /** Argument of the quick fixes: plain data, because VS Code sends it to another process and back. Lines from 0. */
@@ -61,17 +61,18 @@ async function askAboutProblems(services: Services, promptFor: PromptFor, given:
   const problems = here.length > 0 ? here : all;
   const path = vscode.workspace.asRelativePath(uri);
   const quoted = problems.slice(0, QUOTED_PROBLEMS).map((problem) => problemLine(path, problem));
-  const document = await vscode.workspace.openTextDocument(uri);
-  const lines = problems
-    .slice(0, QUOTED_PROBLEMS)
-    .reduce((sum, { range }) => sum.union(range), problems[0]?.range ?? NOWHERE);
-  const attachments: Attachment[] = [linesOf(document, near(document, lines))];
-  if (problems.length > quoted.length)
-    attachments.push({ kind: "problems", uri: place.uri, label: `Problems of ${path}` });
-  await ask(services, promptFor(quoted), attachments);
+  const rest: Attachment = { kind: "problems", uri: place.uri, label: `Problems of ${path}` };
+  const code = await codeOf(uri, here);
+  await ask(services, promptFor(quoted), problems.length > quoted.length ? [code, rest] : [code]);
 }
 
-const NOWHERE = new vscode.Range(0, 0, 0, 0);
+/** Lines around the problems; the file without problems. */
+async function codeOf(uri: vscode.Uri, [first, ...others]: readonly vscode.Diagnostic[]): Promise<Attachment> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  if (first === undefined) return fileOf(document);
+  const range = others.reduce((union, other) => union.union(other.range), first.range);
+  return linesOf(document, near(document, range));
+}
 
 function activePlace(): ProblemPlace | undefined {
   const editor = vscode.window.activeTextEditor;

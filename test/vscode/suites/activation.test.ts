@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
+import { parse } from "jsonc-parser";
 import * as vscode from "vscode";
 import { vscodeRipgrep } from "../../../extension/agent/vscode-ripgrep.ts";
 
@@ -32,10 +33,28 @@ suite("activation", () => {
     assert.deepEqual(missing, []);
   });
 
+  test("its default keys are none of VS Code's own, unless both apply in different places", async () => {
+    const uri = vscode.Uri.parse("vscode://defaultsettings/keybindings.json");
+    const defaults: readonly Key[] = parse((await vscode.workspace.openTextDocument(uri)).getText());
+    const own = defaults.filter(({ command }) => command.startsWith("hermes."));
+    const others = defaults.filter(({ command, when = "" }) => !command.startsWith("hermes.") && !ELSEWHERE.test(when));
+    assert.ok(own.length > 10 && others.length > 500, `${own.length} of ${defaults.length} keys`);
+    const taken = own.flatMap(({ key, command }) =>
+      others.filter((other) => other.key === key).map((other) => `${key} ${command}: ${other.command} ${other.when}`),
+    );
+    assert.deepEqual(taken, []);
+  });
+
   test("VS Code's own ripgrep is found", () => {
     assert.match(vscodeRipgrep(vscode.env.appRoot) ?? "none", /[\\/]rg(?:\.exe)?$/);
   });
 });
+
+/** VS Code's own views and edits of its own chat, where the keys of Hermes do not apply. */
+const ELSEWHERE = /accessibleView|chatEdits\.hasEditorModifications/;
+
+/** Entry of VS Code's list of default keys. */
+type Key = { readonly key: string; readonly command: string; readonly when?: string };
 
 function extension(): vscode.Extension<unknown> {
   const found = vscode.extensions.getExtension(EXTENSION_ID);

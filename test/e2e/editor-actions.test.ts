@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+const FILES = { "menu.json": '{\n  "open": true\n  "close": false\n}\n' };
+const EDIT = call("patch", { path: "menu.json", old_string: '"open": true\n', new_string: '"open": true,\n' });
+
+// The editor's own places for Hermes: quick fixes, the cursor, Source Control.
+describe("editor actions", () => {
+  let model: ModelServer;
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    model = await startModelServer();
+    window = await VSCodeWindow.open({ name: "editor-actions", files: FILES, model });
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+    await model.stop();
+  });
+
+  const { stringify } = JSON;
+
+  test("the quick fix of a problem starts a turn with the problem and its lines", async () => {
+    const { keyboard } = window.page;
+    await window.runCommand("Go to File...");
+    await window.quickInput.locator("input").first().fill("menu.json");
+    await window.quickInput.locator(".monaco-list-row", { hasText: "menu.json" }).first().click();
+    await window.page.locator(".squiggly-error").first().waitFor();
+    await window.runCommand("Go to Next Problem (Error, Warning, Info)");
+    await keyboard.press("Control+.");
+    model.script(say("A comma is missing."));
+    const fix = window.page.locator(".action-widget").getByText("Fix with Hermes");
+    await fix.waitFor();
+    await fix.click();
+    await window.panel.getByText("A comma is missing.", { exact: true }).waitFor();
+    const { content } = model.requests.at(-1)?.body.messages.at(-1) ?? {};
+    expect(content).toMatch(/^Fix this problem at the cause.*menu\.json:3:\d+: error: .*"open": true/s);
+  });
+
+  test("an instruction at the cursor becomes an edit that is reviewed in the file", async () => {
+    await window.runCommand("View: Focus Active Editor Group");
+    await window.page.keyboard.press("Control+Alt+J");
+    model.script(callTools(EDIT), say("Added the comma."));
+    await window.quickInput.locator("input").first().fill("Add the comma");
+    await window.page.keyboard.press("Enter");
+    await window.lens("Keep").first().waitFor();
+    expect(window.readFile("menu.json")).toContain('"open": true,\n');
+    await window.lens("Stop").waitFor({ state: "detached" });
+  });
+
+  test("the button in Source Control writes the commit message", async () => {
+    const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: window.workspace });
+    git("init", "-q");
+    git("add", ".");
+    await window.runCommand("Source Control: Focus on Changes View");
+    model.script(say("Separate the entries of the menu"));
+    await window.page.getByRole("button", { name: "Write Commit Message" }).click();
+    await window.page.locator(".scm-editor", { hasText: "Separate the entries of the menu" }).waitFor();
+    expect(stringify(model.requests.at(-1)?.body.messages)).toContain("diff --git a/menu.json b/menu.json");
+  });
+});
