@@ -15,6 +15,7 @@ export function MarkdownView({ text, growing }: { readonly text: StreamedText; r
   const stream = useMemo(() => new MarkdownStream(parser), []);
   const blocks = stream.update(text, !growing);
   useNextTask(stream.isBehind);
+  const leaves = text.length > LONG_CHARS;
   const follow = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const href = link?.getAttribute("href");
@@ -27,7 +28,7 @@ export function MarkdownView({ text, growing }: { readonly text: StreamedText; r
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click
     <div class="markdown" dir="auto" onClick={follow}>
       {withParts(blocks).map(([block, ...parts]) => [
-        <Block key={block.id} block={block} parts={parts} />,
+        <Block key={block.id} block={block} parts={parts} leaves={leaves} />,
         parts.length > 0 && <FoldedParts key={`parts of ${block.id}`} parts={parts} />,
       ])}
     </div>
@@ -64,7 +65,7 @@ function FoldedParts({ parts }: { readonly parts: readonly MarkdownBlock[] }) {
   return (
     <>
       {parts.slice(0, shown.current).map((part) => (
-        <Block key={part.id} block={part} parts={[]} />
+        <Block key={part.id} block={part} parts={[]} leaves />
       ))}
       {!isOpen && (
         <button type="button" class="text-button" onClick={() => open(true)}>
@@ -76,17 +77,31 @@ function FoldedParts({ parts }: { readonly parts: readonly MarkdownBlock[] }) {
 }
 
 function sizeOf(parts: readonly MarkdownBlock[]): string {
-  const count = (measure: (source: string) => number) => parts.reduce((sum, { source }) => sum + measure(source), 0);
-  const lines = count((source) => source.split("\n").length - 1);
+  const count = (measure: (part: MarkdownBlock) => number) => parts.reduce((sum, part) => sum + measure(part), 0);
+  const lines = count(linesOf);
   if (lines > 1) return `${lines.toLocaleString("en")} more lines`;
-  return `${count((source) => source.length).toLocaleString("en")} more characters`;
+  return `${count(({ source }) => source.length).toLocaleString("en")} more characters`;
 }
 
-type BlockProps = { readonly block: MarkdownBlock; readonly parts: readonly MarkdownBlock[] };
+/** Lines of parts: each update of a long block asks for those of all parts. */
+const knownLines = new WeakMap<MarkdownBlock, number>();
 
-const Block = memo(function Block({ block, parts }: BlockProps) {
+function linesOf(part: MarkdownBlock): number {
+  const lines = knownLines.get(part) ?? part.source.split("\n").length - 1;
+  knownLines.set(part, lines);
+  return lines;
+}
+
+type BlockProps = {
+  readonly block: MarkdownBlock;
+  readonly parts: readonly MarkdownBlock[];
+  /** The block leaves the DOM while it is far from the view. */
+  readonly leaves: boolean;
+};
+
+const Block = memo(function Block({ block, parts, leaves }: BlockProps) {
   return block.code === undefined ? (
-    <HtmlBlock html={block.html} growing={block.growing} />
+    <HtmlBlock html={block.html} growing={block.growing} leaves={leaves} />
   ) : (
     <CodePart code={block.code} parts={block.part === 0 && !block.growing ? parts : undefined} />
   );
@@ -94,7 +109,9 @@ const Block = memo(function Block({ block, parts }: BlockProps) {
 
 function isSameBlock(before: BlockProps, after: BlockProps): boolean {
   return (
-    before.block === after.block && (before.block.code === undefined || before.parts.length === after.parts.length)
+    before.block === after.block &&
+    before.leaves === after.leaves &&
+    (before.block.code === undefined || before.parts.length === after.parts.length)
   );
 }
 
@@ -124,22 +141,75 @@ function CodePart({ code, parts }: CodePartProps) {
   );
 }
 
-function HtmlBlock({ html, growing }: { readonly html: string; readonly growing: boolean }) {
+type HtmlBlockProps = { readonly html: string; readonly growing: boolean; readonly leaves: boolean };
+
+function HtmlBlock({ html, growing, leaves }: HtmlBlockProps) {
   const { post } = usePanel();
   const holder = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = holder.current;
-    if (element === null) return;
-    element.replaceChildren(sanitize(html));
-    if (growing) return;
-    for (const code of element.querySelectorAll<HTMLElement>("pre > code")) {
-      const language = /language-(\S+)/.exec(code.className)?.[1] ?? "";
-      const text = code.textContent;
-      highlight(code, language);
-      code.parentElement?.prepend(codeToolbar(language, () => text, post));
-    }
-  }, [html, growing, post]);
+    if (element === null) return undefined;
+    const fill = (): void => {
+      element.replaceChildren(sanitize(html));
+      if (growing) return;
+      for (const code of element.querySelectorAll<HTMLElement>("pre > code")) {
+        const language = /language-(\S+)/.exec(code.className)?.[1] ?? "";
+        const text = code.textContent;
+        highlight(code, language);
+        code.parentElement?.prepend(codeToolbar(language, () => text, post));
+      }
+    };
+    fill();
+    return leaves && !growing ? leaveOutOfView(element, fill) : undefined;
+  }, [html, growing, leaves, post]);
   return <div class="markdown-block" ref={holder} />;
+}
+
+/** Blocks of a longer answer leave the DOM while they are far from the view, so that its size has a limit. Characters. */
+const LONG_CHARS = 10_000;
+/** Distance from the view at which a block comes back. */
+const NEAR = "1000px";
+
+const fills = new WeakMap<Element, () => void>();
+let viewObserver: IntersectionObserver | undefined;
+
+/** Empties `element` while it is far from the view, and keeps its height. Returns the end of it. */
+function leaveOutOfView(element: HTMLElement, fill: () => void): () => void {
+  // The margin counts from the transcript, which scrolls inside the page.
+  const margins: IntersectionObserverInit & { readonly scrollMargin: string } = {
+    rootMargin: NEAR,
+    scrollMargin: NEAR,
+  };
+  viewObserver ??= new IntersectionObserver((entries) => entries.forEach(followView), margins);
+  const observer = viewObserver;
+  fills.set(element, fill);
+  observer.observe(element);
+  return () => {
+    observer.unobserve(element);
+    element.removeAttribute("style");
+  };
+}
+
+function followView({ target, isIntersecting, boundingClientRect: { height } }: IntersectionObserverEntry): void {
+  if (!(target instanceof HTMLElement)) return;
+  const [first, last] = [target.firstElementChild, target.lastElementChild];
+  if (isIntersecting && first === null) {
+    target.removeAttribute("style");
+    fills.get(target)?.();
+  }
+  if (isIntersecting || first === null || last === null || isInUse(target)) return;
+  // The margins of the content reach beyond the block.
+  const { marginTop } = getComputedStyle(first);
+  const { marginBottom } = getComputedStyle(last);
+  Object.assign(target.style, { height: `${height}px`, marginTop, marginBottom });
+  target.replaceChildren();
+}
+
+/** The keyboard's focus or the selection is in the element. */
+function isInUse(element: HTMLElement): boolean {
+  const selection = document.getSelection();
+  const isSelected = selection !== null && !selection.isCollapsed && selection.containsNode(element, true);
+  return isSelected || element.contains(document.activeElement);
 }
 
 const TAGS = [
