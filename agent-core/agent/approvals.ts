@@ -172,6 +172,7 @@ export function sessionPolicy({
   ...scopeOptions
 }: PolicyOptions): Policy {
   const scope = { ...scopeOptions, resolvePath };
+  const sent = { chars: 0 };
   return {
     isSecret: (path) => secretReason(path, scope) !== undefined,
     warmUp: () =>
@@ -189,6 +190,7 @@ export function sessionPolicy({
         asks,
         sandbox: sandbox(),
         written,
+        sent,
         secrets,
       });
       if (decision.kind !== "ask") return decision;

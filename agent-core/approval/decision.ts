@@ -62,6 +62,8 @@ export type PolicyContext = {
   readonly asks?: boolean;
   /** Files of the workspace that the agent wrote. `decide` adds those of the effects that it lets through or asks about. */
   readonly written?: Set<string>;
+  /** Text that the session sent unasked to the internet. `decide` adds to it. Default: it is not counted. */
+  readonly sent?: { chars: number };
   /** Values of the user's secrets. Default: none. */
   readonly secrets?: readonly string[];
   /** Commands can run in a sandbox, which confines their effects. Default false. */

@@ -13,6 +13,11 @@ import type { Grant } from "./grants.ts";
 
 /** Longer addresses and queries can carry a file away. Addresses of pages rarely have 300 characters. */
 const MAX_SENT_CHARS = 500;
+/**
+ * Text that a session sends in addresses and queries before each further one asks, once for its host. It suffices for
+ * 200 pages, and limits the parts in which hostile text of a page can carry a file away. Characters.
+ */
+const MAX_SESSION_CHARS = 12_000;
 
 /** A page changes nothing here, but its address carries text away. */
 export function decideFetch(
@@ -36,13 +41,14 @@ export function decideFetch(
     const reasons = long.map((text) => `Sends ${text.length} characters: ${text}`);
     return { kind: "ask", reasons, grant: undefined };
   }
-  return mode === "ask"
-    ? askUnlessGranted(
-        sent.map((text) => `Reads ${text}`),
-        grant,
-        context,
-      )
-    : ALLOW;
+  const chars = sent.reduce((sum, text) => sum + text.length, 0);
+  const isMuch = context.sent !== undefined && context.sent.chars + chars > MAX_SESSION_CHARS;
+  if (mode === "ask" || isMuch) {
+    const much = isMuch ? [`This session has sent ${context.sent?.chars} characters in addresses and queries`] : [];
+    return askUnlessGranted([...much, ...sent.map((text) => `Reads ${text}`)], grant, context);
+  }
+  if (context.sent !== undefined) context.sent.chars += chars;
+  return ALLOW;
 }
 
 /** A page of the internet is a fetch. Opening a server of this machine, and acting on a page, ask once for the site. */

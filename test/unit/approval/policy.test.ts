@@ -295,3 +295,22 @@ test("a grant for a host covers its pages in the mode ask", () => {
   expect(read("https://example.com/b")).toMatchObject({ kind: "allow", granted: true });
   expect(read("https://example.org/b").kind).toBe("ask");
 });
+
+test.each(["code", "plan"] as const)("in %s, pages ask once a host after many of them", (mode) => {
+  const grants = noGrants();
+  const sent = { chars: 0 };
+  const read = (url: string) => {
+    const effect = { kind: "fetch", sent: [url], places: [new URL(url).host] } as const;
+    return decide(effect, { mode, scope, trusted: true, grants, sent });
+  };
+  const page = `https://example.com/${"a".repeat(400)}`;
+  const kinds = Array.from({ length: 40 }, () => read(page).kind);
+  expect(kinds.slice(0, 28)).toEqual(Array.from({ length: 28 }, () => "allow"));
+  expect(kinds.slice(29)).toEqual(Array.from({ length: 11 }, () => "ask"));
+  const asked = read(page);
+  if (asked.kind !== "ask" || asked.grant === undefined) throw new Error("no grant was offered");
+  expect(asked.reasons[0]).toContain("This session has sent");
+  grants.keep(asked.grant, "session");
+  expect(read(page).kind).toBe("allow");
+  expect(read(page.replace("com", "org")).kind).toBe("ask");
+});
