@@ -64,6 +64,8 @@ export type CallServices = {
 export type ResolvedCall = {
   /** Call that this one is a part of. */
   readonly parentCallId?: string;
+  /** A script made this call: its input may hold what the script read. */
+  readonly isFromCode?: boolean;
 } & (
   | {
       readonly ok: true;
@@ -265,14 +267,15 @@ async function authorizeAndRun(
   services: CallServices,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const { call, tool, input, prepared } = resolved;
-  const first = await services.policy.decide(prepared.effect);
+  const { call, tool, input, prepared, isFromCode = false } = resolved;
+  const judgedEffect = "sent" in prepared.effect ? { ...prepared.effect, isFromCode } : prepared.effect;
+  const first = await services.policy.decide(judgedEffect);
   const early = withHookVerdict(first, verdict);
   if (early.kind === "deny") return failed(early.text);
   const context: ToolContext = {
     ...services.contextFor(call.id, signal),
     sandbox: early.sandbox,
-    callTool: nestedCalls(call.id, services),
+    callTool: nestedCalls(call.id, services, tool.kind === "execute"),
     callableTools: () => services.tools.map((callable) => callable.schema),
   };
   const staged = await prepared.stage(context);
@@ -327,14 +330,16 @@ async function judgeFurtherFiles(
   return paths.every((path) => effect.paths.includes(path)) ? undefined : policy.decide({ kind: "edit", paths });
 }
 
+type CallTool = NonNullable<ToolContext["callTool"]>;
+
 /** Runs calls as parts of the call `parentCallId`, with ids of their own. */
-function nestedCalls(parentCallId: string, services: CallServices): NonNullable<ToolContext["callTool"]> {
+function nestedCalls(parentCallId: string, services: CallServices, isFromCode: boolean): CallTool {
   let count = 0;
   return (name, input, signal) => {
     count += 1;
     const id = `${parentCallId}/${count}`;
     const call = { id, type: "function", function: { name, arguments: JSON.stringify(input ?? {}) } } as const;
-    const resolved = { ...resolveCall(call, services), parentCallId };
+    const resolved = { ...resolveCall(call, services), parentCallId, isFromCode };
     services.notify.toolProgress(startedEvent(resolved));
     return runCall(resolved, services, signal);
   };

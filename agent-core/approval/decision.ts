@@ -13,7 +13,13 @@ export type Effect =
   | { readonly kind: "memory" }
   | { readonly kind: "skill" }
   /** Reads from the internet. `sent`: URLs or a query, which leave the machine. `places`: hosts, for grants. */
-  | { readonly kind: "fetch"; readonly sent: readonly string[]; readonly places: readonly string[] }
+  | {
+      readonly kind: "fetch";
+      readonly sent: readonly string[];
+      readonly places: readonly string[];
+      /** A script made the address, and may have read any file of the workspace. Default false. */
+      readonly isFromCode?: boolean;
+    }
   /** Works with the browser's page. `site`: host and port of the page. `sent`: an address or typed text. */
   | {
       readonly kind: "browse";
@@ -22,6 +28,8 @@ export type Effect =
       /** The site is a server of this machine. */
       readonly isLocal: boolean;
       readonly sent: readonly string[];
+      /** A script made the address or the text. Default false. */
+      readonly isFromCode?: boolean;
     }
   /** A tool of an MCP server or a plugin: its effects are known only from hints. */
   | {

@@ -1,5 +1,8 @@
 /** Approval of web pages and of the browser. */
-import { holdsSecret, redact } from "../providers/redact.ts";
+import { readFileSync, statSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { holdsSecret, redact, secretsOf } from "../providers/redact.ts";
+import type { CommandScope } from "./command-scope.ts";
 import {
   ALLOW,
   askUnlessGranted,
@@ -10,6 +13,7 @@ import {
   type PolicyContext,
 } from "./decision.ts";
 import type { Grant } from "./grants.ts";
+import { secretsBelow } from "./reached-secrets.ts";
 
 /** Longer addresses and queries can carry a file away. Addresses of pages rarely have 300 characters. */
 const MAX_SENT_CHARS = 500;
@@ -21,15 +25,16 @@ const MAX_SESSION_CHARS = 12_000;
 
 /** A page changes nothing here, but its address carries text away. */
 export function decideFetch(
-  { sent, places }: Extract<Effect, { kind: "fetch" }>,
-  { secrets = [], ...context }: PolicyContext,
+  { sent, places, isFromCode = false }: Extract<Effect, { kind: "fetch" }>,
+  context: PolicyContext,
 ): Decision {
-  const { mode, trusted } = context;
+  const { mode, trusted, scope } = context;
   if (!trusted) return deny("The user has not trusted this workspace, so nothing is fetched from the internet for it.");
   const keys = places.map(
     (place): Grant => ({ id: JSON.stringify(["fetch", place]), description: `reading ${place}` }),
   );
   const grant = { description: keys.map(({ description }) => description).join("; "), keys };
+  const secrets = [...(context.secrets ?? []), ...secretValues(scope)];
   const leaks = sent.filter((text) => holdsSecret(text, secrets));
   const long = sent.filter((text) => text.length > MAX_SENT_CHARS);
   if (leaks.length > 0) {
@@ -43,7 +48,7 @@ export function decideFetch(
   }
   const chars = sent.reduce((sum, text) => sum + text.length, 0);
   const isMuch = context.sent !== undefined && context.sent.chars + chars > MAX_SESSION_CHARS;
-  if (mode === "ask" || isMuch) {
+  if (mode === "ask" || isMuch || isFromCode) {
     const much = isMuch ? [`This session has sent ${context.sent?.chars} characters in addresses and queries`] : [];
     return askUnlessGranted([...much, ...sent.map((text) => `Reads ${text}`)], grant, context);
   }
@@ -51,14 +56,30 @@ export function decideFetch(
   return ALLOW;
 }
 
+/** Larger files hold no settings. Bytes. */
+const MAX_SETTINGS_BYTES = 65_536;
+const MAX_SETTINGS_FILES = 50;
+
+/** Secrets in the workspace's files of variables: code in the sandbox reads them, and prints them for the model. */
+function secretValues(scope: CommandScope): readonly string[] {
+  const files = scope.roots.flatMap((root) => secretsBelow(root, scope)).filter((path) => /\.env[^/]*$/.test(path));
+  return files.slice(0, MAX_SETTINGS_FILES).flatMap((path) => {
+    try {
+      return statSync(path).size > MAX_SETTINGS_BYTES ? [] : secretsOf(parseEnv(readFileSync(path, "utf8")));
+    } catch {
+      return []; // gone or unreadable, for scripts too
+    }
+  });
+}
+
 /** A page of the internet is a fetch. Opening a server of this machine, and acting on a page, ask once for the site. */
 export function decideBrowse(
-  { action, site, isLocal, sent }: Extract<Effect, { kind: "browse" }>,
+  { action, site, isLocal, sent, isFromCode = false }: Extract<Effect, { kind: "browse" }>,
   context: PolicyContext,
 ): Decision {
   const { mode } = context;
   if (action === "read") return ALLOW;
-  const fetched = decideFetch({ kind: "fetch", sent, places: [site] }, context);
+  const fetched = decideFetch({ kind: "fetch", sent, places: [site], isFromCode }, context);
   if ((action === "open" && !isLocal) || fetched.kind === "deny") return fetched;
   if (mode === "plan" && action === "act") {
     return deny("Plan mode is read-only: pages are only read. Put the action into your plan instead.");

@@ -314,3 +314,20 @@ test.each(["code", "plan"] as const)("in %s, pages ask once a host after many of
   expect(read(page).kind).toBe("allow");
   expect(read(page.replace("com", "org")).kind).toBe("ask");
 });
+
+test("an address that a script made asks once for its host, in plan mode too", () => {
+  const grants = noGrants();
+  const effect = { kind: "fetch", sent: ["https://example.com/a"], places: ["example.com"], isFromCode: true } as const;
+  for (const mode of ["code", "plan"] as const) {
+    const decision = decide(effect, { mode, scope, trusted: true, grants });
+    if (decision.kind !== "ask" || decision.grant === undefined) throw new Error("no grant was offered");
+    expect(decision.reasons).toEqual(["Reads https://example.com/a"]);
+    if (mode === "plan") grants.keep(decision.grant, "session");
+  }
+  expect(decide(effect, { mode: "code", scope, trusted: true, grants })).toMatchObject({
+    kind: "allow",
+    granted: true,
+  });
+  const opened = browse({ action: "open", site: "example.org", sent: ["https://example.org/"], isFromCode: true });
+  expect(decide(opened, { mode: "code", scope, trusted: true, grants }).kind).toBe("ask");
+});
