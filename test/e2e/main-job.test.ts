@@ -4,13 +4,14 @@ import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 const PROMPT = "replace two with TWO in a.txt then run cat a.txt";
 const EDITED = "one\nTWO\nthree\n";
 const ORIGINAL = "one\ntwo\nthree\n";
+const FILES = { "a.txt": ORIGINAL, "settings.json": '{\n  "name": "demo",\n  "port": 80\n}\n' };
 
 // One conversation, in the order in which a person has it.
 describe("the main job, in the packaged extension without key or network", () => {
   let window: VSCodeWindow;
 
   beforeAll(async () => {
-    window = await VSCodeWindow.open({ name: "main-job" });
+    window = await VSCodeWindow.open({ name: "main-job", files: FILES });
     await window.openPanel();
   });
 
@@ -66,5 +67,22 @@ describe("the main job, in the packaged extension without key or network", () =>
     await window.runCommand("Hermes: Keep Hunk");
     await window.keepButton.waitFor({ state: "detached" });
     expect(window.readFile("a.txt")).toBe(EDITED);
+  });
+
+  const problems = () => window.panel.locator(".tool-card").last().locator(".problem");
+
+  // VS Code's own language servers find the problems.
+  test("the card of an edit that breaks a file lists the new problems", async () => {
+    await window.newSession();
+    await window.send(`replace '"port": 80' with '"port" 80' in settings.json`);
+    await problems().first().waitFor();
+    expect(await problems().first().textContent()).toMatch(/settings\.json:3:\d+.*[Cc]olon expected/s);
+    await window.pictures("problems");
+  });
+
+  test("the card of an edit that fixes the file lists none", async () => {
+    await window.send(`replace '"port" 80' with '"port": 80' in settings.json`);
+    await window.panel.locator(".tool-card[data-status=completed]").nth(1).waitFor();
+    expect(await problems().count()).toBe(0);
   });
 });

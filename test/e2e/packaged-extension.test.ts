@@ -24,11 +24,6 @@ test("the packaged extension activates when its view is opened, and one can type
   await window.composer.fill("");
 });
 
-test("the panel is recreated after the window was reloaded", async () => {
-  await window.reload();
-  await window.composer.waitFor();
-});
-
 test("the themes of the panel's tests are VS Code's own (vitest -u records them)", async () => {
   const looks: Record<string, unknown> = {};
   let styles = "";

@@ -46,7 +46,7 @@ describe("the panel in VS Code", () => {
     await idle();
   });
 
-  test("a summary of older messages is folded, also after the window was reloaded", async () => {
+  test("a summary of older messages is folded, also in the panel that is recreated after a reload of the window", async () => {
     for (const prompt of ["read a.txt", "list the files", "search two", "read a.txt"]) {
       await window.send(prompt);
       await idle();
@@ -55,7 +55,7 @@ describe("the panel in VS Code", () => {
     await summary().waitFor();
     expect(await bubbles()).not.toContain("search two");
     await window.reload();
-    await window.openPanel();
+    await window.composer.waitFor();
     await summary().waitFor();
     expect(await bubbles()).not.toContain("search two");
   });

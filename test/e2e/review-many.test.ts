@@ -11,18 +11,17 @@ const FILES = {
 // Edits in several files of a git repository: gone through by keys, in the list, and all at once.
 describe("review across files", () => {
   let window: VSCodeWindow;
-  const git = (...args: string[]): string =>
-    execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@b.invalid", ...args], {
-      cwd: window.workspace,
-      encoding: "utf8",
-    });
+  const gitIn = (cwd: string, ...args: string[]): string =>
+    execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@b.invalid", ...args], { cwd, encoding: "utf8" });
+  const git = (...args: string[]): string => gitIn(window.workspace, ...args);
 
   beforeAll(async () => {
-    window = await VSCodeWindow.open({ name: "review-many", files: FILES });
-    git("init", "-q");
-    git("add", ".");
-    git("commit", "-qm", "first");
-    await window.reload();
+    const prepare = (workspace: string): void => {
+      gitIn(workspace, "init", "-q");
+      gitIn(workspace, "add", ".");
+      gitIn(workspace, "commit", "-qm", "first");
+    };
+    window = await VSCodeWindow.open({ name: "review-many", files: FILES, prepare });
     await window.openPanel();
     const edits = [
       "two with TWO in a.txt",

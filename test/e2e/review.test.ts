@@ -15,6 +15,12 @@ const SOURCE = [
 const FIRST = { old: "result = 0", new: "result = 0.0" };
 const SECOND = { old: "/ len(prices)", new: "/ max(1, len(prices))" };
 
+const NUMBERS = ["one", "two", "three", "four", "five", "six"];
+/** Each number on a line of its own, two lines apart; none on the first, where the caret of a new editor is. */
+const linesWith = (...changed: readonly string[]): string =>
+  `top\n${NUMBERS.map((word) => `${changed.includes(word) ? word.toUpperCase() : word}\n-\n-\n`).join("")}`;
+const [NEXT, PREVIOUS, KEEP, UNDO] = ["Alt+F6", "Shift+Alt+F6", "Control+Alt+KeyY", "Control+Alt+KeyU"];
+
 const edit = ({ old, new: replacement }: typeof FIRST): string => `replace "${old}" with "${replacement}" in shop.py`;
 
 // Edits land, and the user decides hunk by hunk in the file itself.
@@ -22,7 +28,7 @@ describe("review after the edits have landed", () => {
   let window: VSCodeWindow;
 
   beforeAll(async () => {
-    window = await VSCodeWindow.open({ name: "review-after", files: { "shop.py": SOURCE } });
+    window = await VSCodeWindow.open({ name: "review-after", files: { "shop.py": SOURCE, "a.txt": linesWith() } });
     await window.openPanel();
   });
 
@@ -31,6 +37,18 @@ describe("review after the edits have landed", () => {
   afterAll(async () => {
     await window.close();
   });
+
+  const press = (key: string) => window.page.keyboard.press(key);
+  const caretIsAt = (line: number) =>
+    window.page.locator("#status\\.editor\\.selection", { hasText: `Ln ${line},` }).waitFor();
+  /**
+   * The lenses count what is left: all of them say so when VS Code has heard of the verdict. A key must not be pressed
+   * before, as VS Code carries out the first use of a command later than other commands after it.
+   */
+  const areLeft = (hunks: number) =>
+    expect
+      .poll(() => window.lens(" of ").allTextContents(), { timeout: 60_000 })
+      .toEqual(Array.from({ length: hunks }, (_, index) => expect.stringContaining(`(${index + 1} of ${hunks})`)));
 
   test("the file is open with its hunks marked, and the removed text beside them", async () => {
     await window.send(edit(FIRST));
@@ -81,6 +99,42 @@ describe("review after the edits have landed", () => {
     await window.lens("Keep +1 −1").click();
     await window.lens("Keep").first().waitFor({ state: "detached" });
     expect(window.readFile("shop.py")).toBe(SOURCE.replace(SECOND.old, SECOND.new));
+  });
+
+  // Real keys in the file itself; each step is pressed once what it needs is to be seen.
+  test("keys move between hunks, keep and undo them", async () => {
+    const edits = NUMBERS.map((word) => `replace ${word} with ${word.toUpperCase()} in a.txt`);
+    await window.openPanel();
+    await window.newSession();
+    await window.send(edits.join(" then "));
+    await expect.poll(() => window.readFile("a.txt"), { timeout: 60_000 }).toBe(linesWith(...NUMBERS));
+    await areLeft(6);
+    await window.editor.locator(".view-line", { hasText: "top" }).click();
+    await window.editor.locator(".monaco-editor.focused").first().waitFor();
+    await caretIsAt(1);
+    await press(NEXT);
+    await caretIsAt(2);
+    await press(NEXT);
+    await caretIsAt(5);
+    await press(UNDO);
+    await areLeft(5);
+    await expect.poll(() => window.readFile("a.txt"), { timeout: 20_000 }).toContain("two");
+    await press(PREVIOUS);
+    await caretIsAt(2);
+    await press(KEEP);
+    await areLeft(4);
+    expect(window.readFile("a.txt")).toBe(linesWith(...NUMBERS.filter((word) => word !== "two")));
+  });
+
+  test("four keys at once act as four keys in a row", async () => {
+    for (const key of [NEXT, UNDO, NEXT, KEEP]) await press(key);
+    await areLeft(2);
+    await expect
+      .poll(() => window.readFile("a.txt"), { timeout: 20_000 })
+      .toBe(linesWith("one", "four", "five", "six"));
+    await caretIsAt(11);
+    await press(NEXT);
+    await caretIsAt(14);
   });
 });
 

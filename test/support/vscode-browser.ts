@@ -26,6 +26,8 @@ export type WindowOptions = {
   readonly name: string;
   /** Files of the workspace by relative path. Default: a.txt with the lines one, two, three. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Runs in the workspace before the window is loaded. */
+  readonly prepare?: (workspace: string) => void;
   /** User settings beside those of every test. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The model that answers: this server, the offline interpreter (the default), or none. */
@@ -85,6 +87,7 @@ export class VSCodeWindow {
   static async open(options: WindowOptions): Promise<VSCodeWindow> {
     const root = mkdtempSync(join(inject("vscode").root, `${options.name}-`));
     writeFiles(join(root, "workspace"), options.files ?? { "a.txt": "one\ntwo\nthree\n" });
+    options.prepare?.(join(root, "workspace"));
     writeSettings(join(root, "home"), options);
     return VSCodeWindow.#openAt(root);
   }
@@ -153,6 +156,13 @@ export class VSCodeWindow {
     await this.runCommand("Hermes: Focus Chat");
     await this.composer.waitFor({ timeout: START_LIMIT_MS });
     await this.composer.focus();
+  }
+
+  /** Begins a new session in the panel, without open editors. */
+  async newSession(): Promise<void> {
+    await this.runCommand("View: Close All Editors");
+    await this.runCommand("Hermes: New Session");
+    await this.panel.locator(".user .bubble").first().waitFor({ state: "detached" });
   }
 
   /** Types `prompt` into the panel and sends it. */

@@ -1,9 +1,17 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { projectFolder } from "../../scripts/project.ts";
 import type { Answer } from "../support/model-server/answer.ts";
-import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 type Body = ModelServer["requests"][number]["body"];
+
+const PACKAGES = join(projectFolder, "node_modules/@modelcontextprotocol");
+const EVERYTHING = join(PACKAGES, "server-everything/dist/index.js");
+const FILESYSTEM = join(PACKAGES, "server-filesystem/dist/index.js");
+
+const ASKER = 'printf "Your name? "; read -r name; echo "Hello, $name."; printf "Password: "; read -r secret; exit 3';
 
 const TASKS = [
   { id: "survey", goal: "Survey the callers of the parser" },
@@ -41,8 +49,8 @@ function answers(): (body: Body) => Answer {
   };
 }
 
-// The card itself has tests in test/panel; here real sub-agents work in a real window.
-describe("a delegation in VS Code", () => {
+// The cards themselves have tests in test/panel. Here sub-agents, servers and processes run in a real window.
+describe("sub-agents, MCP servers and background processes in VS Code", () => {
   let window: VSCodeWindow;
   let model: ModelServer;
 
@@ -56,7 +64,11 @@ describe("a delegation in VS Code", () => {
   beforeAll(async () => {
     model = await startModelServer();
     model.respondWith(answers());
-    window = await VSCodeWindow.open({ name: "delegation", model });
+    const servers = {
+      everything: { command: process.execPath, args: [EVERYTHING, "stdio"] },
+      files: { command: process.execPath, args: [FILESYSTEM] },
+    };
+    window = await VSCodeWindow.open({ name: "delegation", model, settings: { "mcp.servers": servers } });
     await window.openPanel();
   });
 
@@ -112,5 +124,48 @@ describe("a delegation in VS Code", () => {
     await unfold(row("parser"));
     await row("parser").getByTitle("a.txt: open the diff").waitFor();
     await window.pictures("delegation-reloaded");
+  });
+
+  test("servers of VS Code's setting show pictures and read files of the workspace", async () => {
+    await window.newSession();
+    await window.send("/mcp list --wait");
+    await window.panel
+      .getByText(/files.*on/)
+      .first()
+      .waitFor();
+    const path = join(window.workspace, "a.txt");
+    const calls = [call("mcp__everything__get-tiny-image", {}), call("mcp__files__read_text_file", { path })];
+    model.script(callTools(...calls), say("Both servers answered."));
+    await window.send("use both");
+    await window.panel.getByText("Both servers answered.").first().waitFor();
+    const picture = window.panel.getByRole("img", { name: "Result of the call" });
+    await expect
+      .poll(() => picture.evaluate((image) => Number("naturalWidth" in image && image.naturalWidth)))
+      .toBeGreaterThan(0);
+    await picture.click();
+    await window.page.locator(".tab.active", { hasText: "Picture" }).waitFor();
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("one\\\\nTWO\\\\nthree");
+  });
+
+  test("a terminal of VS Code shows what was typed in the panel, but no secret", async () => {
+    await window.newSession();
+    await window.panel.getByRole("combobox", { name: "Mode" }).selectOption("auto");
+    const row = window.panel.locator('[data-process="p1"]');
+    model.script({ parts: [call("terminal", { command: ASKER, background: true })] }, say("It runs."));
+    await window.send("start it");
+    await window.panel.getByRole("button", { name: "Reply" }).click();
+    await row.getByRole("textbox").fill("Ada");
+    await row.getByRole("textbox").press("Enter");
+    await row.locator(".terminal-output").getByText("Hello, Ada.").waitFor();
+    const secret = row.locator('input[type="password"]');
+    await secret.fill("hush");
+    await secret.press("Enter");
+    await row.getByText("exit code 3").first().waitFor();
+    await row.getByRole("button", { name: "Show terminal" }).click();
+    await expect.poll(() => window.terminal.textContent()).toContain("Password:");
+    const text = await window.terminal.textContent();
+    expect(text).toContain("Your name?");
+    expect(text).toContain("Ada");
+    expect(text).not.toContain("hush");
   });
 });
