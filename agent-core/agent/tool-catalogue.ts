@@ -105,7 +105,7 @@ function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly T
     .filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined)
     .filter((tool) => tool.toolset !== "memory" || memory !== false)
     .filter((tool) => tool.toolset !== "skills" || skills !== false)
-    .filter((tool) => tool.toolset !== "browser" || findBrowser(browser?.executable) !== undefined)
+    .filter((tool) => tool.toolset !== "browser" || (browser?.executable ?? findBrowser()) !== undefined)
     .filter((tool) => tool.toolset !== "editor" || host?.editor !== undefined)
     .filter((tool) => tool.name !== "web_search" || web?.search !== undefined)
     .filter((tool) => tool.toolset !== "code_execution" || runsScripts(host));

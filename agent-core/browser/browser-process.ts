@@ -1,13 +1,11 @@
 /** Process of the browser: its arguments, a profile in a temporary folder, and its end with the session. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { OWN_VARIABLES } from "../host/terminals/backend.ts";
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { type GroupProcess, startGroup } from "../platform/children/group-process.ts";
 import { messageOf } from "../platform/errors.ts";
-import { processIdentity } from "../platform/locks/process-identity.ts";
+import { makeOwnedFolder } from "../platform/make-folder.ts";
 import { DevTools } from "./devtools.ts";
 
 /** Time from the start to the first answer. A cold disk needs ten seconds. Milliseconds. */
@@ -15,7 +13,6 @@ const START_MS = 30_000;
 /** Last part of the browser's log for the error of a failed start, in characters and lines. */
 const LOG_CHARS = 2_000;
 const LOG_LINES = 3;
-const PROFILE_PREFIX = "hermes-browser-";
 
 /** No first run, no accounts, no services of the vendor, and no way to the network but the proxy. */
 const ARGUMENTS = [
@@ -60,8 +57,7 @@ export type BrowserProcess = {
 
 /** Rejects with an error in one line when the browser does not start. */
 export async function startBrowser({ executable, headless, proxyPort }: BrowserStart): Promise<BrowserProcess> {
-  removeAbandonedProfiles();
-  const profile = mkdtempSync(join(tmpdir(), `${PROFILE_PREFIX}${process.pid}-`));
+  const profile = makeOwnedFolder("hermes-browser-");
   const args = [
     ...ARGUMENTS,
     ...(headless ? ["--headless=new", "--hide-scrollbars"] : []),
@@ -111,13 +107,4 @@ function lastOutput({ stdout, stderr }: GroupProcess): () => string {
 /** A helper of the browser may still write while the folder is deleted, so the deletion is repeated. */
 async function removeProfile(profile: string): Promise<void> {
   await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
-}
-
-/** Removes profiles of killed agents. */
-function removeAbandonedProfiles(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const pid = Number(/^hermes-browser-(\d+)-/.exec(name)?.[1]);
-    if (Number.isNaN(pid) || processIdentity(pid) !== undefined) continue;
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  }
 }

@@ -56,7 +56,13 @@ export class Browser {
   /** `folder`: for downloads and long snapshots, absolute. Rejects with an error in one line. */
   static async start(settings: BrowserSettings, folder: string): Promise<Browser> {
     const executable = findBrowser(settings.executable);
-    if (executable === undefined) throw new Error("No Chrome, Chromium or Edge was found. Install one.");
+    if (executable === undefined) {
+      throw new Error(
+        settings.executable === undefined
+          ? "No Chrome, Chromium or Edge was found. Install one."
+          : `browser.executable in config.yaml is ${JSON.stringify(settings.executable)}, and there is no such program. The user can correct or remove it.`,
+      );
+    }
     const proxy = new AddressProxy(addressGuard(settings.allowPrivate ?? false));
     const proxyPort = await proxy.listen();
     try {

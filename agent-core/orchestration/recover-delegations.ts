@@ -7,6 +7,7 @@ import type { EntryOf, JournalEntry } from "../sessions/entry.ts";
 import { readEntries, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
 import { appendEntries } from "../sessions/stored-session.ts";
+import { taskId } from "./task-graph.ts";
 import { resultText, TaskRecord, type TaskResult } from "./task-result.ts";
 
 const CUT_OFF = "Hermes ended while it ran.";
@@ -47,7 +48,9 @@ function openCalls({ conversation: { transcript } }: StoredSession): ReadonlyMap
 }
 
 const graph = z.object({
-  tasks: z.array(z.object({ id: z.string(), goal: z.string(), depends_on: z.array(z.string()).default([]) })),
+  tasks: z.array(
+    z.object({ id: z.string().optional(), goal: z.string(), depends_on: z.array(z.string()).default([]) }),
+  ),
 });
 
 /** Tasks of the call that had not begun. */
@@ -55,6 +58,7 @@ function unbegun(json: string | undefined, begun: readonly Begun[]): readonly Re
   const { tasks = [] } = graph.safeParse(parseJson(json ?? "")).data ?? {};
   const reason = "Hermes ended before it began.";
   return tasks
+    .map((task, index) => ({ ...task, id: taskId(task.id, index) }))
     .filter(({ id }) => begun.every(({ task }) => task !== id))
     .map(({ id, goal, depends_on: dependsOn }) => ({
       task: {

@@ -23,6 +23,11 @@ export type TaskSpec = {
   readonly files: readonly string[];
 };
 
+/** Id of the task at `index` of a call, which may name none. */
+export function taskId(given: string | undefined, index: number): string {
+  return given ?? `task-${index + 1}`;
+}
+
 /** Problems of the graph itself, one sentence each; empty for a valid one. */
 export function graphProblems(tasks: readonly TaskSpec[]): readonly string[] {
   if (tasks.length === 0) return ["There is no task. Give a goal, or tasks."];

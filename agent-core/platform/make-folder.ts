@@ -1,9 +1,10 @@
 /** Creates folders with an error that names the cause. */
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { hasCode } from "./errors.ts";
+import { processIdentity } from "./locks/process-identity.ts";
 
 /**
  * Creates a folder (absolute) and its parents. On a read-only file system Node's recursive mkdir reports a missing
@@ -18,13 +19,30 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-/** Longest path of a folder for sockets: a socket's path has at most 103 bytes, 43 of them below it. */
-const MAX_SOCKET_PARENT = 60;
+/** Longest path of a folder for sockets: a socket's path has at most 103 bytes, 51 of them below it. */
+const MAX_SOCKET_PARENT = 52;
 
 /** Makes a private temporary folder for sockets; returns its real path. A macOS user's temporary folder is too long. */
 export async function makeSocketFolder(prefix: string): Promise<string> {
   const parent = Buffer.byteLength(tmpdir()) <= MAX_SOCKET_PARENT ? tmpdir() : "/tmp";
-  return realpath(await mkdtemp(join(parent, prefix)));
+  removeAbandoned(parent, prefix);
+  return realpath(await mkdtemp(join(parent, `${prefix}${process.pid}-`)));
+}
+
+/** Makes a private temporary folder whose name has the id of this process. */
+export function makeOwnedFolder(prefix: string): string {
+  removeAbandoned(tmpdir(), prefix);
+  return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+}
+
+/** Removes folders of killed agents. */
+function removeAbandoned(parent: string, prefix: string): void {
+  for (const name of readdirSync(parent)) {
+    if (!name.startsWith(prefix)) continue;
+    const pid = Number(/^(\d+)-/.exec(name.slice(prefix.length))?.[1]);
+    if (Number.isNaN(pid) || processIdentity(pid) !== undefined) continue;
+    rmSync(join(parent, name), { recursive: true, force: true });
+  }
 }
 
 /** Throws EROFS where the nearest folder that exists is on a read-only file system. */

@@ -4,7 +4,7 @@ import type { Effect } from "../approval/decision.ts";
 import type { Browser, Report } from "../browser/browser.ts";
 import { isLoopback, pageAddress, siteOf } from "../browser/page-address.ts";
 import { messageOf } from "../platform/errors.ts";
-import { wrapData } from "../prompt/injection-scan.ts";
+import { blindness, lookAt } from "./look-at.ts";
 import { shortTitle } from "./resolve-path.ts";
 import {
   defineTool,
@@ -92,26 +92,23 @@ function judgedSite({ judgedPage = "" }: ToolContext): string {
   return siteOf(judgedPage);
 }
 
-/** A model that sees gets the screenshot itself; another one gets the answer of `auxiliary.vision`. */
 async function look(
   { question }: { readonly question?: string | undefined },
   context: ToolContext,
 ): Promise<ToolResult> {
-  const { web, signal } = context;
-  const isSeen = web?.sees?.() === true;
-  if (!isSeen && web?.look === undefined) {
-    const advice = "The user can set auxiliary.vision in config.yaml; browser_snapshot reads the page as text.";
-    return { ok: false, text: `browser_vision: this model cannot see pictures. ${advice}` };
-  }
+  const tool = "browser_vision";
+  const advice = "The user can set auxiliary.vision in config.yaml; browser_snapshot reads the page as text.";
+  const blind = blindness(tool, context, advice);
+  if (blind !== undefined) return blind;
+  const asked = question === undefined ? "" : ` Answer from it: ${question}`;
   return use(context, async (browser) => {
     const picture = await browser.picture();
-    if (isSeen) {
-      const asked = question === undefined ? "" : ` Answer from it: ${question}`;
-      return { ok: true, text: `The screenshot of the page in view follows.${asked}`, picture, images: [picture] };
-    }
-    const answer = await web?.look?.(picture, question ?? "Describe what this page shows.", signal);
-    if (!answer?.ok) return { ok: false, text: `browser_vision: ${answer?.text ?? "no model can see pictures"}.` };
-    return { ok: true, text: wrapData("web-page", browser.url, answer.text), picture };
+    const about = {
+      ...{ tool, seen: `The screenshot of the page in view follows.${asked}` },
+      ...{ question: question ?? "Describe what this page shows.", source: ["web-page", browser.url] as const },
+    };
+    const looked = await lookAt(picture, about, context);
+    return looked.ok ? { ...looked, picture } : looked;
   });
 }
 

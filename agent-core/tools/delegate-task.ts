@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { TaskSpec } from "../orchestration/task-graph.ts";
+import type { TaskSpec, taskId } from "../orchestration/task-graph.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { spillPath, writeSpillFile } from "../sessions/session-files.ts";
@@ -49,7 +49,8 @@ export const tool = defineTool({
   effect: () => ({ kind: "none" }),
   async run(given, { delegate, callId, spillFolder }) {
     if (delegate === undefined) return refused(["A sub-agent cannot delegate. Do the task yourself."]);
-    const specs = specsOf(given);
+    const graph = await import("../orchestration/task-graph.ts");
+    const specs = specsOf(given, graph.taskId);
     if (!specs.ok) return refused(specs.problems);
     const delegated = await delegate(specs.tasks);
     if (!delegated.ok) return refused(delegated.problems);
@@ -74,14 +75,14 @@ type Specs =
   | { readonly ok: true; readonly tasks: readonly TaskSpec[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-function specsOf({ goal, context, toolsets, tasks }: Input): Specs {
+function specsOf({ goal, context, toolsets, tasks }: Input, idOf: typeof taskId): Specs {
   if (goal !== undefined && tasks !== undefined && tasks.length > 0) {
     return { ok: false, problems: ["Give either a goal or tasks, not both."] };
   }
   const given = goal === undefined ? (tasks ?? []) : [{ goal }];
   const problems: string[] = [];
   const specs = given.map((one: z.infer<typeof task>, index): TaskSpec => {
-    const id = one.id ?? `task-${index + 1}`;
+    const id = idOf(one.id, index);
     const schema = schemaOf(one.result_schema ?? one.output_schema);
     if (schema === null) problems.push(`${JSON.stringify(id)}: its result_schema is not an object.`);
     return {

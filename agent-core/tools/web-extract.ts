@@ -4,6 +4,7 @@ import { wrapData } from "../prompt/injection-scan.ts";
 import { spillPath, writeSpillFile } from "../sessions/session-files.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { defineTool, type ToolContext, type ToolLink, type ToolResult } from "./tool.ts";
+import { fetchAddress, fetchEffect } from "./web-address.ts";
 
 /** Part of a page in the conversation. A file has the rest. Characters. */
 const PAGE_CHARS = 15_000;
@@ -20,7 +21,7 @@ export const tool = defineTool({
   input,
   title: ({ urls: [first = "", ...others] }) =>
     shortTitle(`Read ${shortAddress(first)}${others.length > 0 ? ` and ${others.length} more` : ""}`),
-  effect: ({ urls }) => ({ kind: "fetch", sent: urls, places: [...new Set(urls.map(hostOf))] }),
+  effect: ({ urls }) => fetchEffect(urls),
   run,
 });
 
@@ -35,16 +36,11 @@ async function run({ urls }: z.infer<typeof input>, context: ToolContext): Promi
 }
 
 async function readPage(address: string, index: number, context: ToolContext): Promise<ReadPage> {
-  const { web, signal } = context;
-  const [{ guardedFetch }, { addressGuard }, { readPage: read, warmUpReader }] = await Promise.all([
-    import("../web/guarded-fetch.ts"),
-    import("../web/address-guard.ts"),
-    import("../web/page-reader.ts"),
-  ]);
+  const { readPage: read, warmUpReader } = await import("../web/page-reader.ts");
   warmUpReader();
-  const fetched = await guardedFetch(address, { guard: addressGuard(web?.allowsPrivate ?? false), signal });
+  const fetched = await fetchAddress(address, context);
   if (!fetched.ok) return fetched;
-  const page = await read(fetched, signal);
+  const page = await read(fetched, context.signal);
   if (!page.ok) return { ok: false, text: `${fetched.url} was not read: ${page.text}.` };
   const title = page.title || shortAddress(fetched.url);
   const { shown, note } = await fitted(page.text, index, context);
@@ -80,8 +76,4 @@ function shortAddress(address: string): string {
     .replace(/^https?:\/\/(?:www\.)?/i, "")
     .replace(/[?#].*$/, "")
     .replace(/\/$/, "");
-}
-
-function hostOf(address: string): string {
-  return URL.canParse(address) ? new URL(address).host : address;
 }

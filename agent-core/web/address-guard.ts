@@ -23,11 +23,17 @@ export type CheckedUrl =
 
 const THIS_MACHINE = "it is this machine";
 const PRIVATE = "it is in a private network";
-const LINK_LOCAL = "it is link-local, where clouds serve their metadata";
+const LINK_LOCAL = "it is link-local";
+const METADATA = "clouds serve the metadata and keys of their machines there";
 const SPECIAL = "it is reserved, no host of the internet";
 
-/** Ranges without public hosts: the IANA registry of special-purpose addresses, and the metadata service of Azure. */
+/** Ranges without public hosts: the IANA registry of special-purpose addresses, and the metadata services of clouds. */
 const REFUSED_V4: readonly (readonly [network: string, prefix: number, reason: string])[] = [
+  ["169.254.169.254", 32, METADATA], // most clouds
+  ["169.254.170.2", 32, METADATA], // containers on AWS
+  ["168.63.129.16", 32, METADATA], // Azure
+  ["100.100.100.200", 32, METADATA], // Alibaba
+  ["192.0.0.192", 32, METADATA], // Oracle
   ["0.0.0.0", 8, THIS_MACHINE],
   ["127.0.0.0", 8, THIS_MACHINE],
   ["10.0.0.0", 8, PRIVATE],
@@ -35,7 +41,6 @@ const REFUSED_V4: readonly (readonly [network: string, prefix: number, reason: s
   ["172.16.0.0", 12, PRIVATE],
   ["192.168.0.0", 16, PRIVATE],
   ["169.254.0.0", 16, LINK_LOCAL],
-  ["168.63.129.16", 32, LINK_LOCAL],
   ["192.0.0.0", 24, SPECIAL],
   ["192.0.2.0", 24, SPECIAL],
   ["192.88.99.0", 24, SPECIAL],
@@ -50,6 +55,7 @@ const REFUSED_V4: readonly (readonly [network: string, prefix: number, reason: s
 const EMBEDDING_V4 = ["::ffff:", "64:ff9b::"];
 
 const REFUSED_V6: typeof REFUSED_V4 = [
+  ["fd00:ec2::254", 128, METADATA], // AWS
   ["::1", 128, THIS_MACHINE],
   ["fc00::", 7, PRIVATE],
   ["fe80::", 10, LINK_LOCAL],
@@ -90,12 +96,16 @@ export function addressRefusal(address: string): string | undefined {
   return family === 6 && !publicV6.check(bare, kind) ? SPECIAL : undefined;
 }
 
-/** Guard for the setting `web.allow_private_urls`. */
+/** Guard for the setting `web.allow_private_urls`. It never allows the metadata services of clouds. */
 export function addressGuard(allowsPrivate: boolean): AddressGuard {
   return {
     resolve: (hostname) => lookup(hostname, { all: true }),
-    refusal: allowsPrivate ? () => undefined : addressRefusal,
+    refusal: allowsPrivate ? metadataRefusal : addressRefusal,
   };
+}
+
+function metadataRefusal(address: string): string | undefined {
+  return addressRefusal(address) === METADATA ? METADATA : undefined;
 }
 
 /**
@@ -118,7 +128,8 @@ export async function checkUrl(address: string | URL, guard: AddressGuard, signa
   for (const { address: each } of addresses) {
     const reason = guard.refusal(each);
     const named = each === host ? each : `${host} (${each})`;
-    if (reason !== undefined) return { ok: false, text: `${named} was refused: ${reason}. ${PERMISSION}` };
+    const permission = reason === METADATA ? "" : ` ${PERMISSION}`;
+    if (reason !== undefined) return { ok: false, text: `${named} was refused: ${reason}.${permission}` };
   }
   return { ok: true, url, addresses };
 }
@@ -128,6 +139,9 @@ const PERMISSION = "Only the user can allow such addresses, with web.allow_priva
 /** Names that never belong to a host of the internet, with the trailing dot or without. */
 const LOCAL_NAME = /^[^.]+\.?$|\.(?:localhost|local|internal|lan|home|corp|intranet|home\.arpa)\.?$/i;
 
+/** Names of metadata services, which a proxy would resolve. */
+const METADATA_NAME = /^(?:metadata|instance-data|metadata\.google\.internal|instance-data\.ec2\.internal)\.?$/i;
+
 /** Addresses of the URL's host, or the reason why there are none. */
 async function resolved(
   url: URL,
@@ -135,6 +149,7 @@ async function resolved(
   signal: AbortSignal | undefined,
 ): Promise<LookupAddress[] | string> {
   const host = url.hostname;
+  if (METADATA_NAME.test(host)) return `${host} was refused: ${METADATA}.`;
   try {
     const addresses = await (signal ? abortable(guard.resolve(host), signal) : guard.resolve(host));
     if (addresses.length > 0) return [...addresses];

@@ -194,7 +194,7 @@ test("a reloaded session shows the card with its tasks, and lists and searches l
 
 test("after the end of the process the card and the model get what the sub-agents did until then", async () => {
   const { client, model } = await started(AcpProcess);
-  const beta = { id: "b", goal: "b: do it", depends_on: ["a"] };
+  const beta = { goal: "b: do it", depends_on: ["a"] };
   scripted(model, [{ id: "a", goal: "a: do it" }, beta], {
     a: [{ parts: [call("write_file", { path: "half.txt", content: "half\n" })] }, { silent: true }],
   });
@@ -212,7 +212,7 @@ test("after the end of the process the card and the model get what the sub-agent
   await again.request("session/load", { sessionId, cwd: client.cwd, mcpServers: [] });
   expect(states(again).at(-1)).toMatchObject([
     { id: "a", status: "partial", reason: "Hermes ended while it ran.", files: [{ path: "half.txt", hunks: 1 }] },
-    { id: "b", status: "skipped", reason: "Hermes ended before it began.", dependsOn: ["a"] },
+    { id: "task-2", status: "skipped", reason: "Hermes ended before it began.", dependsOn: ["a"] },
   ]);
   model.respondWith(() => say("I see."));
   await again.prompt(sessionId, "what was done?");

@@ -325,7 +325,7 @@ describe.runIf(hasBrowser())("in a real browser", () => {
 
   test.each([
     ["http://10.1.2.3/", "10.1.2.3 was refused: it is in a private network"],
-    ["http://169.254.169.254/latest/meta-data", "link-local, where clouds serve their metadata"],
+    ["http://169.254.169.254/latest/meta-data", "clouds serve the metadata and keys of their machines there"],
     ["http://[::ffff:192.168.0.1]/", "it is in a private network"],
     ["file:///etc/passwd", "the browser opens only http and https"],
   ])("the address %s is refused", async (url, text) => {
@@ -374,6 +374,13 @@ describe.runIf(hasBrowser())("a browser that fails", () => {
     expect(profilesOf(pid)).toEqual([]);
     await user.run("close");
     expect(profilesOf(process.pid)).toEqual([]);
+  });
+
+  test("a setting that names no program is an error with its value", async () => {
+    const browser = new SessionBrowser({ executable: "/nowhere/chrome" }, () => "/nonexistent");
+    await expect(browser.use(async ({ url }) => url, true)).rejects.toThrow(
+      'browser.executable in config.yaml is "/nowhere/chrome", and there is no such program.',
+    );
   });
 
   test("a program that is no browser is an error with its exit code", async () => {

@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -36,7 +37,7 @@ function scriptBench(limits?: ToolContext["scriptLimits"]) {
 
 /** Leftovers of scripts in the temporary folder. */
 function leftovers(): readonly string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith("hermes-code-"));
+  return readdirSync(tmpdir()).filter((name) => name.startsWith(`hermes-code-${process.pid}-`));
 }
 
 const inherited = process.env["PATH"] ?? "";
@@ -51,6 +52,14 @@ afterAll(() => {
 });
 
 const NAP_SECONDS = Number(`6${process.pid}`);
+
+test("a script's start removes the folders of killed agents", async () => {
+  const { pid } = spawnSync("true");
+  const folder = join(tmpdir(), `hermes-code-${pid}-abandoned`);
+  mkdirSync(folder);
+  await scriptBench().run("print(1)");
+  expect(existsSync(folder)).toBe(false);
+});
 
 describe("a Python script", () => {
   test("calls tools by name and in the order of the schema, and only its output returns", async () => {

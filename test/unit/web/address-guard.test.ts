@@ -23,9 +23,13 @@ const textOf = async (url: string, using = guard): Promise<string> => {
 
 test.each([
   ["this machine", ["127.0.0.1", "127.255.1.2", "0.0.0.0", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"]],
-  ["private", ["10.0.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "fd00:ec2::254", "::ffff:10.0.0.1"]],
-  ["link-local", ["169.254.169.254", "fe80::1", "fe80::1%eth0", "168.63.129.16", "::ffff:a9fe:a9fe"]],
-  ["reserved", ["224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.0.192", "ff02::1", "::", "::7f00:1"]],
+  ["private", ["10.0.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "fd00::1", "::ffff:10.0.0.1"]],
+  ["link-local", ["169.254.1.1", "fe80::1", "fe80::1%eth0", "::ffff:a9fe:101"]],
+  [
+    "metadata",
+    ["169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "::ffff:a9fe:a9fe"],
+  ],
+  ["reserved", ["224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.0.8", "ff02::1", "::", "::7f00:1"]],
   ["reserved", ["2002:7f00:1::", "2001:0:1::1", "2001:db8::1", "64:ff9b:1::1", "100::1", "fec0::1"]],
 ])("refuses addresses of %s: %s", (reason, addresses) => {
   for (const address of addresses) expect(addressRefusal(address), address).toContain(reason);
@@ -62,6 +66,16 @@ test("refuses other schemes, credentials and texts that are no URL", async () =>
 test("allows private addresses if the user says so", async () => {
   const any = { ...guard, refusal: addressGuard(true).refusal };
   expect(await textOf("http://127.0.0.1:8080/", any)).toBe("allowed 127.0.0.1");
+  expect(await textOf("http://169.254.1.1/", any)).toBe("allowed 169.254.1.1");
+});
+
+test("never allows the metadata of a cloud machine", async () => {
+  const any = { ...guard, refusal: addressGuard(true).refusal };
+  for (const host of ["169.254.169.254", "0xa9fea9fe", "[::ffff:a9fe:a9fe]", "[fd00:ec2::254]", "100.100.100.200"]) {
+    expect(await textOf(`http://${host}/`, any), host).toMatch(/refused: clouds serve .* there\.$/);
+  }
+  useNetwork({ HERMES_PROXY: "http://127.0.0.1:9" });
+  expect(await textOf("http://metadata.google.internal/", any)).toMatch(/refused: clouds serve/);
 });
 
 test("behind a proxy, passes unknown names except local ones", async () => {

@@ -81,7 +81,7 @@ test("shares no connection with a request to another address of the same name", 
 
 test.each([
   ["http://127.0.0.2/", "this machine"],
-  ["http://169.254.169.254/latest/meta-data", "link-local"],
+  ["http://169.254.169.254/latest/meta-data", "clouds serve the metadata and keys of their machines there"],
   ["//[::ffff:10.0.0.1]/", "private network"],
   ["file:///etc/passwd", "only http and https"],
   ["http://me:secret@127.0.0.1/", "holds a user name"],
