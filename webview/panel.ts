@@ -268,7 +268,7 @@ export class Panel {
   }
 
   #loadSessions(): void {
-    this.post({ type: "history-search", query: "", everywhere: false });
+    this.post({ type: "history-search", query: "", everywhere: false, isArchive: false });
   }
 
   /** Keeps the draft and the page for the time when the panel is hidden or reloaded. */

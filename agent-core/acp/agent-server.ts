@@ -11,7 +11,7 @@ import { messageOf } from "../platform/errors.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { invalidParams } from "../protocol/handle.ts";
-import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
+import type { HermesImport, HermesImported, HermesShelf } from "../protocol/sessions.ts";
 import { discoverEditorModels } from "../providers/catalogue/discovered-models.ts";
 import { deployments } from "../providers/deployments.ts";
 import type { Journal } from "../sessions/journal.ts";
@@ -128,6 +128,13 @@ export class AgentServer {
     const open = this.#sessions.get(id);
     if (open !== undefined) open.agent.setTitle(title);
     else await this.stored.rename(await this.readStored(id), title);
+  }
+
+  async shelveSession(id: string, shelf: HermesShelf | null): Promise<void> {
+    const open = this.#sessions.get(id);
+    if (open === undefined) return this.stored.shelve(await this.readStored(id), shelf);
+    open.agent.shelve(shelf);
+    this.client.notifySessionsChanged();
   }
 
   importSessions(request: HermesImport, signal: AbortSignal): Promise<HermesImported> {

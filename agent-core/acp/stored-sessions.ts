@@ -6,7 +6,7 @@ import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { lockHolder } from "../platform/locks/file-lock.ts";
-import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
+import type { HermesImport, HermesImported, HermesShelf } from "../protocol/sessions.ts";
 import { parseEntry } from "../sessions/entry.ts";
 import { forkSession } from "../sessions/fork-session.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
@@ -14,7 +14,7 @@ import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readFirstLine } from "../sessions/journal-lines.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-files.ts";
-import { deleteSession, renameSession, subAgentsOf } from "../sessions/stored-session.ts";
+import { deleteSession, renameSession, shelveSession, subAgentsOf } from "../sessions/stored-session.ts";
 import { forkTitle } from "../sessions/titles.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { notWritten, sessionUnusable } from "./request-errors.ts";
@@ -72,6 +72,12 @@ export class StoredSessions {
   /** Rejects with an Error in one line when the title cannot be written. */
   async rename(stored: StoredSession, title: string): Promise<void> {
     await renameSession(stored, title);
+    this.#options.client().notifySessionsChanged();
+  }
+
+  /** Rejects with an Error in one line when the change cannot be written. */
+  async shelve(stored: StoredSession, shelf: HermesShelf | null): Promise<void> {
+    await shelveSession(stored, shelf);
     this.#options.client().notifySessionsChanged();
   }
 

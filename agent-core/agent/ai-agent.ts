@@ -14,6 +14,7 @@ import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
+import type { EntryOf } from "../sessions/entry.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
@@ -149,6 +150,11 @@ export class AIAgent {
 
   setTitle(text: string): void {
     this.#record.setTitle(text);
+  }
+
+  /** Pins or archives the session in lists; null undoes both. */
+  shelve(shelf: EntryOf<"shelf">["shelf"]): void {
+    this.#record.journal({ type: "shelf", shelf });
   }
 
   /** The messages that the model gets, without the system prompt. */

@@ -15,7 +15,7 @@ import { Attachment, Attachments, MentionItem } from "./attachments.ts";
 import { HermesExtensionItem } from "./extensions.ts";
 import { HermesProcess } from "./processes.ts";
 import { HermesRestoredFile } from "./restores.ts";
-import { HermesBuilding, HermesEarlier, HermesSandbox } from "./sessions.ts";
+import { HermesBuilding, HermesEarlier, HermesSandbox, HermesShelf } from "./sessions.ts";
 import { HermesOffer } from "./settings.ts";
 
 /** A record of ACP, which the agent's side has checked. */
@@ -69,6 +69,7 @@ export const HistoryItem = z.object({
   /** Folder of the session, unless it is the folder of this workspace. */
   folder: z.string().optional(),
   isCurrent: z.boolean(),
+  shelf: HermesShelf.exactOptional(),
   /** Text around the first match of a search; `marks` are ranges of `text`, in order. */
   snippet: z
     .object({ text: z.string(), marks: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly() })
@@ -82,6 +83,8 @@ export const HistoryPage = z.object({
   query: z.string(),
   /** Includes sessions of other folders. */
   everywhere: z.boolean(),
+  /** Only archived sessions, which are hidden otherwise. */
+  isArchive: z.boolean(),
   sessions: z.array(HistoryItem).readonly(),
   hasMore: z.boolean(),
   isLoading: z.boolean(),

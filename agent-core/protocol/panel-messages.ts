@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { Attachments, AttachmentUri, PictureData, PictureType } from "./attachments.ts";
 import { HermesExtensionAction } from "./extensions.ts";
+import { HermesShelf } from "./sessions.ts";
 
 /** Limit for a prompt. Characters. */
 const MAX_TEXT_CHARS = 10_000_000;
@@ -73,7 +74,12 @@ const restores = [
 const sessions = [
   z.object({ type: z.literal("new-session") }),
   /** Requests the list of stored sessions; an empty query means all, last used first. */
-  z.object({ type: z.literal("history-search"), query: z.string().max(1_000), everywhere: z.boolean() }),
+  z.object({
+    type: z.literal("history-search"),
+    query: z.string().max(1_000),
+    everywhere: z.boolean(),
+    isArchive: z.boolean(),
+  }),
   z.object({ type: z.literal("history-more") }),
   /** The panel no longer shows the list, which needs no updates. */
   z.object({ type: z.literal("history-close") }),
@@ -81,6 +87,7 @@ const sessions = [
   /** Shows the session in a tab of the editor. */
   z.object({ type: z.literal("session-open-tab"), sessionId: id }),
   z.object({ type: z.literal("session-rename"), sessionId: id, title: z.string().max(300) }),
+  z.object({ type: z.literal("session-shelve"), sessionId: id, shelf: HermesShelf.nullable() }),
   /** The user has confirmed it. */
   z.object({ type: z.literal("session-delete"), sessionId: id }),
   z.object({ type: z.literal("session-export"), sessionId: id }),

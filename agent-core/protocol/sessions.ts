@@ -48,8 +48,17 @@ export type HermesBuilding = z.infer<typeof HermesBuilding>;
 /** `_meta.hermes` of the response to `session/list` while the index is being built: the list is incomplete. */
 export type HermesListMeta = { readonly building?: HermesBuilding };
 
+/** Place of a session in lists: on top, or hidden. */
+export const HermesShelf = z.enum(["pinned", "archived"]);
+export type HermesShelf = z.infer<typeof HermesShelf>;
+
+/** `_meta.hermes` of `session/list`. `none`: sessions that are neither pinned nor archived. Default: all sessions. */
+export const HermesListFilter = z.object({ shelf: z.enum([...HermesShelf.options, "none"]).exactOptional() });
+export type HermesListFilter = z.infer<typeof HermesListFilter>;
+
 /** `_meta.hermes` of a session in the response to `session/list`. */
 export const HermesListedSession = z.object({
+  shelf: HermesShelf.exactOptional(),
   /** Number of prompts and answers. */
   messages: z.number(),
   /** Origin of an imported session. */
@@ -61,6 +70,10 @@ export type HermesListedSession = z.infer<typeof HermesListedSession>;
 
 export const HermesRename = z.object({ sessionId: z.string(), title: z.string() });
 export type HermesRename = z.infer<typeof HermesRename>;
+
+/** Null: neither pinned nor archived. */
+export const HermesShelve = z.object({ sessionId: z.string(), shelf: HermesShelf.nullable() });
+export type HermesShelve = z.infer<typeof HermesShelve>;
 
 export const HermesExport = z.object({ sessionId: z.string(), format: z.enum(["markdown", "json"]) });
 export type HermesExport = z.infer<typeof HermesExport>;
@@ -88,6 +101,7 @@ const searchHit = z.object({
   /** ISO 8601. */
   updatedAt: z.string(),
   messages: z.number(),
+  shelf: HermesShelf.exactOptional(),
   costUsd: z.number().exactOptional(),
   /** Position of the message that matched; missing when the title matched. */
   position: z.number().exactOptional(),
@@ -184,6 +198,8 @@ export const forkMethod = { name: "session/fork", params: forkParams, result: fo
 
 export const sessionMethods = {
   rename: { name: "_hermes/session/rename", params: HermesRename, result: nothing },
+  /** Pins or archives a session, or undoes both. */
+  shelve: { name: "_hermes/session/shelve", params: HermesShelve, result: nothing },
   export: { name: "_hermes/session/export", params: HermesExport, result: HermesExported },
   search: { name: "_hermes/session/search", params: HermesSearch, result: HermesSearchHits },
   /** A page of the conversation before the replayed part. */

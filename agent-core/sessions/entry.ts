@@ -205,6 +205,8 @@ const entrySchema = z.discriminatedUnion("type", [
   /** The first message of every request. */
   z.object({ type: z.literal("system-prompt"), text: z.string(), at }),
   z.object({ type: z.literal("title"), title: z.string(), at }),
+  /** The user pinned or archived the session; null: neither any more. */
+  z.object({ type: z.literal("shelf"), shelf: z.enum(["pinned", "archived"]).nullable(), at }),
   z.object({ type: z.literal("mode"), mode: z.string(), at }),
   /** The user's choice of a model, as `provider:model`. */
   z.object({ type: z.literal("model"), choice: z.string(), at }),

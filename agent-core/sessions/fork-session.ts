@@ -8,7 +8,8 @@ import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
 import { type Line, readLines } from "./journal-lines.ts";
 
 const NEWLINE = Buffer.from("\n");
-const USAGE_START = Buffer.from('{"type":"usage"');
+/** Entries that the fork does not repeat: the original's costs and its place in lists. */
+const LEFT_OUT = ['{"type":"usage"', '{"type":"shelf"'].map((start) => Buffer.from(start));
 /** Name of an unfinished copy, with the id of the copying process. */
 const UNFINISHED = /\.jsonl\.(\d+)\.tmp$/;
 
@@ -65,7 +66,7 @@ async function copy(from: string, file: FileHandle, parent: string, fork: Fork):
   // A torn last line is skipped, as in every read.
   for await (const lines of readLines(from)) {
     const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
-    const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line) && !isUsage(line));
+    const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line) && !isLeftOut(line));
     await file.appendFile(Buffer.concat(taken.flatMap(({ bytes }) => [bytes, NEWLINE])));
     if (end >= 0) break;
   }
@@ -79,9 +80,8 @@ function isAt({ bytes }: Line, position: number): boolean {
   return entry?.type === "message" && (entry.position ?? -1) >= position;
 }
 
-/** The fork does not repeat the original's costs. */
-function isUsage({ bytes }: Line): boolean {
-  return bytes.subarray(0, USAGE_START.length).equals(USAGE_START);
+function isLeftOut({ bytes }: Line): boolean {
+  return LEFT_OUT.some((start) => bytes.subarray(0, start.length).equals(start));
 }
 
 /** The fork has a head of its own. A damaged first line may contain the head and a second entry. */

@@ -4,7 +4,7 @@ import { open, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { acquireLock, type LockHolder } from "../platform/locks/file-lock.ts";
-import { type JournalEntry, parseEntry } from "./entry.ts";
+import { type EntryOf, type JournalEntry, parseEntry } from "./entry.ts";
 import { Journal } from "./journal.ts";
 import { readLines } from "./journal-lines.ts";
 import type { StoredSession } from "./read-journal.ts";
@@ -64,6 +64,15 @@ export async function appendEntries(
   await journal.sync();
   journal.close();
   if (failure !== undefined) throw new Error(failure);
+}
+
+/** Rejects with an Error in one line. */
+export async function shelveSession(session: StoredSession, shelf: EntryOf<"shelf">["shelf"]): Promise<void> {
+  try {
+    await appendEntries(session, [{ type: "shelf", shelf, at: Date.now() }]);
+  } catch (error) {
+    throw new Error(`The session's place in the list cannot be stored: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** Rejects with an Error in one line. */

@@ -4,7 +4,13 @@ import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
-import { type HermesBuilding, HermesListedSession, sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import {
+  type HermesBuilding,
+  HermesListedSession,
+  type HermesListFilter,
+  type HermesShelf,
+  sessionMethods,
+} from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatPanel } from "./panels.ts";
 import type { Sessions } from "./sessions.ts";
@@ -12,7 +18,14 @@ import type { Sessions } from "./sessions.ts";
 /** Title of a session without a title. */
 const UNTITLED = "Untitled session";
 
-const EMPTY: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: true };
+const EMPTY: HistoryPage = {
+  query: "",
+  everywhere: false,
+  isArchive: false,
+  sessions: [],
+  hasMore: false,
+  isLoading: true,
+};
 
 /** Results of a search: page size, and limit of the agent. */
 const HITS = 50;
@@ -87,9 +100,9 @@ export class SessionHistory implements vscode.Disposable {
   }
 
   /** An empty query lists the sessions, last used first. */
-  async search(query: string, everywhere: boolean): Promise<void> {
+  async search(wanted: Pick<HistoryPage, "query" | "everywhere" | "isArchive">): Promise<void> {
     const before = this.#page ?? EMPTY;
-    this.#show({ ...withoutError(before), query, everywhere, isLoading: true });
+    this.#show({ ...withoutError(before), ...wanted, isLoading: true });
     await this.#load();
   }
 
@@ -140,6 +153,10 @@ export class SessionHistory implements vscode.Disposable {
     await this.#change((agent) => call(agent, sessionMethods.rename, { sessionId, title }));
   }
 
+  async shelve(sessionId: string, shelf: HermesShelf | null): Promise<void> {
+    await this.#change((agent) => call(agent, sessionMethods.shelve, { sessionId, shelf }));
+  }
+
   async remove(sessionId: string): Promise<void> {
     const showing = this.#sessions.panelOf(sessionId);
     await this.#change((agent) => agent.request(methods.agent.session.delete, { sessionId }));
@@ -147,9 +164,13 @@ export class SessionHistory implements vscode.Disposable {
     showing?.connection.command({ kind: "replace-session" });
   }
 
-  /** First page of the sessions of this folder, last used first. */
+  /** Sessions of this folder: the pinned ones, then the last used ones. */
   async recent(): Promise<readonly HistoryItem[]> {
-    return (await this.#list(await this.#worker.agent(), { everywhere: false })).sessions;
+    const agent = await this.#worker.agent();
+    const [pinned, others] = await Promise.all(
+      (["pinned", "none"] as const).map((shelf) => this.#list(agent, { everywhere: false, shelf })),
+    );
+    return [...(pinned?.sessions ?? []), ...(others?.sessions ?? [])];
   }
 
   async #change(request: (agent: ClientContext) => Promise<unknown>): Promise<void> {
@@ -180,22 +201,27 @@ export class SessionHistory implements vscode.Disposable {
   }
 
   async #listUpTo(agent: ClientContext, count: number): Promise<ListPage & { readonly hasMore: boolean }> {
+    // Pinned sessions are few: their first page is all of them.
+    const pinned = this.#page?.isArchive === true ? undefined : await this.#list(agent, { shelf: "pinned" });
     let listed = await this.#list(agent);
     while (listed.cursor !== undefined && listed.sessions.length < count) {
       const { sessions, cursor } = await this.#list(agent, { cursor: listed.cursor });
       listed = { sessions: [...listed.sessions, ...sessions], cursor };
     }
-    return { ...listed, hasMore: listed.cursor !== undefined };
+    const sessions = [...(pinned?.sessions ?? []), ...listed.sessions];
+    return { ...listed, sessions, hasMore: listed.cursor !== undefined };
   }
 
   async #list(
     agent: ClientContext,
-    from: { readonly everywhere?: boolean; readonly cursor?: string | undefined } = {},
+    from: { readonly everywhere?: boolean; readonly cursor?: string | undefined } & HermesListFilter = {},
   ): Promise<ListPage> {
     const { everywhere = this.#page?.everywhere ?? false, cursor } = from;
+    const hermes: HermesListFilter = { shelf: from.shelf ?? (this.#page?.isArchive === true ? "archived" : "none") };
     const { sessions, nextCursor } = await agent.request(methods.agent.session.list, {
       ...(!everywhere && { cwd: folder() }),
       ...(cursor !== undefined && { cursor }),
+      _meta: { hermes },
     });
     return { sessions: sessions.map((session) => this.#item(session)), cursor: nextCursor ?? undefined };
   }
@@ -204,10 +230,11 @@ export class SessionHistory implements vscode.Disposable {
     const limit = Math.min(MAX_HITS, Math.max(HITS, count));
     const inFolder = this.#page?.everywhere === false && { cwd: folder() };
     const { hits } = await call(agent, sessionMethods.search, { query, limit, ...inFolder });
-    const sessions = hits.map(({ sessionId, title, cwd, updatedAt, messages, costUsd, snippet, marks }) => ({
+    const sessions = hits.map(({ sessionId, title, cwd, updatedAt, messages, shelf, costUsd, snippet, marks }) => ({
       ...this.#summary({ sessionId, title, cwd, updatedAt }),
       messages,
       costUsd,
+      ...(shelf !== undefined && { shelf }),
       ...(snippet !== "" && { snippet: { text: snippet, marks } }),
     }));
     return { sessions, cursor: undefined, hasMore: hits.length === limit && limit < MAX_HITS };
@@ -215,7 +242,9 @@ export class SessionHistory implements vscode.Disposable {
 
   #item(session: SessionInfo): HistoryItem {
     const hermes = readMeta(HermesListedSession, session._meta);
-    return { ...this.#summary(session), messages: hermes?.messages, costUsd: hermes?.costUsd };
+    const shelf = hermes?.shelf;
+    const facts = { messages: hermes?.messages, costUsd: hermes?.costUsd, ...(shelf !== undefined && { shelf }) };
+    return { ...this.#summary(session), ...facts };
   }
 
   #summary({ sessionId, title, cwd, updatedAt }: Pick<SessionInfo, "sessionId" | "title" | "cwd" | "updatedAt">) {

@@ -94,3 +94,29 @@ test("a fork begins with the history of its session, and leaves it as it is", as
     (await agent.request("session/fork", { sessionId: "nope", cwd: agent.cwd, mcpServers: [] })).error,
   ).toBeDefined();
 });
+
+test("a pinned or archived session says so in every list, by the next process too, and its fork does not", async () => {
+  const agent = await start();
+  const ids = async (from: AcpAgent, shelf: string) =>
+    (await list(from, { _meta: { hermes: { shelf } } })).map(({ sessionId }) => sessionId);
+  const [one, two] = [await agent.newSession(), await agent.newSession()];
+  await agent.prompt(one, "list files");
+  await agent.prompt(two, "list files");
+  await agent.request("_hermes/session/shelve", { sessionId: one, shelf: "pinned" });
+  await agent.request("_hermes/session/shelve", { sessionId: two, shelf: "archived" });
+  const fork = await agent.request("session/fork", { sessionId: one, cwd: agent.cwd, mcpServers: [] });
+  const forkId = fork.result?.["sessionId"];
+  await agent.stop();
+  const next = await start(agent.home);
+  expect([await ids(next, "pinned"), await ids(next, "archived"), await ids(next, "none")]).toEqual([
+    [one],
+    [two],
+    [forkId],
+  ]);
+  const archived = (await list(next)).find(({ sessionId }) => sessionId === two);
+  expect(archived).toMatchObject({ _meta: { hermes: { shelf: "archived" } } });
+  await next.request("_hermes/session/shelve", { sessionId: two, shelf: null });
+  expect(await ids(next, "archived")).toEqual([]);
+  const { error } = await next.request("_hermes/session/shelve", { sessionId: one, shelf: "top" });
+  expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("shelf") });
+});

@@ -115,6 +115,27 @@ describe("sessions in the panel", () => {
     await page().getByRole("button", { name: "Back to the conversation" }).click();
   });
 
+  test("a pinned session is on top, and an archived one only under Archived", async () => {
+    await panel().runCommand("Hermes: Show Sessions");
+    const names = panel().page.locator(".history-name");
+    await names.nth(1).waitFor();
+    const [first, second] = await panel().page.locator(".history-title").allInnerTexts();
+    await names.nth(1).press("p");
+    await panel().page.getByRole("heading", { name: "Pinned" }).waitFor();
+    expect(await names.first().innerText()).toContain(second);
+    await names.nth(1).focus();
+    await panel().pictures("history-pinned");
+    await names.nth(1).press("e");
+    const shown = panel().page.locator(".history-title", { hasText: first ?? "" });
+    await shown.waitFor({ state: "detached" });
+    await panel().page.getByRole("checkbox", { name: "Archived" }).check();
+    await shown.waitFor();
+    await panel().pictures("history-archived");
+    await names.first().press("e");
+    await panel().page.getByText("No archived sessions in this folder.").waitFor();
+    await panel().page.keyboard.press("Escape");
+  });
+
   test("a session is deleted after a confirmation", async () => {
     await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);

@@ -72,7 +72,14 @@ function Content() {
   return <StartPageView />;
 }
 
-const LOADING: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: true };
+const LOADING: HistoryPage = {
+  query: "",
+  everywhere: false,
+  isArchive: false,
+  sessions: [],
+  hasMore: false,
+  isLoading: true,
+};
 
 /** Shows an agent that starts, restarts or has failed. */
 function AgentLine() {

@@ -1,7 +1,8 @@
-/** A stored session in the list: open, rename, fork, export, delete. */
+/** A stored session in the list: open, pin, archive, rename, fork, export, delete. */
 import { memo } from "preact/compat";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
+import type { HermesShelf } from "../../agent-core/protocol/sessions.ts";
 import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { formatCost, shortTime } from "./words.ts";
@@ -17,6 +18,9 @@ export const HistoryRow = memo(Row);
 function Row({ item }: RowProps) {
   const [stage, setStage] = useState<Stage>("shown");
   const name = useRef<HTMLButtonElement>(null);
+  const { post } = usePanel();
+  const shelve = (shelf: HermesShelf | null): void =>
+    post({ type: "session-shelve", sessionId: item.sessionId, shelf });
   const done = (): void => setStage("shown");
   useReturningFocus(name, stage);
   switch (stage) {
@@ -30,9 +34,19 @@ function Row({ item }: RowProps) {
           <Name
             item={item}
             field={name}
-            onKey={{ F2: () => setStage("renaming"), Delete: () => setStage("deleting") }}
+            onKey={{
+              F2: () => setStage("renaming"),
+              Delete: () => setStage("deleting"),
+              p: () => shelve(item.shelf === "pinned" ? null : "pinned"),
+              e: () => shelve(item.shelf === "archived" ? null : "archived"),
+            }}
           />
-          <Actions item={item} onRename={() => setStage("renaming")} onDelete={() => setStage("deleting")} />
+          <Actions
+            item={item}
+            onShelve={shelve}
+            onRename={() => setStage("renaming")}
+            onDelete={() => setStage("deleting")}
+          />
         </li>
       );
   }
@@ -54,7 +68,7 @@ type NameProps = RowProps & {
 
 function Name({ item, field, onKey }: NameProps) {
   const panel = usePanel();
-  const { sessionId, title, updatedAt, messages, costUsd, folder, isCurrent, snippet } = item;
+  const { sessionId, title, updatedAt, messages, costUsd, folder, isCurrent, shelf, snippet } = item;
   const facts = [
     shortTime(updatedAt, Date.now()),
     messages === undefined ? undefined : `${messages} ${messages === 1 ? "message" : "messages"}`,
@@ -63,7 +77,7 @@ function Name({ item, field, onKey }: NameProps) {
   ];
   const onKeyDown = (event: KeyboardEvent): void => {
     const act = onKey[event.key];
-    if (act === undefined) return;
+    if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     act();
   };
@@ -73,12 +87,17 @@ function Name({ item, field, onKey }: NameProps) {
       class="history-name"
       ref={field}
       aria-current={isCurrent ? "true" : undefined}
-      aria-keyshortcuts="F2 Delete"
+      aria-keyshortcuts="F2 Delete P E"
       title={title}
       onClick={() => panel.openSession(sessionId)}
       onKeyDown={onKeyDown}
     >
       <span class="history-title" dir="auto">
+        {shelf !== undefined && (
+          <>
+            <Icon name={SHELVES[shelf].icon} /> <span class="visually-hidden">{SHELVES[shelf].text}</span>
+          </>
+        )}
         {title}
       </span>
       {!isCurrent && <BackgroundState sessionId={sessionId} />}
@@ -87,6 +106,11 @@ function Name({ item, field, onKey }: NameProps) {
     </button>
   );
 }
+
+const SHELVES = {
+  pinned: { icon: "pinned", text: "Pinned" },
+  archived: { icon: "archive", text: "Archived" },
+} as const;
 
 const STATES = {
   asks: { icon: "bell-dot", text: "asks for your answer" },
@@ -125,12 +149,29 @@ function Snippet({ text, marks }: NonNullable<HistoryItem["snippet"]>) {
   );
 }
 
-type ActionsProps = RowProps & { readonly onRename: () => void; readonly onDelete: () => void };
+type ActionsProps = RowProps & {
+  readonly onShelve: (shelf: HermesShelf | null) => void;
+  readonly onRename: () => void;
+  readonly onDelete: () => void;
+};
 
-function Actions({ item: { sessionId, title }, onRename, onDelete }: ActionsProps) {
+function Actions({ item: { sessionId, title, shelf }, onShelve, onRename, onDelete }: ActionsProps) {
   const { post } = usePanel();
+  const [isPinned, isArchived] = [shelf === "pinned", shelf === "archived"];
   return (
     <span class="history-actions">
+      <IconButton
+        icon={isPinned ? "pinned" : "pin"}
+        name={`${isPinned ? "Unpin" : "Pin"} ${title}`}
+        title={isPinned ? "Unpin (P)" : "Pin (P)"}
+        act={() => onShelve(isPinned ? null : "pinned")}
+      />
+      <IconButton
+        icon={isArchived ? "inbox" : "archive"}
+        name={`${isArchived ? "Unarchive" : "Archive"} ${title}`}
+        title={isArchived ? "Unarchive (E)" : "Archive (E)"}
+        act={() => onShelve(isArchived ? null : "archived")}
+      />
       <IconButton icon="edit" name={`Rename ${title}`} title="Rename (F2)" act={onRename} />
       <IconButton
         icon="repo-forked"

@@ -100,13 +100,14 @@ function Search({ page }: { readonly page: HistoryPage }) {
   const { searchFocus } = store.shown.value.route;
   const [query, setQuery] = useState(page.query);
   const [everywhere, setEverywhere] = useState(page.everywhere);
+  const [isArchive, setArchive] = useState(page.isArchive);
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.focus(), [searchFocus]);
   useEffect(() => {
-    if (query === page.query && everywhere === page.everywhere) return;
-    const timer = setTimeout(() => post({ type: "history-search", query, everywhere }), TYPING_PAUSE_MS);
+    if (query === page.query && everywhere === page.everywhere && isArchive === page.isArchive) return;
+    const timer = setTimeout(() => post({ type: "history-search", query, everywhere, isArchive }), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [query, everywhere]);
+  }, [query, everywhere, isArchive]);
   return (
     <div class="history-search">
       <input
@@ -122,20 +123,27 @@ function Search({ page }: { readonly page: HistoryPage }) {
         <input type="checkbox" checked={everywhere} onChange={(event) => setEverywhere(event.currentTarget.checked)} />{" "}
         All folders
       </label>
+      <label>
+        <input type="checkbox" checked={isArchive} onChange={(event) => setArchive(event.currentTarget.checked)} />{" "}
+        Archived
+      </label>
     </div>
   );
 }
 
-/** Search results by rank; other sessions under the days of their last use. */
-function Days({ page: { sessions, query, everywhere, isLoading, error } }: { readonly page: HistoryPage }) {
+/** Search results by rank; other sessions under the days of their last use, after the pinned ones. */
+function Days({ page: { sessions, query, everywhere, isArchive, isLoading, error } }: { readonly page: HistoryPage }) {
   if (sessions.length === 0) {
     if (isLoading || error !== undefined) return null;
     const where = everywhere ? "" : " in this folder";
-    return <p class="history-none">{query === "" ? `No sessions${where} yet.` : `Nothing found${where}.`}</p>;
+    const none = isArchive ? `No archived sessions${where}.` : `No sessions${where} yet.`;
+    return <p class="history-none">{query === "" ? none : `Nothing found${where}.`}</p>;
   }
   if (query !== "") return <Rows sessions={sessions} />;
   const now = Date.now();
-  const days = Map.groupBy(sessions, ({ updatedAt }) => dayHeading(updatedAt, now));
+  const days = Map.groupBy(sessions, ({ shelf, updatedAt }) =>
+    shelf === "pinned" ? "Pinned" : dayHeading(updatedAt, now),
+  );
   return (
     <>
       {[...days].map(([day, ofDay]) => (

@@ -14,6 +14,7 @@ import { readMeta } from "../../protocol/method.ts";
 import {
   forkMethod,
   type HermesListedSession,
+  HermesListFilter,
   type HermesListMeta,
   HermesLoadMeta,
   type HermesOpenedMeta,
@@ -92,7 +93,7 @@ const DEFAULT_HITS = 50;
 /** Longest title that a client may set. Characters. */
 const MAX_TITLE_CHARS = 300;
 
-/** List, search, rename, export, import. */
+/** List, search, rename, pin, archive, export, import. */
 export function registerHistoryMethods(app: AgentApp, server: AgentServer): void {
   app.onRequest(methods.agent.session.list, ({ params }) => listPage(server, params));
   onClientRequest(app, sessionMethods.search, async ({ params: { query, cwd, limit = DEFAULT_HITS } }) => {
@@ -107,6 +108,10 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
     await server.renameSession(sessionId, line).catch(asRequestError);
     return {};
   });
+  onClientRequest(app, sessionMethods.shelve, async ({ params: { sessionId, shelf } }) => {
+    await server.shelveSession(sessionId, shelf).catch(asRequestError);
+    return {};
+  });
   onClientRequest(app, sessionMethods.export, async ({ params: { sessionId, format } }) => {
     const stored = await server.readStored(sessionId);
     return { text: await exportSession(stored, format), fileName: exportName(stored, format) };
@@ -116,8 +121,12 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
   );
 }
 
-async function listPage(server: AgentServer, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
-  const filter = { limit: PAGE + 1, cwd: cwd ?? undefined, after: positionOf(cursor) };
+async function listPage(
+  server: AgentServer,
+  { cwd, cursor, _meta }: ListSessionsRequest,
+): Promise<ListSessionsResponse> {
+  const { shelf } = readMeta(HermesListFilter, _meta) ?? {};
+  const filter = { limit: PAGE + 1, cwd: cwd ?? undefined, after: positionOf(cursor), shelf };
   const { value: found, building } = await server.stored.index.ask("list", filter);
   const page = found.slice(0, PAGE);
   const last = found.length > PAGE ? page.at(-1) : undefined;
@@ -130,9 +139,10 @@ async function listPage(server: AgentServer, { cwd, cursor }: ListSessionsReques
 
 /** `folder`: for a session whose journal has lost the line with its own. */
 async function listed(server: AgentServer, session: SessionSummary, folder: string): Promise<SessionInfo> {
-  const { id, cwd, title, updatedAt, shownCount, costUsd, source } = session;
+  const { id, cwd, title, updatedAt, shownCount, costUsd, source, shelf } = session;
   const hermes: HermesListedSession = {
     messages: shownCount,
+    ...(shelf !== null && { shelf }),
     ...(source !== null && { source }),
     ...(costUsd !== null && { costUsd }),
   };
@@ -157,13 +167,14 @@ function positionOf(
 }
 
 function hitOf({ session, hit }: FoundSession, query: string): HermesSearchHits["hits"][number] {
-  const { id, title, cwd, updatedAt, shownCount, costUsd } = session;
+  const { id, title, cwd, updatedAt, shownCount, costUsd, shelf } = session;
   return {
     sessionId: id,
     title,
     cwd,
     updatedAt: new Date(updatedAt).toISOString(),
     messages: shownCount,
+    ...(shelf !== null && { shelf }),
     ...(costUsd !== null && { costUsd }),
     ...(hit === undefined ? { snippet: "", marks: [] } : { position: hit.position, ...snippetOf(hit.text, query) }),
   };

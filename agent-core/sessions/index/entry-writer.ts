@@ -47,7 +47,7 @@ export class EntryWriter {
     this.#run(
       `UPDATE sessions SET next_position = ?, shown_count = ?, last_shown = ?, indexed_bytes = ?,
        updated_at = max(updated_at, ?) WHERE id = ?`,
-      [at.next, at.count, at.last, end, entries.at(-1)?.at ?? 0, id],
+      [at.next, at.count, at.last, end, entries.findLast(({ type }) => type !== "shelf")?.at ?? 0, id],
     );
   }
 
@@ -114,6 +114,9 @@ export class EntryWriter {
           foldForSearch(entry.title),
           id,
         ]);
+        return;
+      case "shelf":
+        this.#run("UPDATE sessions SET shelf = ? WHERE id = ?", [entry.shelf, id]);
         return;
       case "model":
         this.#run("UPDATE sessions SET model = ? WHERE id = ?", [entry.choice, id]);

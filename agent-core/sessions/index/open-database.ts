@@ -110,14 +110,14 @@ function wasmPath(): string {
 }
 
 /** Changes with the tables and their contents. SQLite keeps it as `user_version`. Another version is built again. */
-export const INDEX_VERSION = 8;
+export const INDEX_VERSION = 9;
 
 /**
  * `position` is the message's position in its session, from 0. Unlike a row id it survives a rebuild. `is_readable` is
  * 0 for a journal of a later format and for a sub-agent's. `cwd` is empty when the journal's first line is damaged. Times are milliseconds
  * since 1970. `indexed_bytes` is the length of the indexed part. `root` is the first session of a chain of forks, or
  * the session itself. `cost_usd` is NULL once a turn's cost is unknown. `shown_count` counts prompts and answers.
- * `folded_title` is the title in its compared form. `source` is NULL for a session that began here. `shown` of a
+ * `folded_title` is the title in its compared form. `shelf` is 'pinned', 'archived' or NULL. `source` is NULL for a session that began here. `shown` of a
  * message is 'prompt', 'answer' or NULL. `stands` is 0 after the message was taken back. Texts have a table of their
  * own: a search scans hundreds of messages and reads few texts. `prefix` stores the beginnings of words. Without it,
  * SQLite merges the lists of all words that begin so, which takes a second for a dense beginning.
@@ -133,6 +133,7 @@ CREATE TABLE sessions(
   source TEXT,
   title TEXT,
   folded_title TEXT,
+  shelf TEXT,
   model TEXT,
   started_at INTEGER NOT NULL DEFAULT 0,
   updated_at INTEGER NOT NULL DEFAULT 0,

@@ -8,6 +8,7 @@ const session = z.object({
   id: z.string(),
   cwd: z.string(),
   title: z.string().nullable(),
+  shelf: z.enum(["pinned", "archived"]).nullable(),
   model: z.string().nullable(),
   startedAt: z.number(),
   updatedAt: z.number(),
@@ -31,7 +32,7 @@ const message = z.object({ position: z.number(), role: z.string(), text: z.strin
 /** `position` counts from 0 in the session. `text` has at most 8,000 characters. */
 export type IndexedMessage = z.infer<typeof message>;
 
-const SESSION_COLUMNS = `id, cwd, title, model, started_at AS startedAt, updated_at AS updatedAt,
+const SESSION_COLUMNS = `id, cwd, title, shelf, model, started_at AS startedAt, updated_at AS updatedAt,
   shown_count AS shownCount, next_position AS nextPosition, source, input_tokens AS inputTokens, output_tokens AS outputTokens, cost_usd AS costUsd`;
 
 export type ListFilter = {
@@ -40,24 +41,30 @@ export type ListFilter = {
   readonly cwd?: string | undefined;
   /** The last session of the previous page. */
   readonly after?: Pick<SessionSummary, "id" | "updatedAt"> | undefined;
+  /** Only pinned or archived sessions, or only the others. Default: all. */
+  readonly shelf?: "pinned" | "archived" | "none" | undefined;
   /** Leaves out this session. */
   readonly except?: string | undefined;
 };
 
 /** Sessions with messages, the most recently used first. */
-export function listSessions(database: Database, { limit, cwd, after, except }: ListFilter): readonly SessionSummary[] {
+export function listSessions(
+  database: Database,
+  { limit, cwd, after, shelf, except }: ListFilter,
+): readonly SessionSummary[] {
   return rows(
     database,
     session,
     `SELECT ${SESSION_COLUMNS} FROM sessions
      WHERE is_readable AND next_position > 0 AND ($cwd IS NULL OR cwd IN ($cwd, '')) AND ($except IS NULL OR id <> $except)
-       AND ($after IS NULL OR (updated_at, id) < ($at, $after))
+       AND ($shelf IS NULL OR coalesce(shelf, 'none') = $shelf) AND ($after IS NULL OR (updated_at, id) < ($at, $after))
      ORDER BY updated_at DESC, id DESC LIMIT $limit`,
     {
       $cwd: cwd ?? null,
       $after: after?.id ?? null,
       $at: after?.updatedAt ?? null,
       $except: except ?? null,
+      $shelf: shelf ?? null,
       $limit: limit,
     },
   );

@@ -117,6 +117,7 @@ type HistoryActions = PanelActions<
   | "session-open"
   | "session-open-tab"
   | "session-rename"
+  | "session-shelve"
   | "session-delete"
   | "session-fork"
   | "session-export"
@@ -126,11 +127,12 @@ function historyActions({ sessions, panel, history, worker, tabs }: Parts): Hist
   return {
     "new-session": () => sessions.showNew(panel),
     "history-close": () => history.close(),
-    "history-search": ({ query, everywhere }) => history.search(query, everywhere),
+    "history-search": ({ type: _, ...wanted }) => history.search(wanted),
     "history-more": () => history.more(),
     "session-open": ({ sessionId }) => sessions.showStored(panel, sessionId),
     "session-open-tab": ({ sessionId }) => tabs.open(sessionId),
     "session-rename": ({ sessionId, title }) => history.rename(sessionId, title),
+    "session-shelve": ({ sessionId, shelf }) => history.shelve(sessionId, shelf),
     "session-delete": ({ sessionId }) => history.remove(sessionId),
     "session-fork": ({ sessionId }) =>
       withErrorMessage("The session cannot be forked", async () => {

@@ -5,7 +5,14 @@ import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.t
 import { Panel } from "../../../webview/panel.ts";
 
 // The panel alone decides which page it shows; commands of the host are run once.
-const list: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: false };
+const list: HistoryPage = {
+  query: "",
+  everywhere: false,
+  isArchive: false,
+  sessions: [],
+  hasMore: false,
+  isLoading: false,
+};
 const session = (sessionId: string): PanelEvent => ({
   ...{ kind: "session", sessionId, cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
 });
@@ -89,7 +96,7 @@ test("a message that is sent closes the list; a panel that is drawn again shows 
   host.take();
   const panel = host.open();
   expect(panel.store.shown.value.route.sessions).toBe(true);
-  expect(host.take()).toEqual([{ type: "history-search", query: "", everywhere: false }]);
+  expect(host.take()).toEqual([{ type: "history-search", query: "", everywhere: false, isArchive: false }]);
   const prompt: PanelEvent = { kind: "prompt", id: "p", text: "go" };
   panel.receive({ type: "events", epoch: "e", first: 0, reset: true, events: [session("s"), prompt] });
   expect(panel.store.shown.value.route.sessions).toBe(false);
