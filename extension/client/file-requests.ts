@@ -11,7 +11,7 @@ import {
 import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
 import { answerOf, expectedText, writeError } from "../documents/edit-protocol.ts";
-import { readText, unsavedText } from "../documents/read-text.ts";
+import { isUnsaved, readText } from "../documents/read-text.ts";
 import type { ClientServices } from "./client-services.ts";
 
 /** Writes go through documents: the user can undo them, and they never overwrite typed text. */
@@ -67,7 +67,7 @@ async function guarded<Result>(
 /** Includes unsaved text. */
 async function read({ path, line, limit, _meta }: ReadTextFileRequest) {
   const isUnsavedOnly = readMeta(HermesReadMeta, _meta) !== undefined;
-  if (isUnsavedOnly && unsavedText(path) === undefined) {
+  if (isUnsavedOnly && !isUnsaved(path)) {
     return { content: "", _meta: { hermes: { isSaved: true } satisfies HermesReadResult } };
   }
   const text = await readText(path).catch((error: unknown) => {

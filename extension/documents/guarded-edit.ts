@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
 import { differsInLineEndsOnly, normalised } from "./line-ends.ts";
 import { type MinimalEdit, minimalEdit } from "./minimal-edit.ts";
+import { notebookText, unsavedNotebook, writeNotebook } from "./notebooks.ts";
 import { findDocument } from "./read-text.ts";
 
 /** Time limit for VS Code to reload a document after a command changed its file. */
@@ -53,7 +54,8 @@ type Place =
    * The disk has the file's real text: VS Code has not reloaded the unchanged document (it does not watch the file), or
    * shows several kinds of line ends as one and would save them so.
    */
-  | { readonly kind: "disk"; readonly text: string };
+  | { readonly kind: "disk"; readonly text: string }
+  | { readonly kind: "notebook"; readonly notebook: vscode.NotebookDocument; readonly text: string };
 
 /**
  * Changes a file that holds `expected` with the smallest edit, and saves where there were no unsaved changes. `begin` is
@@ -72,6 +74,7 @@ export async function applyGuardedEdit(guarded: GuardedEdit, begin?: (edit: File
     return { text: null, isSaved: true };
   }
   if (place.kind === "document") return writeDocument(place.document, after);
+  if (place.kind === "notebook") return { text: await writeNotebook(place.notebook, after), isSaved: false };
   if (place.kind === "disk" && before !== after) await writeDisk(uri, after);
   if (place.kind === "absent") await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
   return { text: after, isSaved: true };
@@ -107,6 +110,7 @@ function textOf(place: Place): string | null {
     case "absent":
       return null;
     case "disk":
+    case "notebook":
       return place.text;
     case "document":
       return place.document.getText();
@@ -117,6 +121,8 @@ async function openPlace(path: string): Promise<Place> {
   const open = findDocument(path);
   const uri = vscode.Uri.file(path);
   if (open !== undefined && (open.isDirty || open.isUntitled)) return { kind: "document", document: open };
+  const notebook = unsavedNotebook(path);
+  if (notebook !== undefined) return { kind: "notebook", notebook, text: await notebookText(notebook) };
   // An unchanged document may outlive its file.
   if (!(await exists(uri))) return { kind: "absent" };
   if (open !== undefined) await settled(open);

@@ -1,10 +1,13 @@
 /** A file's text without opening it: unsaved text where there is some, otherwise the disk's. */
 import * as vscode from "vscode";
+import { notebookText, unsavedNotebook } from "./notebooks.ts";
 
 /** Null when nothing is there. Rejects when it cannot be read. A document without changes may lag behind the disk. */
 export async function readText(path: string): Promise<string | null> {
   const unsaved = unsavedText(path);
   if (unsaved !== undefined) return unsaved;
+  const notebook = unsavedNotebook(path);
+  if (notebook !== undefined) return notebookText(notebook);
   const uri = vscode.Uri.file(path);
   try {
     return await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
@@ -14,8 +17,13 @@ export async function readText(path: string): Promise<string | null> {
   }
 }
 
+/** True for a document or a notebook with unsaved changes. */
+export function isUnsaved(path: string): boolean {
+  return unsavedText(path) !== undefined || unsavedNotebook(path) !== undefined;
+}
+
 /** Text of a document with unsaved changes; undefined when the file has none. */
-export function unsavedText(path: string): string | undefined {
+function unsavedText(path: string): string | undefined {
   const document = findDocument(path);
   return document !== undefined && (document.isDirty || document.isUntitled) ? document.getText() : undefined;
 }

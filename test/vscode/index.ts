@@ -21,7 +21,7 @@ export async function run(): Promise<void> {
   // Imported when VS Code calls: mocha is an ES module, this bundle is CommonJS.
   const { default: Mocha } = await import("mocha");
   const mocha = new Mocha({ ui: "tdd", color: false, reporter: "spec", timeout: TEST_LIMIT_MS, forbidOnly: true });
-  Mocha.reporters.Base.consoleLog = (...args) => console.log(`${LINE_MARK}${format(...args)}`);
+  Mocha.reporters.Base.consoleLog = (...args) => console.log(format(...args).replaceAll(/^/gm, LINE_MARK));
   const suites = join(__dirname, "suites");
   for (const file of readdirSync(suites).sort()) if (file.endsWith(".cjs")) mocha.addFile(join(suites, file));
 

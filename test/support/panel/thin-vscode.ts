@@ -170,6 +170,7 @@ export class ThinVSCode {
     const unsaved = (): unknown => this.#files.unsaved;
     return {
       ...this.#files.workspace,
+      notebookDocuments: [],
       get textDocuments() {
         return unsaved();
       },

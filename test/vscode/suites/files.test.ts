@@ -54,6 +54,40 @@ suite("files", () => {
     assert.equal(readFileSync(path, "utf8"), "saved\n");
   });
 
+  test("the agent reads a notebook with unsaved cells, and changes one cell of it", async () => {
+    const cell = (source: string) => ({
+      cell_type: "code",
+      execution_count: null,
+      metadata: {},
+      outputs: [],
+      source: [source],
+    });
+    const cells = [cell("a = 1"), cell("print(a)")];
+    const path = file(
+      "book.ipynb",
+      `${JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 2 }, null, 1)}\n`,
+    );
+    const notebook = await vscode.workspace.openNotebookDocument(vscode.Uri.file(path));
+    const change = new vscode.WorkspaceEdit();
+    const typed = new vscode.NotebookCellData(vscode.NotebookCellKind.Markup, "# Typed", "markdown");
+    change.set(notebook.uri, [vscode.NotebookEdit.insertCells(0, [typed])]);
+    assert.ok(await vscode.workspace.applyEdit(change));
+    const text = await readText(path);
+    assert.match(text, /# Typed[\s\S]*a = 1[\s\S]*print\(a\)/);
+    const written = await write(path, text.replace("a = 1", "a = 2"), text);
+    assert.equal(written.ok, true);
+    assert.deepEqual(
+      notebook.getCells().map(({ document }) => document.getText()),
+      ["# Typed", "a = 2", "print(a)"],
+    );
+    assert.equal(notebook.isDirty, true);
+    const now = await readText(path);
+    const metadataOnly = await write(path, now.replace('"nbformat_minor": 2', '"nbformat_minor": 5'), now);
+    assert.match(JSON.stringify(metadataOnly), /only its cells can be changed/);
+    await notebook.save();
+    assert.match(readFileSync(path, "utf8"), /a = 2/);
+  });
+
   test("a document without changes does not hide a command's write to the disk", async () => {
     const path = file("behind.txt", "old\n");
     await openEditor(path);
