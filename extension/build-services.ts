@@ -24,6 +24,7 @@ import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
 import { SessionRouter, Sessions } from "./chat/sessions.ts";
 import { StartPage } from "./chat/start-page.ts";
+import { TurnWatch } from "./chat/turn-watch.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { InlineEdits } from "./commands/inline-edits.ts";
 import { hoverOverMemory } from "./commands/memory-files.ts";
@@ -39,7 +40,7 @@ import { buildReview } from "./review/build-review.ts";
 import type { DiskEdits } from "./review/disk-edits.ts";
 import type { CheckpointDocuments } from "./review/earlier-texts.ts";
 import type { Services } from "./services.ts";
-import { AttentionCounter, notifyRequest, StatusItem } from "./status-item.ts";
+import { AttentionCounter, notifyRequest, type StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
 
 /** Key of the window's memory for the session shown last. */
@@ -52,9 +53,11 @@ const AGENT_KEY = "hermes.agent";
 const RUNNING_KEY = "hermes.runningSessions";
 
 /** Starts nothing yet. The context disposes of the parts. */
-export function buildServices(context: vscode.ExtensionContext): { services: Services; view: ChatView } {
+export function buildServices(
+  context: vscode.ExtensionContext,
+  status: StatusItem,
+): { services: Services; view: ChatView } {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
-  const status = new StatusItem();
   const panels = panelsIn(log);
   const router = new SessionRouter();
   const attention = new AttentionCounter();
@@ -80,7 +83,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   };
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
-  const sessions = sessionsIn(context, { panels, router, status, models, diskEdits, agents });
+  const sessions = sessionsIn(context, { panels, router, status, models, diskEdits, agents, log });
   const history = new SessionHistory(worker, panels.sideBar, sessions, sessionListChanges);
   const page: PageParts = {
     root: vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
@@ -98,8 +101,8 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   };
   const view = new ChatView(page);
   context.subscriptions.push(
-    ...[log, worker, agents, terminals, client.problems, skillProblems, status, history, sessionListChanges, attention],
-    status.follow(sessions),
+    ...[log, worker, agents, terminals, client.problems, skillProblems, history, sessionListChanges, attention],
+    status.follow(sessions, () => models.chosen !== undefined),
     sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
     attention.onDidChange((count) => {
       view.badge(count);
@@ -139,7 +142,7 @@ function actionsOf(
   return { actions, dispose: () => history.dispose() };
 }
 
-type SessionParts = Pick<Services, "panels" | "models" | "agents"> & {
+type SessionParts = Pick<Services, "panels" | "models" | "agents" | "log"> & {
   readonly router: SessionRouter;
   readonly status: StatusItem;
   readonly diskEdits: DiskEdits;
@@ -147,16 +150,27 @@ type SessionParts = Pick<Services, "panels" | "models" | "agents"> & {
 
 function sessionsIn(
   context: vscode.ExtensionContext,
-  { panels, router, status, models, diskEdits, agents }: SessionParts,
+  { panels, router, status, models, diskEdits, agents, log }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
   const texts = attachmentTexts();
-  return new Sessions(
+  const watch = new TurnWatch({
+    log,
+    now: () => performance.now(),
+    notify: () => vscode.workspace.getConfiguration("hermes").get("notify", "hidden"),
+    isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
+    show: (sessionId, text) => {
+      const answered = vscode.window.showInformationMessage(text, "Open");
+      void answered.then((chosen) => chosen !== undefined && sessions.reveal(sessionId));
+    },
+  });
+  const sessions = new Sessions(
     {
       agentOf: (sessionId) => agents.of(sessionId),
       diskEdits,
       place: () => sessionPlace(models.chosen, servers),
       warnings: () => servers.takeProblems(),
+      observed: (session, event) => watch.observe(session, event),
       promptBlocks: (content) => promptBlocks(content, texts),
       opened: (opened) => {
         if (opened === undefined) return;
@@ -171,6 +185,7 @@ function sessionsIn(
     panels,
     router,
   );
+  return sessions;
 }
 
 /** Terminals whose output goes to the log of their session. */

@@ -7,17 +7,21 @@ import { openUris } from "./commands/open-uri.ts";
 import { CHAT_VIEW, SESSION_TAB, showPanel } from "./commands/show-panel.ts";
 import { registerReadTools } from "./editor-chat/read-tools.ts";
 import type { Services } from "./services.ts";
+import { StatusItem } from "./status-item.ts";
 
 let built: Promise<Extension> | undefined;
 
 type Extension = { readonly services: Services; readonly view: ChatView };
 
 export function activate(context: vscode.ExtensionContext): void {
+  const status = new StatusItem(context.globalState);
   const extension = (): Promise<Extension> => {
-    built ??= build(context);
+    built ??= build(context, status);
     return built;
   };
   context.subscriptions.push(
+    status,
+    openByIcon(),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
       resolveWebviewView: async (view) => (await extension()).view.resolveWebviewView(view),
     }),
@@ -46,7 +50,18 @@ export async function deactivate(): Promise<void> {
   await services?.terminals.endAll();
 }
 
-async function build(context: vscode.ExtensionContext): Promise<Extension> {
+/** The icon in the activity bar exists while the secondary side bar, with the panel, is hidden. A click opens the panel. */
+function openByIcon(): vscode.Disposable {
+  const view = vscode.window.createTreeView("hermes.launcher", { treeDataProvider: NO_ITEMS });
+  view.onDidChangeVisibility(({ visible }) => {
+    if (visible) vscode.commands.executeCommand("hermes.focusChat").then(undefined, () => undefined); // its welcome has a button
+  });
+  return view;
+}
+
+const NO_ITEMS: vscode.TreeDataProvider<never> = { getChildren: () => [], getTreeItem: (item) => item };
+
+async function build(context: vscode.ExtensionContext, status: StatusItem): Promise<Extension> {
   const { buildServices } = await import("./build-services.ts");
-  return buildServices(context);
+  return buildServices(context, status);
 }

@@ -7,6 +7,12 @@ import type { NoticeButton, RequestNotice } from "./requests/requests.ts";
 /** Maximum length of the model's name, in characters, to leave room for other items. */
 const NAME_CHARS = 24;
 
+/** Key of the memory and of the context: a model has been set up. */
+const SET_UP_KEY = "hermes.isSetUp";
+
+/** Id of the built-in interpreter. */
+const OFFLINE = "offline";
+
 export class StatusItem implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("hermes.status", vscode.StatusBarAlignment.Right, 100);
   #isRunning = false as boolean;
@@ -14,20 +20,33 @@ export class StatusItem implements vscode.Disposable {
   /** Undefined until the session has reported it. */
   #model: string | undefined;
   #sandbox: HermesSandbox = null;
+  readonly #memory: vscode.Memento;
 
-  constructor() {
+  /** `memory`: of all windows. */
+  constructor(memory: vscode.Memento) {
+    this.#memory = memory;
+    if (this.#isSetUp) this.#completeSetUp();
     this.#item.name = "Hermes";
     this.#item.command = "hermes.focusChat";
     this.#render();
     this.#item.show();
   }
 
-  /** Shows the activity and the model of the shown session, until the result is disposed. */
-  follow(sessions: Sessions): vscode.Disposable {
+  /**
+   * Shows the activity and the model of the shown session, until the result is disposed. `hasChosen`: the user has chosen
+   * a model, which may be the offline one.
+   */
+  follow(sessions: Sessions, hasChosen: () => boolean): vscode.Disposable {
     return sessions.onDidChange(() => {
       const { isRunning } = sessions.shown;
       this.#isRunning = isRunning;
-      this.#model = sessions.shown.option("model")?.currentName;
+      const model = sessions.shown.option("model");
+      if (model !== undefined && !this.#isSetUp && (model.currentValue !== OFFLINE || hasChosen())) {
+        // A window that cannot store it offers the set-up again.
+        void this.#memory.update(SET_UP_KEY, true).then(undefined, () => undefined);
+        this.#completeSetUp();
+      }
+      this.#model = model?.currentName;
       this.#render();
     });
   }
@@ -47,15 +66,27 @@ export class StatusItem implements vscode.Disposable {
     this.#item.dispose();
   }
 
+  /** Some window has had a model. */
+  get #isSetUp(): boolean {
+    return this.#memory.get(SET_UP_KEY, false);
+  }
+
+  /** Ticks off the step of the walkthrough. */
+  #completeSetUp(): void {
+    vscode.commands.executeCommand("setContext", SET_UP_KEY, true).then(undefined, () => undefined); // only a tick
+  }
+
   #render(): void {
     const isAsking = this.#waitingCount > 0;
     const running = this.#isRunning;
     const runningIcon = running ? "$(loading~spin)" : "$(sparkle)";
     const model = this.#model === undefined ? "" : ` · ${short(this.#model)}`;
-    this.#item.text = isAsking ? "$(bell-dot) Hermes asks" : `${runningIcon} Hermes${model}`;
+    const name = this.#isSetUp ? `Hermes${model}` : "Set Up Hermes";
+    this.#item.text = isAsking ? "$(bell-dot) Hermes asks" : `${runningIcon} ${name}`;
     this.#item.backgroundColor = isAsking ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     const withModel = this.#model === undefined ? "" : ` with ${this.#model}`;
-    const working = `${running ? "Hermes is working" : "Hermes is ready"}${withModel}`;
+    const ready = this.#isSetUp ? `Hermes is ready${withModel}` : "Set up a model for Hermes, a coding agent";
+    const working = running ? `Hermes is working${withModel}` : ready;
     const activity = isAsking ? "Hermes is waiting for your answer" : working;
     this.#item.tooltip = [activity, ...sandboxLines(this.#sandbox)].join("\n");
     this.#item.accessibilityInformation = { label: activity };

@@ -48,6 +48,7 @@ const HOST_MESSAGES: readonly unknown[] = [
   "extension-acted",
   "mentions",
   "task-events",
+  "paths-checked",
   "command",
 ] satisfies HostMessage["type"][];
 

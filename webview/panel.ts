@@ -5,6 +5,7 @@ import type { HermesExtensionAction } from "../agent-core/protocol/extensions.ts
 import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 import { Channel } from "./channel.ts";
+import { PathLinks } from "./markdown/path-links.ts";
 import { MentionSearch } from "./mention-search.ts";
 import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
 import { type Draft, withAttachments } from "./state/attachments.ts";
@@ -54,6 +55,8 @@ export class Panel {
   /** Message in the composer. */
   readonly draft: Signal<Draft>;
   readonly mentions = new MentionSearch((message) => this.post(message));
+  /** Links of the inline code in answers. */
+  readonly paths = new PathLinks((paths) => this.post({ type: "check-paths", paths }));
   /** Increases with each request to focus the composer. */
   readonly composerFocus = signal(0);
   readonly #host: PanelHost;
@@ -108,6 +111,9 @@ export class Panel {
         break;
       case "task-events":
         if (this.#task?.child === message.child) this.#task.view.#showReplay(message);
+        break;
+      case "paths-checked":
+        this.paths.answer(message.asked, message.existing);
         break;
       case "command":
         this.#run(message.command);

@@ -324,6 +324,12 @@ export const HostMessage = z.discriminatedUnion("type", [
     reset: z.boolean(),
     events: z.array(PanelEvent).readonly(),
   }),
+  /** Answer to `check-paths`. */
+  z.object({
+    type: z.literal("paths-checked"),
+    asked: z.array(z.string()).readonly(),
+    existing: z.array(z.string()).readonly(),
+  }),
   /** The panel answers with `command-done` and the same id. */
   z.object({ type: z.literal("command"), id: z.string(), command: PanelCommand }),
 ]);

@@ -128,6 +128,8 @@ const workspace = [
   z.object({ type: z.literal("redo-undone") }),
   /** `line`: from 1. */
   z.object({ type: z.literal("open-location"), path, line: z.int().min(1).exactOptional() }),
+  /** Asks which of these links, found in answers, lead to files. */
+  z.object({ type: z.literal("check-paths"), paths: z.array(path).max(200).readonly() }),
   z.object({ type: z.literal("open-link"), href: z.string().max(4_096) }),
   /** Opens a picture of a card in a tab of the editor. `data`: base64. */
   z.object({ type: z.literal("open-picture"), mimeType: PictureType, data: PictureData }),

@@ -55,6 +55,8 @@ export type SessionPorts = {
   readonly began: (session: ChatSession, previousId: string | undefined) => void;
   /** A turn started or ended, or options or the title have changed. */
   readonly changed: (session: ChatSession) => void;
+  /** The session has handled an event. */
+  readonly observed: (session: ChatSession, event: SessionEvent) => void;
   /** A session without a turn was left, and is about to close. */
   readonly closing: (session: ChatSession) => void;
   /** `isOpen`: background processes keep it open in the agent. */
@@ -136,6 +138,7 @@ export class ChatSession {
     this.#state = next;
     for (const effect of effects) this.#run(effect);
     if (this.isRunning !== wasRunning) this.#ports.changed(this);
+    this.#ports.observed(this, event);
   }
 
   /** Takes an update of the agent. */

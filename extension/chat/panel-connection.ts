@@ -65,6 +65,11 @@ export class PanelConnection {
     this.#post?.(message);
   }
 
+  /** Reaches only a panel that runs, whose answers have the paths. */
+  pathsChecked(asked: readonly string[], existing: readonly string[]): void {
+    this.#post?.({ type: "paths-checked", asked, existing });
+  }
+
   /** Shows the session of this log. */
   show(log: EventLog): void {
     if (this.#post !== undefined) this.#log?.detach(this.#post);

@@ -16,6 +16,7 @@ export type SessionsOptions = {
   /** Throws an Error in one line when no folder is open. */
   readonly place: () => Promise<SessionPlace>;
   readonly warnings: SessionPorts["warnings"];
+  readonly observed: SessionPorts["observed"];
   readonly promptBlocks: SessionPorts["promptBlocks"];
   readonly rememberModel: (choice: string) => void;
   readonly opened: SessionPorts["opened"];
@@ -56,6 +57,7 @@ export class Sessions {
     this.#ports = {
       place: options.place,
       warnings: options.warnings,
+      observed: options.observed,
       promptBlocks: options.promptBlocks,
       diskEdits: options.diskEdits,
       rememberModel: options.rememberModel,

@@ -21,7 +21,7 @@ export async function resumeSession(services: Services): Promise<void> {
     sessions.map(({ sessionId, title, updatedAt, isCurrent, messages }) => {
       const facts = [
         new Date(updatedAt).toLocaleString(),
-        messages === undefined ? undefined : `${messages} messages`,
+        messages === undefined ? undefined : `${messages} ${messages === 1 ? "message" : "messages"}`,
         isCurrent ? "in the panel" : undefined,
       ];
       return { sessionId, label: title, description: facts.filter((fact) => fact !== undefined).join(" · ") };

@@ -71,9 +71,15 @@ export class ReviewSourceControl implements vscode.Disposable {
   #control: vscode.SourceControl | undefined;
   #group: vscode.SourceControlResourceGroup | undefined;
 
+  #isGitReady = false as boolean;
+
   constructor(review: Review) {
     this.#review = review;
     this.#subscription = review.onDidChange(() => this.#refresh());
+    void gitReady().then(() => {
+      this.#isGitReady = true;
+      this.#refresh();
+    });
   }
 
   dispose(): void {
@@ -89,6 +95,7 @@ export class ReviewSourceControl implements vscode.Disposable {
       this.#group = undefined;
       return;
     }
+    if (!this.#isGitReady) return;
     this.#group ??= this.#create();
     const shown = this.#group.resourceStates.map(({ resourceUri }) => resourceUri.toString());
     if (files.length === shown.length && files.every((uri, index) => uri.toString() === shown[index])) return;
@@ -107,6 +114,25 @@ export class ReviewSourceControl implements vscode.Disposable {
     };
     this.#control = control;
     return control.createResourceGroup("edits", "Edits to Review");
+  }
+}
+
+type GitApi = { readonly state: "uninitialized" | "initialized"; readonly onDidChangeState: vscode.Event<unknown> };
+
+/** Settles when git has found its repositories: VS Code's status bar shows the branch of the first source control. */
+async function gitReady(): Promise<void> {
+  const git = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi }>("vscode.git");
+  try {
+    const api = (await git?.activate())?.getAPI(1);
+    if (api?.state !== "uninitialized") return;
+    await new Promise<void>((resolve) => {
+      const subscription = api.onDidChangeState(() => {
+        subscription.dispose();
+        resolve();
+      });
+    });
+  } catch {
+    // `git.enabled` is off
   }
 }
 

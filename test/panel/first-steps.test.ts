@@ -11,7 +11,7 @@ describe("next steps in the panel", () => {
   const panel = useFedPanel();
 
   const button = (name: string | RegExp) => panel().page.getByRole("button", { name });
-  const posted = () => panel().posted.at(-1);
+  const posted = () => panel().posted.findLast(({ type }) => type !== "ack" && type !== "focus");
   const facts = (changed: Partial<WorkspaceFacts>) =>
     panel().tell({ type: "facts", facts: { ...emptyState.facts, agent: { state: "ready" }, ...changed } });
   const pictures = async (state: string): Promise<void> => {
@@ -124,6 +124,21 @@ describe("next steps in the panel", () => {
       await button("Copy answer").click();
       await expect.poll(() => panel().page.evaluate("navigator.clipboard.readText()")).toBe("Nothing **is** wrong.");
     });
+  });
+
+  test("paths in inline code are links where the host finds the file", async () => {
+    await panel().reset();
+    await panel().feed({ kind: "prompt", id: "p1", text: "Where?" });
+    const text = "See `src/a.ts:5`, `src/gone.ts` and `npm test`, and [the guide](docs/guide.md:7).";
+    await panel().update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    const asked = ["src/a.ts:5", "src/gone.ts"];
+    await expect.poll(posted).toEqual({ type: "check-paths", paths: asked });
+    await panel().tell({ type: "paths-checked", asked, existing: ["src/a.ts:5"] });
+    const links = panel().locator(".answer a");
+    await expect.poll(() => links.allTextContents()).toEqual(["src/a.ts:5", "the guide"]);
+    await links.first().click();
+    await expect.poll(posted).toEqual({ type: "open-link", href: "src/a.ts:5" });
   });
 
   test("a plan is carried out, carried out with approvals, or planned further", async () => {

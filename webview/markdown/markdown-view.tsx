@@ -144,7 +144,7 @@ function CodePart({ code, parts }: CodePartProps) {
 type HtmlBlockProps = { readonly html: string; readonly growing: boolean; readonly leaves: boolean };
 
 function HtmlBlock({ html, growing, leaves }: HtmlBlockProps) {
-  const { post } = usePanel();
+  const { post, paths } = usePanel();
   const holder = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = holder.current;
@@ -158,10 +158,11 @@ function HtmlBlock({ html, growing, leaves }: HtmlBlockProps) {
         highlight(code, language);
         code.parentElement?.prepend(codeToolbar(language, () => text, post));
       }
+      paths.watch(element);
     };
     fill();
     return leaves && !growing ? leaveOutOfView(element, fill) : undefined;
-  }, [html, growing, leaves, post]);
+  }, [html, growing, leaves, post, paths]);
   return <div class="markdown-block" ref={holder} />;
 }
 

@@ -1,5 +1,5 @@
 /** State that outlives a change of session: facts of the workspace, the page shown, the list of sessions. */
-import type { HistoryUpdate, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
+import type { HistoryPage, HistoryUpdate, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { extensionNews } from "./extensions.ts";
 import { announce, type PanelState, type Route } from "./state.ts";
@@ -71,8 +71,7 @@ type Update<Kind extends HistoryUpdate["kind"]> = Extract<HistoryUpdate, { kind:
 function replacePage(state: PanelState, { page }: Update<"page">): PanelState {
   const next: PanelState = { ...state, history: page };
   if (page.isLoading) return next;
-  const count = `${page.sessions.length}${page.hasMore ? " or more" : ""}`;
-  return announce(next, page.error ?? (page.sessions.length === 0 ? "No sessions" : `${count} sessions`));
+  return announce(next, page.error ?? sessionCount(page));
 }
 
 /** Sessions already listed keep their objects, so that their rows are not drawn again. */
@@ -83,7 +82,12 @@ function appendSessions(state: PanelState, { sessions, hasMore }: Update<"next">
   const added = sessions.filter(({ sessionId }) => !known.has(sessionId));
   const all = [...history.sessions, ...added];
   const next: PanelState = { ...state, history: { ...history, sessions: all, hasMore, isLoading: false } };
-  return announce(next, `${all.length}${hasMore ? " or more" : ""} sessions`);
+  return announce(next, sessionCount({ sessions: all, hasMore }));
+}
+
+function sessionCount({ sessions, hasMore }: Pick<HistoryPage, "sessions" | "hasMore">): string {
+  if (hasMore) return `${sessions.length} or more sessions`;
+  return sessions.length === 1 ? "1 session" : `${sessions.length || "No"} sessions`;
 }
 
 function showProgress(state: PanelState, { building }: Update<"building">): PanelState {

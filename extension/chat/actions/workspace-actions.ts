@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { processMethods } from "../../../agent-core/protocol/processes.ts";
+import { existingLinks, openFileLink } from "../../documents/file-links.ts";
 import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
 import type { Services } from "../../services.ts";
@@ -26,6 +27,7 @@ export type WorkspaceActions = PanelActions<
   | "open-location"
   | "show-terminal"
   | "open-link"
+  | "check-paths"
   | "open-picture"
   | "insert-text"
   | "manage-trust"
@@ -47,7 +49,7 @@ export type WorkspaceActions = PanelActions<
 export function workspaceActions(services: Services, panel: ChatPanel): WorkspaceActions {
   return {
     ...reviewActions(services),
-    ...editorActions(services),
+    ...editorActions(services, panel),
     ...processActions(services, panel),
     ...extensionActions(services, panel),
     ...modelActions(services, panel),
@@ -79,14 +81,15 @@ function reviewActions({
   };
 }
 
-function editorActions({
-  terminals,
-  log,
-}: Services): Pick<
+function editorActions(
+  { terminals, log }: Services,
+  { connection }: ChatPanel,
+): Pick<
   WorkspaceActions,
   | "open-location"
   | "show-terminal"
   | "open-link"
+  | "check-paths"
   | "open-picture"
   | "insert-text"
   | "manage-trust"
@@ -98,6 +101,7 @@ function editorActions({
     "open-location": ({ path, line }) => openLocation(path, line),
     "show-terminal": ({ terminalId }) => terminals.show(terminalId),
     "open-link": ({ href }) => openLink(href),
+    "check-paths": async ({ paths }) => connection.pathsChecked(paths, await existingLinks(paths)),
     "open-picture": ({ mimeType, data }) => openPicture(`data:${mimeType};base64,${data}`),
     "insert-text": ({ text }) => insertText(text),
     "open-settings": ({ about }) => vscode.commands.executeCommand("workbench.action.openSettings", SETTINGS[about]),
@@ -176,18 +180,13 @@ async function openLocation(path: string, line = 1): Promise<void> {
   await vscode.window.showTextDocument(document, { preview: true, selection: new vscode.Range(start, start) });
 }
 
-/** Web and mail links go to VS Code's own confirmation. Any other link opens a file of the workspace, or nothing. */
+/** Web and mail links go to VS Code's own confirmation. Any other link opens a file of the workspace. */
 async function openLink(href: string): Promise<void> {
   if (/^(https?|mailto):/i.test(href)) {
     await vscode.env.openExternal(vscode.Uri.parse(href, true));
     return;
   }
-  const [folder] = vscode.workspace.workspaceFolders ?? [];
-  if (folder === undefined || /^[a-z][a-z0-9+.-]*:/i.test(href)) return;
-  const [, path = "", line] = /^(.*?)(?:#L?(\d+)|:(\d+))?$/.exec(decodeURI(href)) ?? [];
-  const target = path.startsWith("/") ? vscode.Uri.file(path) : vscode.Uri.joinPath(folder.uri, path);
-  if (vscode.workspace.getWorkspaceFolder(target) === undefined) return;
-  await openLocation(target.fsPath, line === undefined ? undefined : Number(line));
+  await openFileLink(decodeURI(href));
 }
 
 /** Shows a picture in a tab of its own. The page can load nothing, and runs no script. */

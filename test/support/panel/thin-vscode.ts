@@ -284,7 +284,7 @@ function editorlessWindow(): object {
     registerFileDecorationProvider: () => new Disposable(),
     registerUriHandler: () => new Disposable(),
     createTextEditorDecorationType: () => new Disposable(),
-    createTreeView: () => ({ dispose: () => undefined }),
+    createTreeView: () => ({ onDidChangeVisibility: never, dispose: () => undefined }),
     createStatusBarItem: () => ({ show: () => undefined, dispose: () => undefined }),
     createOutputChannel: outputChannel,
     createTerminal: ({ name, pty }: TerminalOptions) => {

@@ -11,7 +11,7 @@ import { Fold } from "../fold.tsx";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { MemoryUndo, ToolCard } from "../tool-card.tsx";
-import { formatCount, formatDuration, retryLine } from "../words.ts";
+import { formatCount, formatDuration, retryLine, SHOWN_DURATION_MS } from "../words.ts";
 import { RestoreLine } from "./restore-card.tsx";
 import { AnswerActions, TurnEnd } from "./turn-end.tsx";
 import { UserMessage } from "./user-message.tsx";
@@ -136,6 +136,11 @@ function RetryText({
   return <>{retryLine(retry, isOver, now)}</>;
 }
 
+function thoughtTitle(durationMs: number | undefined): string {
+  if (durationMs === undefined) return "Thoughts";
+  return durationMs < SHOWN_DURATION_MS ? "Thought briefly" : `Thought for ${formatDuration(durationMs)}`;
+}
+
 function Thought({ entry }: { readonly entry: TextEntry }) {
   const panel = usePanel();
   const { store } = panel;
@@ -145,11 +150,10 @@ function Thought({ entry }: { readonly entry: TextEntry }) {
     // Without an id the key identifies the thought as long as this log lives.
     return `thought:${sessionId ?? ""}:${id ?? `${panel.epoch}.${entry.key}`}`;
   }, [store, entry.key]);
-  const time = entry.durationMs === undefined ? "Thoughts" : `Thought for ${formatDuration(entry.durationMs)}`;
   const summary = (
     <>
       <Icon name="lightbulb" />
-      <span class="tool-title">{entry.growing ? "Thinking…" : time}</span>
+      <span class="tool-title">{entry.growing ? "Thinking…" : thoughtTitle(entry.durationMs)}</span>
     </>
   );
   return (

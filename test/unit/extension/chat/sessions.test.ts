@@ -65,6 +65,7 @@ function window(last?: string, running: readonly string[] = []) {
     agentOf: () => connectionTo(agent),
     diskEdits: NO_DISK_EDITS,
     warnings: () => [],
+    observed: () => undefined,
     promptBlocks: async ({ text }) => [{ type: "text", text }],
     place: async () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
     rememberModel: () => undefined,

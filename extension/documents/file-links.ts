@@ -1,0 +1,86 @@
+/** Links to files in answers: their form, the file behind them, and the place in it. */
+import { basename, isAbsolute, join, normalize } from "node:path";
+import * as vscode from "vscode";
+
+export type FileLink = {
+  readonly path: string;
+  /** From 1. */
+  readonly line?: number;
+  readonly column?: number;
+};
+
+/** `src/a.ts`, `src/a.ts:12`, `src/a.ts:12:5`, `src/a.ts:12-20`, `src/a.ts#L12` or `src/a.ts#L12-L20`. */
+const PLACE = /^(.+?)(?:#L?(\d+)(?:C(\d+))?(?:-L?\d+(?:C\d+)?)?|:(\d+)(?::(\d+))?(?:-\d+(?::\d+)?)?)?$/;
+
+/** Undefined for an address of another kind. */
+export function parseFileLink(href: string): FileLink | undefined {
+  const [, path, hashLine, hashColumn, line = hashLine, column = hashColumn] = PLACE.exec(href) ?? [];
+  if (path === undefined || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
+  return {
+    path,
+    ...(line !== undefined && { line: Math.max(1, Number(line)) }),
+    ...(column !== undefined && { column: Math.max(1, Number(column)) }),
+  };
+}
+
+/** Paths of a link in the workspace, best first: in each folder, also behind the folder's own name. */
+export function candidatesOf(path: string, folders: readonly string[]): readonly string[] {
+  if (isAbsolute(path)) return [normalize(path)];
+  const [root, ...inner] = normalize(path).split("/");
+  return [
+    ...folders.map((folder) => join(folder, path)),
+    ...folders.filter((folder) => basename(folder) === root).map((folder) => join(folder, ...inner)),
+  ];
+}
+
+/** The links of these that lead to a file of the workspace. */
+export async function existingLinks(hrefs: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(hrefs.map(async (href) => (await findFile(href)).kind === "file"));
+  return hrefs.filter((_, index) => found[index]);
+}
+
+type Target =
+  | { readonly kind: "file"; readonly uri: vscode.Uri; readonly link: FileLink }
+  | { readonly kind: "outside" | "missing"; readonly path: string }
+  | { readonly kind: "none" };
+
+async function findFile(href: string): Promise<Target> {
+  const link = parseFileLink(href);
+  if (link === undefined) return { kind: "none" };
+  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const inside = candidatesOf(link.path, folders)
+    .map((path) => vscode.Uri.file(path))
+    .filter((uri) => vscode.workspace.getWorkspaceFolder(uri) !== undefined);
+  for (const uri of inside) {
+    const stat = await vscode.workspace.fs.stat(uri).then(
+      (found) => found,
+      () => undefined, // nothing is there
+    );
+    if (stat?.type === vscode.FileType.File) return { kind: "file", uri, link };
+  }
+  return { kind: inside.length === 0 ? "outside" : "missing", path: link.path };
+}
+
+/** Opens the file of a link, or says why it does not. */
+export async function openFileLink(href: string): Promise<void> {
+  const target = await findFile(href);
+  switch (target.kind) {
+    case "file": {
+      const { line = 1, column = 1 } = target.link;
+      const start = new vscode.Position(line - 1, column - 1);
+      const document = await vscode.workspace.openTextDocument(target.uri);
+      await vscode.window.showTextDocument(document, { preview: true, selection: new vscode.Range(start, start) });
+      break;
+    }
+    case "outside":
+      await vscode.window.showWarningMessage(
+        `Hermes: ${target.path} is outside this workspace, so the link does not open it.`,
+      );
+      break;
+    case "missing":
+      await vscode.window.showWarningMessage(`Hermes: there is no file ${target.path} in this workspace.`);
+      break;
+    case "none":
+      break;
+  }
+}

@@ -1,0 +1,64 @@
+/** Paths in inline code as links: the host checks in one batch which of them exist. */
+
+/** Words that may be a file: with a folder or a file name extension, and an optional place in the file. */
+const PATH = /^(?=[^:]*[./])(?:\.{0,2}\/)?[\w@+.-]+(?:\/[\w@+.-]+)*(?::\d+(?:[:-]\d+)?|#L\d+(?:-L?\d+)?)?$/;
+const MAX_PATH_CHARS = 300;
+/** Paths of one request. */
+const BATCH = 200;
+
+export class PathLinks {
+  readonly #check: (paths: readonly string[]) => void;
+  readonly #known = new Set<string>();
+  /** Elements that wait for the host's answer, by their text. */
+  readonly #waiting = new Map<string, HTMLElement[]>();
+  #isScheduled = false as boolean;
+
+  constructor(check: (paths: readonly string[]) => void) {
+    this.#check = check;
+  }
+
+  /** Makes the inline code of a finished block links, now or with the host's answer. */
+  watch(block: HTMLElement): void {
+    for (const code of block.querySelectorAll<HTMLElement>("code")) {
+      const text = code.textContent;
+      if (!isPath(text) || code.closest("pre, a") !== null) continue;
+      if (this.#known.has(text)) link(code, text);
+      else this.#wait(code, text);
+    }
+  }
+
+  /** Takes the host's answer. */
+  answer(asked: readonly string[], existing: readonly string[]): void {
+    for (const path of existing) {
+      this.#known.add(path);
+      for (const code of this.#waiting.get(path) ?? []) if (code.isConnected) link(code, path);
+    }
+    // A file that is missing now may be there at its next mention.
+    for (const path of asked) this.#waiting.delete(path);
+  }
+
+  #wait(code: HTMLElement, text: string): void {
+    this.#waiting.set(text, [...(this.#waiting.get(text) ?? []), code]);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setTimeout(() => {
+      this.#isScheduled = false;
+      const paths = [...this.#waiting.keys()];
+      for (let start = 0; start < paths.length; start += BATCH) this.#check(paths.slice(start, start + BATCH));
+    });
+  }
+}
+
+/** True for a text that may name a file. */
+export function isPath(text: string): boolean {
+  return text.length <= MAX_PATH_CHARS && PATH.test(text) && /[a-z]/i.test(text);
+}
+
+function link(code: HTMLElement, path: string): void {
+  const anchor = document.createElement("a");
+  anchor.className = "path-link";
+  anchor.setAttribute("href", encodeURI(path));
+  anchor.title = `Open ${path}`;
+  code.replaceWith(anchor);
+  anchor.append(code);
+}
