@@ -96,7 +96,13 @@ export const HistoryPage = z.object({
 export type HistoryPage = z.infer<typeof HistoryPage>;
 
 /** A request that fits the state of the workspace. `icon`: of codicons. */
-export const Suggestion = z.object({ icon: z.string(), label: z.string(), detail: z.string(), prompt: z.string() });
+export const Suggestion = z.object({
+  icon: z.string(),
+  label: z.string(),
+  detail: z.string(),
+  prompt: z.string(),
+  attachments: Attachments.exactOptional(),
+});
 export type Suggestion = z.infer<typeof Suggestion>;
 
 /** Contents of the page before the first message. */

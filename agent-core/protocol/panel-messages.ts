@@ -170,7 +170,7 @@ const models = [
   /** A model of the setup page. */
   z.object({ type: z.literal("use-model"), choice }),
   /** Shows all models in a list of the editor. `resend`: a message to send again to the chosen one. */
-  z.object({ type: z.literal("choose-model"), resend: z.object({ position, text }).exactOptional() }),
+  z.object({ type: z.literal("choose-model"), resend: z.object({ position, ...prompt }).exactOptional() }),
   /** Asks for a key in an input box of the editor; without a provider it asks for that first. */
   z.object({ type: z.literal("set-key"), provider: id.exactOptional() }),
   z.object({ type: z.literal("open-setup") }),

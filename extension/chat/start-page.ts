@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { StartPage as StartPageContents, Suggestion } from "../../agent-core/protocol/panel-events.ts";
+import { reviewPrompt } from "../commands/action-prompts.ts";
 import { readText } from "../documents/read-text.ts";
 import type { FirstRun } from "../models/first-run.ts";
 import type { Panels } from "./panels.ts";
@@ -91,18 +92,18 @@ function reviewOf(changes: number): Suggestion {
     icon: "git-compare",
     label: "Review my changes",
     detail: changes === 1 ? "1 changed file" : `${changes} changed files`,
-    prompt:
-      "Review my uncommitted changes (git status and git diff, staged and unstaged). Report bugs, risks and missing tests, most important first, each with its file and line. Change nothing.",
+    prompt: reviewPrompt,
+    attachments: [{ kind: "changes", label: "Changes" }],
   };
 }
 
 function fixOf(errors: number, files: readonly ProblemFile[]): Suggestion {
-  const names = files.slice(0, 10).map(({ label, count }) => `${label} (${count})`);
   return {
     icon: "error",
     label: errors === 1 ? "Fix the problem" : `Fix the ${errors} problems`,
     detail: files.length === 1 ? (files[0]?.label ?? "") : `in ${files.length} files`,
-    prompt: `Fix the errors that the editor reports: ${names.join(", ")}${files.length > names.length ? " and others" : ""}. Find the cause of each, and change no more than it needs.`,
+    prompt: "Fix the attached problems. Find the cause of each, and change no more than it needs.",
+    attachments: [{ kind: "problems", label: "Problems" }],
   };
 }
 

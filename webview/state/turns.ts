@@ -1,7 +1,7 @@
 /** Life of a turn: the user's prompt, the agent's requests, the end. */
 import type { StopReason } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
-import { announce, type PanelState, type PermissionRequest, type QuestionRequest } from "./state.ts";
+import { announce, type PanelState, type PermissionRequest, type QuestionRequest, type TextEntry } from "./state.ts";
 import { wholeText } from "./streamed-text.ts";
 import { changeToolCall, stopToolCalls, upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText, sealOpen } from "./transcript.ts";
@@ -74,14 +74,18 @@ export function lastTurn({ entries }: Pick<PanelState, "entries">): LastTurn {
   const start = entries.findLastIndex(({ type }) => type === "user");
   const prompt = entries[start];
   return {
-    prompt: prompt?.type === "user" ? { position: prompt.position, text: wholeText(prompt.text) } : undefined,
+    prompt: prompt?.type === "user" ? sentPrompt(prompt) : undefined,
     hasCalls: entries.slice(start + 1).some(({ type }) => type === "tool"),
   };
 }
 
+function sentPrompt({ position, text, attachments }: TextEntry): LastTurn["prompt"] {
+  return { position, text: wholeText(text), ...(attachments.length > 0 && { attachments }) };
+}
+
 type LastTurn = {
   /** `position`: undefined when the message did not reach the agent. */
-  readonly prompt: { readonly position: number | undefined; readonly text: string } | undefined;
+  readonly prompt: (Prompt & { readonly position: number | undefined }) | undefined;
   readonly hasCalls: boolean;
 };
 

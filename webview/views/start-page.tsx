@@ -79,13 +79,13 @@ function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestio
   const { post } = usePanel();
   return (
     <section class="start-list" aria-label="Suggestions">
-      {suggestions.map(({ icon, label, detail, prompt }) => (
+      {suggestions.map(({ icon, label, detail, prompt, attachments }) => (
         <button
           key={label}
           type="button"
           class="start-row suggestion"
           title={prompt}
-          onClick={() => post({ type: "prompt", text: prompt })}
+          onClick={() => post({ type: "prompt", text: prompt, ...(attachments && { attachments }) })}
         >
           <Icon name={icon} />
           <span class="start-text">{label}</span>

@@ -236,6 +236,7 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
     Diagnostic: class {},
     CodeActionKind: { QuickFix: "quickfix" },
     DiagnosticSeverity: { Error: 0, Warning: 1, Information: 2, Hint: 3 },
+    FileType: { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 },
     ProgressLocation: { Notification: 15 },
     MarkdownString: class {
       appendCodeblock(): this {

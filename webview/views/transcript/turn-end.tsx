@@ -124,12 +124,12 @@ function chooseForTurn(panel: Panel): void {
 function resendLast({ store, post }: Panel): void {
   const { prompt } = lastTurn(store.state);
   if (prompt === undefined) return;
-  const { position, text } = prompt;
-  post(position === undefined ? { type: "prompt", text } : { type: "resend", position, text });
+  const { position, ...content } = prompt;
+  post(position === undefined ? { type: "prompt", ...content } : { type: "resend", position, ...content });
 }
 
 function chooseAndResend({ store, post }: Panel): void {
   const { prompt } = lastTurn(store.state);
   if (prompt?.position === undefined) post({ type: "choose-model" });
-  else post({ type: "choose-model", resend: { position: prompt.position, text: prompt.text } });
+  else post({ type: "choose-model", resend: { ...prompt, position: prompt.position } });
 }
