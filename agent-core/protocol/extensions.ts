@@ -1,6 +1,6 @@
 /** Extensions of a session: its MCP servers, plugins, hooks and skills. */
 import * as z from "zod";
-import { inSession } from "./method.ts";
+import { inSession, nothing } from "./method.ts";
 
 export const HermesExtensionAction = z.enum(["allow", "enable", "disable", "restart", "sign-in", "sign-out"]);
 export type HermesExtensionAction = z.infer<typeof HermesExtensionAction>;
@@ -29,15 +29,18 @@ export const HermesExtensionItem = z.object({
 });
 export type HermesExtensionItem = z.infer<typeof HermesExtensionItem>;
 
-/** Places where users put extensions; absolute. They may not exist yet. */
-export const HermesExtensionPlaces = z.object({
-  /** The home's config.yaml. */
+/** Places of the home where users put extensions; absolute. They may not exist yet. */
+export const HermesHomePlaces = z.object({
+  /** config.yaml. */
   config: z.string(),
-  /** `.mcp.json` of the session's folder. */
-  workspaceServers: z.string(),
-  /** Folders of the home. */
+  /** Folders. */
   skills: z.string(),
   plugins: z.string(),
+});
+
+export const HermesExtensionPlaces = HermesHomePlaces.extend({
+  /** `.mcp.json` of the session's folder. */
+  workspaceServers: z.string(),
 });
 export type HermesExtensionPlaces = z.infer<typeof HermesExtensionPlaces>;
 
@@ -64,6 +67,8 @@ export type HermesExtensionsChanged = z.infer<typeof HermesExtensionsChanged>;
 
 export const extensionMethods = {
   list: { name: "_hermes/extensions/list", params: inSession, result: HermesExtensions },
+  /** Needs no session. */
+  places: { name: "_hermes/extensions/places", params: nothing, result: HermesHomePlaces },
   /** Fails with -32602 for an unknown item or an action that it does not offer. */
   act: { name: "_hermes/extensions/act", params: HermesExtensionAct, result: HermesExtensionActed },
   /** Agent → client. Only where `extensions` is declared. */

@@ -55,13 +55,19 @@ export class SessionExtensions {
 
   /** Opens the file, with a first text where there is none, or shows the folder, which it makes. */
   async openPlace(panel: ChatPanel, place: ExtensionPlace): Promise<void> {
-    const sessionId = await openSessionId(panel);
-    if (sessionId === undefined) return;
-    const uri = vscode.Uri.file((await this.#list(sessionId)).places[place]);
+    const uri = vscode.Uri.file(await this.#pathOf(panel, place));
     const template = TEMPLATES[place];
     if (template === undefined) await vscode.workspace.fs.createDirectory(uri);
     else if ((await stat(uri)) === undefined) return openNew(uri, template);
     await openPath(uri);
+  }
+
+  async #pathOf(panel: ChatPanel, place: ExtensionPlace): Promise<string> {
+    if (place !== "workspaceServers")
+      return (await call(await this.#worker.agent(), extensionMethods.places, {}))[place];
+    const sessionId = await openSessionId(panel);
+    if (sessionId === undefined) throw new Error("no session is open");
+    return (await this.#list(sessionId)).places[place];
   }
 
   async #list(sessionId: string): Promise<HermesExtensions> {

@@ -74,7 +74,7 @@ export class InlineEdits implements vscode.Disposable {
   async #follow(edit: RunningEdit): Promise<void> {
     this.#running.add(edit);
     this.#refresh();
-    await new Promise<void>((resolve) => {
+    const ended = new Promise<void>((resolve) => {
       const stopFollowing = edit.session.log.observe((event) => {
         const { step } = edit.progress;
         edit.progress = inlineProgress(edit.progress, event);
@@ -84,6 +84,9 @@ export class InlineEdits implements vscode.Disposable {
         resolve();
       });
     });
+    // The lens is not there for users who have switched lenses off.
+    const location = vscode.ProgressLocation.Window;
+    await vscode.window.withProgress({ location, title: "Hermes edits at the cursor" }, () => ended);
     this.#running.delete(edit);
     this.#refresh();
     await this.#report(edit);

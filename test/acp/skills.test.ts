@@ -200,3 +200,15 @@ test("/undo withdraws the success of the turn that it takes back, and no other",
   await agent.prompt(id, "/undo");
   await expect.poll(record).toMatchObject({ uses: 2, successes: 1 });
 });
+
+test("the places of config.yaml and of the skills are known without a session", async () => {
+  const agent = new AcpAgent();
+  agents.push(agent);
+  await agent.initialize();
+  const { result } = await agent.request("_hermes/extensions/places", {});
+  expect(result).toEqual({
+    config: join(agent.home, "config.yaml"),
+    skills: join(agent.home, "skills"),
+    plugins: join(agent.home, "plugins"),
+  });
+});

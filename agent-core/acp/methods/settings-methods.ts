@@ -72,6 +72,7 @@ export function registerExtensionMethods(app: AgentApp, server: AgentServer): vo
       places: { ...extensionPlaces(server.home), workspaceServers: join(cwd, ".mcp.json") },
     };
   });
+  onClientRequest(app, extensionMethods.places, () => extensionPlaces(server.home));
   onClientRequest(app, extensionMethods.act, async ({ params }) => {
     const acted = server.session(params.sessionId).agent.extensions.act(params);
     if (acted === undefined) throw invalidParams("id", `${params.id} does not offer the action ${params.action}`);
