@@ -60,6 +60,9 @@ const PATHS = [
   ".github/instructions/a.md",
   ".github/prompts/a.md",
   ".github/agents/a.md",
+  ".github/hooks/check.json",
+  ".github/skills/deploy/SKILL.md",
+  ".agents/skills/deploy/SKILL.md",
   ".gitlab-ci.yml",
   ".circleci/config.yml",
   ".env",
@@ -81,6 +84,12 @@ const PATHS = [
   "HOME/.config/autostart/a.desktop",
   "HOME/.profile",
   "OUTSIDE/a.txt",
+  // The home of Hermes has any name.
+  "HOME/hermes-home/plugins/a/plugin.js",
+  "HOME/hermes-home/skills/deploy/SKILL.md",
+  "HOME/hermes-home/mcp-tokens/a.json",
+  "HOME/hermes-home/shell-hooks-allowlist.json",
+  "HOME/hermes-home/vscode/consents.json",
 ];
 
 type Call = readonly [tool: string, input: Record<string, unknown>];
@@ -134,7 +143,7 @@ describe("protected files", () => {
   async function run([name, input]: Call, mode: ApprovalMode, answer: ApprovalAnswer) {
     let asked = 0;
     const grants = new Grants(join(home, "grants.json"), () => undefined);
-    const where = { cwd: bench.folder, roots: [bench.folder], home, hermesHome: join(home, ".hermes") };
+    const where = { cwd: bench.folder, roots: [bench.folder], home, hermesHome: join(home, "hermes-home") };
     const services = {
       tools,
       withheld: () => undefined,
