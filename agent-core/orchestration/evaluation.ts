@@ -160,10 +160,8 @@ function nextStep(evaluation: Evaluation): Awaited<ReturnType<Evaluate>>["next"]
   }
 }
 
-/** The verdict for the card; undefined without scores. */
-function shownVerdict({ decision, reason, ...scores }: EvaluationVerdict): HermesVerdict | undefined {
-  const { correctness, completeness, confidence } = scores;
-  if (correctness === undefined || completeness === undefined || confidence === undefined) return undefined;
+/** The verdict for the card. */
+function shownVerdict({ decision, reason, correctness, completeness, confidence }: EvaluationVerdict): HermesVerdict {
   return { correctness, completeness, confidence, decision, reason };
 }
 

@@ -3,11 +3,11 @@ import * as z from "zod";
 import { inSession, nothing } from "./method.ts";
 import { HermesEarlierPage } from "./sessions.ts";
 
-/** The judge's scores are between 0 and 1. */
+/** The judge's scores are between 0 and 1. They are absent when the judge gave no usable answer. */
 export const HermesVerdict = z.object({
-  correctness: z.number(),
-  completeness: z.number(),
-  confidence: z.number(),
+  correctness: z.number().optional(),
+  completeness: z.number().optional(),
+  confidence: z.number().optional(),
   decision: z.enum(["accept", "retry", "amend", "escalate"]),
   reason: z.string(),
 });

@@ -51,7 +51,8 @@ export function checkPicture(bytes: Buffer, name: string): CheckedPicture {
 }
 
 function tooLarge(name: string, size: string): CheckedPicture {
-  return { ok: false, text: `${name} is too large (${size}): scale its longer side to ${GOOD_SIDE} pixels first` };
+  const advice = `scale its longer side to ${GOOD_SIDE} pixels first, for example with ImageMagick, sips or Pillow`;
+  return { ok: false, text: `${name} is too large (${size}): ${advice}` };
 }
 
 /** The three kinds of WebP: lossy, lossless and extended. */

@@ -92,7 +92,9 @@ test.each<[string, Answer]>([
 ])("a judge that %s stops nothing: the results are accepted with a note", async (_, answer) => {
   const { runs, entries, results } = await delegated([answer, answer]);
   expect(runs).toHaveLength(2);
-  const accepted = { status: "completed", note: expect.stringContaining("without evaluation") };
+  const reason = expect.stringContaining("without evaluation");
+  // The card shows a verdict without scores.
+  const accepted = { status: "completed", note: reason, verdicts: [{ decision: "accept", reason }] };
   expect(results).toMatchObject([accepted, accepted]);
   expect(entries).toMatchObject([{ by: "none" }, { by: "none" }]);
 });

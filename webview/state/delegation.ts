@@ -85,11 +85,10 @@ function verdictOf(value: unknown): HermesVerdict[] {
   const { decision: said, reason, ...scores } = fieldsOf(value);
   const decision = decisions.find((known) => known === said);
   if (decision === undefined) return [];
-  const [correctness, completeness, confidence] = [
-    count(scores["correctness"]),
-    count(scores["completeness"]),
-    count(scores["confidence"]),
-  ];
+  const [correctness, completeness, confidence] = ["correctness", "completeness", "confidence"].map((name) => {
+    const score = scores[name];
+    return typeof score === "number" ? count(score) : undefined;
+  });
   return [{ correctness, completeness, confidence, decision, reason: typeof reason === "string" ? reason : "" }];
 }
 

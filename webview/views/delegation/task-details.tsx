@@ -62,6 +62,11 @@ const DECISIONS: Readonly<Record<HermesVerdict["decision"], string>> = {
   escalate: "Left to you",
 };
 
+/** A result without scores is accepted because the judge gave no usable answer. */
+function decisionOf({ decision, correctness }: HermesVerdict): string {
+  return correctness === undefined && decision === "accept" ? "Accepted unchecked" : DECISIONS[decision];
+}
+
 function Verdicts({ id, verdicts }: { readonly id: string; readonly verdicts: readonly HermesVerdict[] }) {
   const last = verdicts.at(-1);
   const count = verdicts.length === 1 ? "1 check" : `${verdicts.length} checks`;
@@ -70,7 +75,7 @@ function Verdicts({ id, verdicts }: { readonly id: string; readonly verdicts: re
       <Icon name="law" />
       <span class="tool-title">
         {count}
-        {last && ` · ${DECISIONS[last.decision].toLowerCase()}`}
+        {last && ` · ${decisionOf(last).toLowerCase()}`}
       </span>
     </>
   );
@@ -79,12 +84,14 @@ function Verdicts({ id, verdicts }: { readonly id: string; readonly verdicts: re
       <ol class="verdict-list" aria-label="Verdicts of the judge">
         {verdicts.map((verdict, index) => (
           <li key={index} class={`verdict verdict-${verdict.decision}`}>
-            <div class="verdict-decision">{DECISIONS[verdict.decision]}</div>
-            <dl class="verdict-scores">
-              <Score name="Correctness" value={verdict.correctness} />
-              <Score name="Completeness" value={verdict.completeness} />
-              <Score name="Confidence" value={verdict.confidence} />
-            </dl>
+            <div class="verdict-decision">{decisionOf(verdict)}</div>
+            {verdict.correctness !== undefined && (
+              <dl class="verdict-scores">
+                <Score name="Correctness" value={verdict.correctness} />
+                <Score name="Completeness" value={verdict.completeness} />
+                <Score name="Confidence" value={verdict.confidence} />
+              </dl>
+            )}
             {verdict.reason !== "" && <p>{visibleText(verdict.reason)}</p>}
           </li>
         ))}
@@ -94,7 +101,7 @@ function Verdicts({ id, verdicts }: { readonly id: string; readonly verdicts: re
 }
 
 /** `value`: from 0 to 1. */
-function Score({ name, value }: { readonly name: string; readonly value: number }) {
+function Score({ name, value = 0 }: { readonly name: string; readonly value: number | undefined }) {
   const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
   return (
     <div class="score">
