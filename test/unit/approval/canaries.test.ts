@@ -81,7 +81,7 @@ class Place {
 
   restore(): void {
     const { home, workspace } = this;
-    for (const folder of [home, workspace]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [home, workspace]) removeFolder(folder);
     for (const folder of [join(home, ".ssh"), join(workspace, "sub")]) mkdirSync(folder, { recursive: true });
     const files = {
       [join(home, "keep.txt")]: KEPT,
@@ -173,8 +173,13 @@ class Place {
 
   async remove(): Promise<void> {
     await this.#terminals?.dispose();
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFolder(this.#folder);
   }
+}
+
+/** A process of the last command may still write while it is being killed. */
+function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
 function textOf(path: string): string | undefined {
