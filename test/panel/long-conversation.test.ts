@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { writeLongSession } from "../support/long-session.ts";
-import { openPanel, usePanel } from "../support/panel/open-panel.ts";
+import { say } from "../support/model-server/model-server.ts";
+import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 
 const MESSAGES = 10_000;
 const QUESTIONS = MESSAGES / 4;
@@ -197,5 +198,37 @@ describe("a very long conversation", () => {
     await field.press("Enter");
     await expect.poll(bubbles).toEqual(["list the files"]);
     await answer(1).waitFor({ state: "detached" });
+  });
+});
+
+describe("a very long answer", () => {
+  const model = useModelServer();
+  const panel = usePanel(() => openPanel({ model: model() }));
+  const PARAGRAPHS = 3_000;
+  const paragraph = (number: number) => panel().page.getByText(`Part ${number} of the *`, { exact: true });
+
+  test("keeps only its blocks near the view in the page, and its height", async () => {
+    const text = Array.from({ length: PARAGRAPHS }, (_, index) => `Part ${index} of the \\*`).join("\n\n");
+    model().script(say(text));
+    await panel().send("say much");
+    await panel().idle();
+    await paragraph(PARAGRAPHS - 1).waitFor();
+    const nodes = () => panel().page.locator("*").count();
+    await expect.poll(nodes).toBeLessThan(MAX_NODES);
+    const height = () =>
+      panel()
+        .page.locator(".markdown")
+        .last()
+        .evaluate((answer) => answer.clientHeight);
+    const before = await height();
+    expect(before).toBeGreaterThan(PARAGRAPHS * 15);
+    expect(await paragraph(1_000).count()).toBe(0);
+    await panel()
+      .page.locator(".transcript")
+      .evaluate((list) => list.scrollTo(0, 0));
+    await paragraph(0).waitFor();
+    await expect.poll(() => paragraph(PARAGRAPHS - 1).count()).toBe(0);
+    await expect.poll(nodes).toBeLessThan(MAX_NODES);
+    expect(Math.abs((await height()) - before)).toBeLessThan(2);
   });
 });
