@@ -9,6 +9,33 @@ const MISSING_RESULT = "Error: this call has no recorded result; it was interrup
 
 /** Returns a valid copy; a valid history keeps its message objects. */
 export function repairMessages(messages: readonly Message[]): readonly Message[] {
+  return isValid(messages) ? messages : repaired(messages);
+}
+
+/** One pass without copies: most requests of a long conversation need no repair. */
+function isValid(messages: readonly Message[]): boolean {
+  const seen = new Set<string>();
+  /** Ids of calls without a result, the next one last. */
+  let open: string[] = [];
+  const isInOrder = (message: Message, index: number): boolean => {
+    if (message.role === "tool") return open.pop() === message.tool_call_id;
+    if (open.length > 0 || !mayFollow(messages[index - 1], message) || isEmpty(message)) return false;
+    if (message.role === "assistant") open = (message.tool_calls ?? []).map(({ id }) => id).reverse();
+    return open.every((id) => !seen.has(id) && seen.add(id));
+  };
+  return messages.every(isInOrder) && open.length === 0;
+}
+
+function mayFollow(previous: Message | undefined, { role }: Message): boolean {
+  return role === "system" ? previous === undefined : role !== previous?.role;
+}
+
+function isEmpty(message: Message): boolean {
+  if (message.role !== "assistant") return false;
+  return message.tool_calls === undefined ? !message.content : message.tool_calls.length === 0;
+}
+
+function repaired(messages: readonly Message[]): readonly Message[] {
   const systems = messages.filter((message) => message.role === "system");
   const paired = pairResults(messages.filter((message) => message.role !== "system"));
   return [...systems.slice(0, 1), ...mergeNeighbours(paired)];

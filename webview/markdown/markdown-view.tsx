@@ -181,7 +181,7 @@ function leaveOutOfView(element: HTMLElement, fill: () => void): () => void {
     rootMargin: NEAR,
     scrollMargin: NEAR,
   };
-  viewObserver ??= new IntersectionObserver((entries) => entries.forEach(followView), margins);
+  viewObserver ??= new IntersectionObserver(followView, margins);
   const observer = viewObserver;
   fills.set(element, fill);
   observer.observe(element);
@@ -191,19 +191,29 @@ function leaveOutOfView(element: HTMLElement, fill: () => void): () => void {
   };
 }
 
-function followView({ target, isIntersecting, boundingClientRect: { height } }: IntersectionObserverEntry): void {
-  if (!(target instanceof HTMLElement)) return;
-  const [first, last] = [target.firstElementChild, target.lastElementChild];
-  if (isIntersecting && first === null) {
-    target.removeAttribute("style");
-    fills.get(target)?.();
-  }
-  if (isIntersecting || first === null || last === null || isInUse(target)) return;
-  // The margins of the content reach beyond the block.
-  const { marginTop } = getComputedStyle(first);
-  const { marginBottom } = getComputedStyle(last);
-  Object.assign(target.style, { height: `${height}px`, marginTop, marginBottom });
-  target.replaceChildren();
+/** Reads the styles of all blocks before the first change: a read after a change would lay the page out again. */
+function followView(entries: readonly IntersectionObserverEntry[]): void {
+  const changes = entries.flatMap(({ target, isIntersecting, boundingClientRect: { height } }) => {
+    if (!(target instanceof HTMLElement)) return [];
+    const [first, last] = [target.firstElementChild, target.lastElementChild];
+    if (first === null || last === null) return isIntersecting ? [() => fillAgain(target)] : [];
+    if (isIntersecting || isInUse(target)) return [];
+    // The margins of the content reach beyond the block.
+    const { marginTop } = getComputedStyle(first);
+    const { marginBottom } = getComputedStyle(last);
+    return [() => empty(target, { height: `${height}px`, marginTop, marginBottom })];
+  });
+  for (const change of changes) change();
+}
+
+function fillAgain(block: HTMLElement): void {
+  block.removeAttribute("style");
+  fills.get(block)?.();
+}
+
+function empty(block: HTMLElement, place: Partial<CSSStyleDeclaration>): void {
+  Object.assign(block.style, place);
+  block.replaceChildren();
 }
 
 /** The keyboard's focus or the selection is in the element. */

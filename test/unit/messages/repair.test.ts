@@ -147,3 +147,20 @@ function expectValid(messages: readonly Message[]): void {
   }
   expect(open).toEqual([]);
 }
+
+test("a valid history is returned as it is", () => {
+  const call = { id: "c1", type: "function", function: { name: "x", arguments: "{}" } } as const;
+  const valid: readonly Message[] = [
+    { role: "system", content: "s" },
+    { role: "user", content: "u" },
+    { role: "assistant", content: null, tool_calls: [call, { ...call, id: "c2" }] },
+    { role: "tool", tool_call_id: "c1", content: "1" },
+    { role: "tool", tool_call_id: "c2", content: "2" },
+    { role: "assistant", content: "done" },
+  ];
+  expect(repairMessages(valid)).toBe(valid);
+  for (let left = 0; left < valid.length; left += 1) {
+    const broken = valid.toSpliced(left, 1);
+    expect(repairMessages(repairMessages(broken))).toEqual(repairMessages(broken));
+  }
+});
