@@ -30,6 +30,7 @@ window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
   if (isHostMessage(data)) panel.receive(data);
 });
 window.addEventListener("focus", () => panel.post({ type: "focus" }));
+addEventListener("pagehide", () => panel.memory.save());
 const root = document.getElementById("root");
 if (root !== null) {
   render(

@@ -1,6 +1,6 @@
 /** State that survives a hidden, moved or reloaded panel: draft, page, scroll position and open folds. */
 import type { Attachment } from "../agent-core/protocol/attachments.ts";
-import { type Draft, toAttachment } from "./state/attachments.ts";
+import { contentLength, type Draft, toAttachment } from "./state/attachments.ts";
 
 /** Scroll position: the first entry in view, and the pixels of it above the view. */
 export type ScrollAnchor = { readonly epoch: string; readonly key: string; readonly offset: number };
@@ -25,9 +25,14 @@ type Kept = {
 /** Limit of kept folds, the latest ones: more than a user opens by hand. */
 const MAX_FOLDS = 500;
 
+/** VS Code copies the state at each save. More than this is saved only when the user stops typing. Characters. */
+const MAX_DIRECT_CHARS = 100_000;
+const SAVE_DELAY_MS = 400;
+
 export class PanelMemory {
   readonly #keeper: StateKeeper;
   #kept: Kept;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(keeper: StateKeeper) {
     this.#keeper = keeper;
@@ -70,6 +75,16 @@ export class PanelMemory {
 
   keep(change: Partial<Kept>): void {
     this.#kept = { ...this.#kept, ...change };
+    clearTimeout(this.#timer);
+    const chars = this.#kept.attachments.reduce((sum, attachment) => sum + contentLength(attachment), 0);
+    if (chars <= MAX_DIRECT_CHARS) this.save();
+    else this.#timer = setTimeout(() => this.save(), SAVE_DELAY_MS);
+  }
+
+  /** Saves what `keep` has put off. */
+  save(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#keeper.setState(this.#kept);
   }
 }

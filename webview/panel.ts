@@ -4,11 +4,13 @@ import type { Attachment } from "../agent-core/protocol/attachments.ts";
 import type { HermesExtensionAction } from "../agent-core/protocol/extensions.ts";
 import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
+import { attachFiles, attachFitting } from "./attaching.ts";
 import { Channel } from "./channel.ts";
 import { PathLinks } from "./markdown/path-links.ts";
 import { MentionSearch } from "./mention-search.ts";
 import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
-import { type Draft, withAttachments } from "./state/attachments.ts";
+import { type Draft, withText } from "./state/attachments.ts";
+import { seesPictures } from "./state/config.ts";
 import type { TaskRef } from "./state/delegation.ts";
 import { attentionKey, needingAttention } from "./state/extensions.ts";
 import { type LocalEvent, reduceAll } from "./state/reduce.ts";
@@ -123,13 +125,19 @@ export class Panel {
   }
 
   write(text: string): void {
-    this.draft.value = { text, attachments: this.draft.value.attachments };
+    this.draft.value = withText(this.draft.value, text);
   }
 
   /** Adds attachments to the draft, and focuses the composer. */
   attach(attachments: readonly Attachment[]): void {
-    this.draft.value = withAttachments(this.draft.value, attachments);
+    void attachFitting(this.draft, attachments, seesPictures(this.store.state.configOptions));
     this.composerFocus.value += 1;
+  }
+
+  /** Reads files into a draft: by default into the composer's, which gets the focus. */
+  attachFiles(files: readonly File[], draft = this.draft): void {
+    void attachFiles(draft, files, seesPictures(this.store.state.configOptions));
+    if (draft === this.draft) this.composerFocus.value += 1;
   }
 
   /** Focuses the composer, with `text` inserted before the draft. */

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn, setInterval } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { Browser } from "playwright-core";
+import type { MentionItem } from "../../agent-core/protocol/attachments.ts";
 import type { HostMessage } from "../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { PAGE_MESSAGES } from "../../extension/chat/earlier-messages.ts";
@@ -56,6 +57,20 @@ globalThis.startGaps = () => {
   };
   port2.postMessage(0);
 };
+// Types a text letter by letter; gives the time that the page was busy with each letter. Milliseconds.
+globalThis.typeInComposer = async (text) => {
+  const composer = document.querySelector(".composer .draft-field > textarea");
+  composer.focus();
+  const times = [];
+  for (const letter of text) {
+    const begin = performance.now();
+    document.execCommand("insertText", false, letter);
+    await Promise.resolve();
+    times.push(performance.now() - begin);
+    await new Promise(requestAnimationFrame);
+  }
+  return times;
+};
 globalThis.readGap = () => globalThis.longestGap;
 // Opens the first task of a delegation, which then shows its calls.
 globalThis.openTask = () => new Promise((resolve) => {
@@ -89,6 +104,7 @@ export async function measurePanel(): Promise<readonly Row[]> {
     ...(await measureReplay()),
     ...(await measureStream()),
     ...(await measureDelegation()),
+    ...(await measureMentions()),
     ...(await measureHostileTexts()),
   ];
 }
@@ -246,6 +262,31 @@ async function measureDelegation(): Promise<readonly Row[]> {
   }
 }
 
+const CHIPS = 50;
+const MATCHES = 50;
+const TYPED = "look at @src/components/prices-of-today.ts".repeat(2);
+
+/** A mention is typed beside many chips, while the host answers each letter with matches. */
+async function measureMentions(): Promise<readonly Row[]> {
+  const panel = await FedPanel.open();
+  try {
+    await panel.load();
+    panel.log.push({ kind: "notice", severity: "info", text: "The page is there." });
+    const attachments = Array.from({ length: CHIPS }, (_, index) => mention(`chip-${index}.ts`).attachment);
+    panel.send({ type: "command", id: "chips", command: { kind: "attach", attachments } });
+    const times = await panel.call<readonly number[]>("typeInComposer", TYPED);
+    const what = `panel: a mention beside ${CHIPS} chips, one letter p95`;
+    return [{ what, ours: quantile(times, 0.95), target: 16, unit: "ms" }];
+  } finally {
+    await panel.close();
+  }
+}
+
+function mention(label: string): MentionItem {
+  const attachment = { kind: "file", uri: `file:///work/src/components/${label}`, label } as const;
+  return { attachment, detail: "src/components", icon: "file", marks: [[0, 3]] };
+}
+
 type Metered = { readonly frames: readonly number[]; readonly nodes: number };
 
 /** The page with the event log behind it, as the extension joins them. */
@@ -271,7 +312,7 @@ class FedPanel {
 
   /** The view is hidden: nothing is sent to it any more. */
   leave(): void {
-    this.log.detach(this.#post);
+    this.log.detach(this.send);
   }
 
   /** The view is shown, from nothing; gives the time at which its script asked for the events. */
@@ -338,12 +379,18 @@ class FedPanel {
     await this.#browser.close();
   }
 
-  readonly #post = (events: HostMessage): void => void this.#panel.send(events);
+  readonly send = (message: HostMessage): void => void this.#panel.send(message);
 
   #receive(message: PanelMessage): void {
+    if (message.type === "mention-search") {
+      const items = Array.from({ length: MATCHES }, (_, index) =>
+        mention(`prices-${message.query.length}-${index}.ts`),
+      );
+      this.send({ type: "mentions", id: message.id, items, isComplete: true });
+    }
     if (message.type === "ack") this.log.acknowledge(message.epoch, message.next);
     if (message.type !== "ready") return;
     this.#ready.resolve(performance.now());
-    this.log.attach(this.#post, message.epoch, message.next);
+    this.log.attach(this.send, message.epoch, message.next);
   }
 }

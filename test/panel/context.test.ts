@@ -1,7 +1,10 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Attachment, MentionItem } from "../../agent-core/protocol/attachments.ts";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
+import { emptyState } from "../../webview/state/state.ts";
+import { say } from "../support/model-server/model-server.ts";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
+import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
 
 const file = (path: string): Attachment => ({
@@ -28,14 +31,28 @@ describe("context of a message", () => {
   const answer = (...items: readonly MentionItem[]) =>
     panel().tell({ type: "mentions", id: search()?.id ?? 0, items, isComplete: true });
 
+  const transfer = (event: string, given: Given) => panel().page.evaluate(TRANSFER, { ...given, event });
+  const paste = (given: Given) => transfer("paste", given);
+  const drag = (event: "dragover" | "drop", given: Given) => transfer(event, given);
+  const suggest = (suggested: readonly Attachment[], isSuggesting: boolean) =>
+    panel().tell({ type: "facts", facts: { ...emptyState.facts, suggested, isSuggesting } });
+
+  const requests: string[] = [];
+
+  beforeAll(() => {
+    panel().page.on("request", (request) => requests.push(request.url()));
+  });
+
   beforeEach(async () => {
     panel().posted.length = 0;
-    await panel().page.evaluate("sessionStorage.clear()");
+    // The page saves its state when it goes away.
+    await panel().page.evaluate("sessionStorage.clear(), (Storage.prototype.setItem = () => undefined)");
     await panel().page.reload();
     await panel().setTheme("dark");
     await panel().setWidth(320);
     await panel().reset();
     await composer().click();
+    requests.length = 0;
   });
 
   test("chips are removed with the keyboard, one after the other", async () => {
@@ -59,7 +76,7 @@ describe("context of a message", () => {
     await composer().pressSequentially("look at @pri");
     await expect.poll(() => search()?.query).toBe("pri");
     await answer(found(file("src/prices.ts"), "src", [[0, 3]]), found(file("src/private.ts"), "src", [[0, 3]]));
-    await panel().pictures("mentions", ["light", "dark", "high-contrast"]);
+    await panel().pictures("mentions", ["light", "dark", "high-contrast"], [200, 320, 900]);
     await panel().page.keyboard.press("ArrowDown");
     await panel().page.keyboard.press("Enter");
     await expect.poll(names).toEqual(["File: private.ts"]);
@@ -70,6 +87,294 @@ describe("context of a message", () => {
     await chips().waitFor({ state: "detached" });
     expect(await panel().page.locator("body").evaluate(TOO_WIDE)).toEqual([]);
   });
+
+  test("a long pasted text becomes a chip, whose text can be read and put into the message", async () => {
+    const long = Array.from({ length: 50 }, (_, line) => `line ${line}`).join("\n");
+    await composer().fill("before ");
+    await paste({ text: long });
+    await expect.poll(names).toEqual(["Text: Pasted text, 50 lines"]);
+    await panel().page.getByRole("button", { name: "Text: Pasted text, 50 lines" }).click();
+    const preview = panel().page.getByRole("textbox", { name: "Pasted text, 50 lines" });
+    expect(await preview.inputValue()).toBe(long);
+    await panel()
+      .page.getByRole("button", { name: /^Insert as text/ })
+      .click();
+    await chips().waitFor({ state: "detached" });
+    expect(await composer().inputValue()).toBe(`before ${long}`);
+  });
+
+  test("a pasted picture is scaled down, shown small, and sent", async () => {
+    await paste({ picture: [3_200, 800] });
+    await composer().press("Enter");
+    await expect.poll(() => posted("prompt").length).toBe(1);
+    await paste({ picture: [300, 200] });
+    await expect.poll(names).toEqual(["Picture: shot.png"]);
+    await panel().pictures("picture");
+    const [picture] = posted("prompt")[0]?.attachments ?? [];
+    expect(picture).toMatchObject({ kind: "picture", label: "shot.png", mimeType: "image/png" });
+    expect(await panel().page.evaluate(SIZE, picture?.kind === "picture" ? picture.data : "")).toEqual([1_568, 392]);
+  });
+
+  test("a picture is refused with a reason when the model sees none, or it is none", async () => {
+    await paste({ text: "", file: ["broken.png", "image/png", "no picture"] });
+    await panel().page.getByText("broken.png was not attached: its format is unknown").waitFor();
+    const model = { id: "model", name: "Model", category: "model", type: "select", currentValue: "m" } as const;
+    const options = [{ name: "m", value: "m" }];
+    await panel().update({
+      sessionUpdate: "config_option_update",
+      configOptions: [{ ...model, options, _meta: { hermes: { refusesImages: true } } }],
+    });
+    await panel().page.getByRole("button", { name: "Model: m" }).waitFor();
+    await paste({ picture: [10, 10] });
+    await panel().page.getByText("shot.png was not attached: the model sees no pictures.").waitFor();
+    await panel().pictures("refused");
+    await composer().press("a");
+    await panel().page.getByText("was not attached").waitFor({ state: "detached" });
+  });
+
+  test("files from the Explorer and from the desktop are dropped on the panel", async () => {
+    await drag("dragover", { uris: "file:///work/a.ts" });
+    await panel().page.getByText("Drop to attach to the message").waitFor();
+    await panel().pictures("drop", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await drag("drop", { uris: "# two files\r\nfile:///work/a.ts\r\nhttps://example.com/\r\nfile:///work/b.ts" });
+    expect(posted("attach-dropped")).toEqual([
+      { type: "attach-dropped", uris: ["file:///work/a.ts", "file:///work/b.ts"] },
+    ]);
+    await drag("drop", { file: ["notes.txt", "text/plain", "some notes"] });
+    await expect.poll(names).toEqual(["Text: notes.txt"]);
+    await drag("drop", { file: ["tool.bin", "", "\0\0"] });
+    await panel().page.getByText("tool.bin was not attached: it is no picture and no short text.").waitFor();
+    await panel().page.getByText("Drop to attach").waitFor({ state: "detached" });
+  });
+
+  test("chips and the draft survive a reload, and a sent message keeps its chips", async () => {
+    const shown: readonly Attachment[] = [
+      file("src/prices.ts"),
+      { kind: "lines", uri: "file:///work/src/a.ts", label: "a.ts:3-9", start: 3, end: 9 },
+      { kind: "folder", uri: "file:///work/src/", label: "src" },
+      { kind: "problems", label: "Problems" },
+      { kind: "text", label: "Pasted text, 50 lines", text: "one\ntwo" },
+    ];
+    await attach(...shown);
+    await expect.poll(names).toHaveLength(5);
+    await composer().fill("why?");
+    await panel().pictures("chips", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await panel().page.reload();
+    await panel().setTheme("dark");
+    await expect.poll(names).toHaveLength(5);
+    expect(await composer().inputValue()).toBe("why?");
+    const lines = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n");
+    await panel().reset();
+    await panel().feed({ kind: "prompt", id: "p", text: lines, attachments: [...shown] });
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    await panel().update({ sessionUpdate: "session_info_update", _meta: { hermes: { position: 0 } } });
+    const sent = panel().locator(".user");
+    await sent.getByRole("button", { name: "Lines: a.ts:3-9" }).click();
+    expect(posted("open-location")).toEqual([{ type: "open-location", path: "/work/src/a.ts", line: 3 }]);
+    expect(await sent.textContent()).not.toContain("line 12");
+    await panel().pictures("sent", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await sent.getByRole("button", { name: "Show all 30 lines" }).click();
+    await sent.getByText("line 29").waitFor();
+    await sent.getByRole("button", { name: "Edit message and send it again" }).click();
+    await sent.getByRole("button", { name: "Remove src", exact: true }).click();
+    await panel().pictures("edit", ["light", "dark"]);
+    await sent.getByRole("textbox", { name: "Message to send again" }).press("Enter");
+    const kept = shown.filter(({ kind }) => kind !== "folder");
+    expect(posted("resend")).toEqual([{ type: "resend", position: 0, text: lines, attachments: kept }]);
+  });
+
+  test("Enter before the matches are there takes the first of them", async () => {
+    await composer().pressSequentially("@a");
+    await expect.poll(() => search()?.query).toBe("a");
+    await answer(found(file("a.ts")), found({ kind: "problems", label: "All problems" }));
+    await list().getByText("a.ts").waitFor();
+    await panel().page.keyboard.type("ll");
+    await panel().page.keyboard.press("Enter");
+    expect(await names()).toEqual([]);
+    await expect.poll(() => search()?.query).toBe("all");
+    await answer(found({ kind: "problems", label: "All problems" }));
+    await expect.poll(names).toEqual(["Problems: All problems"]);
+  });
+
+  test("the button opens the list, which names its state, and Escape closes it", async () => {
+    await composer().fill("why");
+    await panel().page.getByRole("button", { name: "Add context" }).click();
+    expect(await composer().inputValue()).toBe("why @");
+    await panel().page.getByText("Searching…").waitFor();
+    await panel().tell({ type: "mentions", id: search()?.id ?? 0, items: [], isComplete: false });
+    await panel().page.getByText("Still indexing the workspace…").waitFor();
+    await panel().page.keyboard.type("zz");
+    await expect.poll(() => search()?.query).toBe("zz");
+    await answer();
+    await panel().page.getByText("No match").waitFor();
+    await panel().page.keyboard.press("Escape");
+    await list().waitFor({ state: "detached" });
+    await panel().page.keyboard.type("z");
+    expect(await list().count()).toBe(0);
+    await composer().fill("@");
+    await list().getByText("Files and pictures from disk…").click();
+    await expect.poll(() => posted("attach-pick").length).toBe(1);
+    expect(await composer().inputValue()).toBe("");
+  });
+
+  test("labels of any kind are contained, in chips and in the list", async () => {
+    const labelled = HOSTILE.map((label, index) => ({ kind: "file", uri: `file:///${index}`, label }) as const);
+    await attach(...labelled, ...Array.from({ length: 26 }, (_, index) => file(`more/${index}.ts`)));
+    await expect.poll(names).toHaveLength(HOSTILE.length + 26);
+    await composer().fill("مرحبا @x");
+    await expect.poll(() => search()?.query).toBe("x");
+    await answer(...labelled.map((one) => found(one, one.label, [[0, 3]])));
+    await expect.poll(() => list().getByRole("option").count()).toBe(HOSTILE.length);
+    for (const width of [320, 200]) {
+      await panel().setWidth(width);
+      expect(await panel().page.locator("body").evaluate(TOO_WIDE)).toEqual([]);
+    }
+    await panel().pictures("hostile", ["dark"]);
+    expect(await panel().page.evaluate(CONTAINED)).toEqual({ elements: 0, raw: [], chips: [22], areRowsLow: true });
+    expect(requests).toEqual([]);
+  });
+
+  test("the current file goes with the message until it is switched off", async () => {
+    await suggest([file("src/prices.ts")], true);
+    const suggestion = panel().page.getByRole("button", { name: "Current file" });
+    await expect.poll(() => suggestion.textContent()).toBe("prices.ts");
+    await panel().pictures("suggested", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await composer().fill("/compress");
+    await composer().press("Enter");
+    await composer().fill("explain");
+    await composer().press("Enter");
+    await suggestion.click();
+    await suggest([], false);
+    await expect.poll(() => suggestion.getAttribute("aria-pressed")).toBe("false");
+    await suggestion.click();
+    expect(posted("attach-suggested").map(({ on }) => on)).toEqual([false, true]);
+    await composer().fill("again");
+    await composer().press("Enter");
+    expect(posted("prompt").map(({ text, attachments = [] }) => [text, attachments.length])).toEqual([
+      ["/compress", 0],
+      ["explain", 1],
+      ["again", 0],
+    ]);
+  });
 });
+
+// The packaged extension with its agent behind the panel.
+describe("context of a message that the agent gets", () => {
+  const model = useModelServer();
+  const panel = usePanel(() => openPanel({ model: model() }));
+
+  test("reaches the model, and comes back with the conversation and when it is sent again", async () => {
+    const { page, composer } = panel();
+    const long = Array.from({ length: 50 }, (_, line) => `line ${line}`).join("\n");
+    const content = () =>
+      JSON.stringify(
+        model()
+          .requests.at(-1)
+          ?.body.messages.findLast(({ role }) => role === "user"),
+      );
+    model().respondWith(() => say("Seen."));
+    await page.evaluate(TRANSFER, { event: "paste", text: long });
+    await page.getByRole("list", { name: "Attachments" }).waitFor();
+    await panel().send("what is this?");
+    await page.getByText("Seen.").first().waitFor();
+    await panel().idle();
+    expect(content()).toContain("line 49");
+    await panel().reload();
+    const chip = page.locator(".user").getByRole("button", { name: "Text: Pasted text, 50 lines" });
+    await chip.waitFor();
+    expect(await panel().bubbles()).toEqual(["what is this?"]);
+    model().forget();
+    await page.getByRole("button", { name: "Send message again" }).click();
+    await expect.poll(() => model().requests.length).toBe(1);
+    await panel().idle();
+    await chip.waitFor();
+    expect(content()).toContain("line 49");
+    expect(await composer.inputValue()).toBe("");
+  });
+});
+
+const HOSTILE: readonly string[] = [
+  "<img src=x onerror=alert(1)>",
+  "<script>document.title='pwned'</script>",
+  "<svg onload=alert(1)>",
+  '"><iframe src=//example.com>',
+  "&lt;b&gt;&amp;&#x202e;",
+  "[link](command:workbench.action.quit)",
+  "![picture](https://example.com/a.png)",
+  "javascript:alert(1)",
+  "file:///etc/passwd",
+  "a\u202Egpj.exe",
+  "\u2066\u2067nested\u2069 isolates",
+  "\u202Aunclosed \u202B embeddings",
+  "\u001B[31mred\u001B[0m",
+  "\u001B]8;;https://example.com\u0007link\u001B]8;;\u0007",
+  "\u001B]52;c;cHduZWQ=\u0007",
+  "\u0000\u0008\u007F",
+  "two\nlines",
+  "many\r\n\r\n\r\n\t\tlines",
+  "n".repeat(10_000),
+  "W".repeat(500),
+  "\u{1F469}\u200D\u{1F469}\u200D\u{1F467}".repeat(40),
+  `z${"\u0336\u0489".repeat(200)}`,
+  "שלום עולם/קובץ.ts",
+  " ",
+  "",
+];
+
+/** Runs in the browser: elements, raw characters and heights that the labels caused. */
+const CONTAINED = new Function(
+  "",
+  `const names = [...document.querySelectorAll(".chip-label, .completion-text")];
+  const raw = new RegExp("[\\\\u0000-\\\\u001f\\\\u007f\\\\u202a-\\\\u202e\\\\u2066-\\\\u2069]");
+  const heightsOf = (selector) =>
+    [...new Set([...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect().height))];
+  return {
+    elements: names.flatMap((name) => [...name.querySelectorAll("*:not(bdi, mark, span)")]).length,
+    raw: names.map((name) => name.textContent).filter((text) => raw.test(text)),
+    chips: heightsOf(".composer .chip"),
+    areRowsLow: heightsOf(".completion-row").every((height) => height < 50),
+  };`,
+) as () => object;
+
+type Given = {
+  readonly text?: string;
+  readonly uris?: string;
+  /** Name, type and content. */
+  readonly file?: readonly [string, string, string];
+  /** Width and height of a picture, shot.png. */
+  readonly picture?: readonly [number, number];
+};
+
+/** Runs in the browser: a paste into the focused element, or a drag over the panel. */
+const TRANSFER = new Function(
+  "given",
+  `return (async () => {
+    const data = new DataTransfer();
+    if (given.text !== undefined) data.setData("text/plain", given.text);
+    if (given.uris !== undefined) data.setData("application/vnd.code.uri-list", given.uris);
+    if (given.file) data.items.add(new File([given.file[2]], given.file[0], { type: given.file[1] }));
+    if (given.picture) {
+      const canvas = new OffscreenCanvas(...given.picture);
+      canvas.getContext("2d").fillRect(0, 0, 10, 10);
+      data.items.add(new File([await canvas.convertToBlob()], "shot.png", { type: "image/png" }));
+    }
+    const options = { bubbles: true, cancelable: true };
+    const event =
+      given.event === "paste"
+        ? new ClipboardEvent("paste", { ...options, clipboardData: data })
+        : new DragEvent(given.event, { ...options, dataTransfer: data });
+    document.activeElement.dispatchEvent(event);
+  })()`,
+) as (given: object) => Promise<void>;
+
+/** Runs in the browser: width and height of a picture in base64. */
+const SIZE = new Function(
+  "data",
+  `return (async () => {
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    const { width, height } = await createImageBitmap(new Blob([bytes]));
+    return [width, height];
+  })()`,
+) as (data: string) => Promise<readonly number[]>;
 
 const LABELS = new Function("all", "return all.map((one) => one.getAttribute('aria-label'));") as () => unknown;

@@ -10,6 +10,8 @@ export type Draft = {
   readonly attachments: readonly Attachment[];
   /** Reason why something was not attached. The next change removes it. */
   readonly note?: string | undefined;
+  /** Number of reads of pictures and files that still run. */
+  readonly reading?: number;
 };
 
 export const emptyDraft: Draft = { text: "", attachments: [] };
@@ -20,10 +22,9 @@ const MAX_ATTACHMENTS = 100;
 /** The draft with `added` at its end. An attachment that is there already is not added again. */
 export function withAttachments(draft: Draft, added: readonly Attachment[]): Draft {
   const all = [...draft.attachments, ...newIn(draft, added)];
-  const { note: _, ...rest } = draft;
-  if (all.length <= MAX_ATTACHMENTS) return { ...rest, attachments: all };
+  if (all.length <= MAX_ATTACHMENTS) return { ...draft, attachments: all, note: undefined };
   const note = `A message has at most ${MAX_ATTACHMENTS} attachments: ${all.length - MAX_ATTACHMENTS} were left out.`;
-  return { ...rest, attachments: all.slice(0, MAX_ATTACHMENTS), note };
+  return { ...draft, attachments: all.slice(0, MAX_ATTACHMENTS), note };
 }
 
 /** Those of `added` that the draft does not have yet. */
@@ -35,8 +36,13 @@ export function newIn(draft: Draft, added: readonly Attachment[]): readonly Atta
   });
 }
 
-export function withoutAttachment({ text, attachments }: Draft, removed: Attachment): Draft {
-  return { text, attachments: attachments.filter((attachment) => attachment !== removed) };
+export function withoutAttachment(draft: Draft, removed: Attachment): Draft {
+  const attachments = draft.attachments.filter((attachment) => attachment !== removed);
+  return { ...draft, attachments, note: undefined };
+}
+
+export function withText(draft: Draft, text: string): Draft {
+  return { ...draft, text, note: undefined };
 }
 
 /** The draft has something to send. */
@@ -48,6 +54,12 @@ export function isSendable({ text, attachments }: Draft): boolean {
 function identity(attachment: Attachment): string | undefined {
   const { label: _, ...reference } = attachment;
   return attachment.kind === "text" || attachment.kind === "picture" ? undefined : JSON.stringify(reference);
+}
+
+/** Size of the content that the attachment itself has. Characters. */
+export function contentLength(attachment: Attachment): number {
+  if (attachment.kind === "picture") return attachment.data.length;
+  return attachment.kind === "text" ? attachment.text.length : 0;
 }
 
 type KindLook = { readonly icon: string; readonly name: string };
@@ -121,8 +133,10 @@ export function attachmentIn(block: ContentBlock): Attachment | undefined {
     return toAttachment({ label: "Picture", ...reference, kind: "picture", ...imageOf(block) });
   const text = block.type === "resource" && "text" in block.resource ? block.resource.text : undefined;
   const known = toAttachment(reference["kind"] === "text" ? { ...reference, text } : reference);
-  if (known !== undefined || block.type !== "resource_link") return known;
-  return toAttachment({ kind: "file", uri: block.uri, label: block.title ?? block.name });
+  if (known !== undefined) return known;
+  if (block.type === "resource_link") return { kind: "file", uri: block.uri, label: block.title ?? block.name };
+  if (block.type !== "resource" || text === undefined) return undefined;
+  return { kind: "text", label: pathOf(block.resource.uri) ?? block.resource.uri, text };
 }
 
 function imageOf({ mimeType, data }: { readonly mimeType: string; readonly data: string }) {
@@ -141,7 +155,11 @@ const fieldTypes: Readonly<Record<Attachment["kind"], Readonly<Record<string, "s
   picture: { mimeType: "string", data: "string" },
 };
 
-/** Formats that the panel shows. */
+/** Format of a picture that the panel shows and that models take. */
+export function isPictureType(type: unknown): boolean {
+  return PICTURE_TYPES.includes(type);
+}
+
 const PICTURE_TYPES: readonly unknown[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** Undefined for a value of another shape, as another version of the panel may have kept it. */
@@ -149,7 +167,7 @@ export function toAttachment(value: unknown): Attachment | undefined {
   const fields = fieldsOf(value);
   const { kind, label } = fields;
   if (typeof kind !== "string" || typeof label !== "string" || !Object.hasOwn(fieldTypes, kind)) return undefined;
-  if (kind === "picture" && !PICTURE_TYPES.includes(fields["mimeType"])) return undefined;
+  if (kind === "picture" && !isPictureType(fields["mimeType"])) return undefined;
   const types = Object.entries(fieldTypes[kind as Attachment["kind"]]);
   // The table has the fields that each kind needs.
   return types.every(([name, type]) => typeof fields[name] === type) ? (fields as Attachment) : undefined;

@@ -1,5 +1,6 @@
 /** Options of the session: mode, model, thought level, and any other option of the agent. */
 import type { SessionConfigOption, SessionConfigSelectOption } from "@zed-industries/agent-client-protocol";
+import { hermesField } from "./agent-meta.ts";
 
 /** An option that is a choice from a list. */
 export type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
@@ -63,4 +64,10 @@ export function matchingGroups(groups: readonly ChoiceGroup[], query: string): r
   return groups
     .map((group) => ({ ...group, choices: group.choices.filter((choice) => fits(group, choice)) }))
     .filter(({ choices }) => choices.length > 0);
+}
+
+/** The current model is not known to refuse pictures. */
+export function seesPictures(options: readonly SessionConfigOption[]): boolean {
+  const model = options.find(({ category }) => category === "model");
+  return hermesField(model?._meta, "refusesImages") !== true;
 }

@@ -5,6 +5,7 @@ import { earlierOf } from "../state/earlier.ts";
 import { isPlanning } from "../state/turns.ts";
 import { Composer } from "./composer/composer.tsx";
 import { TaskPage } from "./delegation/task-page.tsx";
+import { DropZone } from "./drop-zone.tsx";
 import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
 import { Fold } from "./fold.tsx";
 import { History } from "./history.tsx";
@@ -51,6 +52,7 @@ export function App() {
         <QueueList />
         <Composer />
       </div>
+      <DropZone />
       <div class="visually-hidden" role="status" aria-live="polite" key={announcement.serial}>
         {announcement.text}
       </div>

@@ -153,7 +153,7 @@ function Chip({ attachment, isStop, isShown, onShow, onRemove, onInsert }: ChipP
         )}
         <bdi class="chip-label">{label}</bdi>
       </button>
-      {onInsert && <ChipButton icon="insert" name={`Insert as text instead: ${label}`} act={onInsert} />}
+      {onInsert && <ChipButton icon="symbol-string" name={`Insert as text instead: ${label}`} act={onInsert} />}
       {onRemove && <ChipButton icon="close" name={`Remove ${label}`} act={onRemove} />}
     </li>
   );

@@ -1,6 +1,8 @@
 /** The composer: writes prompts with their attachments, sends and stops. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Attachment } from "../../../agent-core/protocol/attachments.ts";
 import { emptyDraft, isSendable, newIn, shortLabel, titleOf } from "../../state/attachments.ts";
+import { seesPictures } from "../../state/config.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { ComposerFoot } from "./composer-foot.tsx";
@@ -12,16 +14,8 @@ export function Composer() {
   const panel = usePanel();
   const { store, post, draft } = panel;
   const { running, commands, agentName, isForeign, queue, facts } = store.shown.value;
-  const canSend = isSendable(draft.value);
   const suggested = newIn(draft.value, facts.suggested);
-  const send = (now: boolean): void => {
-    if (!isSendable(draft.peek())) return;
-    const { text } = draft.peek();
-    // A command needs no context.
-    const attachments = [...draft.peek().attachments, ...(text.startsWith("/") ? [] : suggested)];
-    post({ type: "prompt", text, ...(attachments.length > 0 && { attachments }), ...(now && { now }) });
-    draft.value = emptyDraft;
-  };
+  const send = useSend(suggested);
   const act: Readonly<Record<KeyAction, () => void>> = {
     send: () => send(false),
     "send-now": () => send(true),
@@ -47,11 +41,37 @@ export function Composer() {
           onKey={onKey}
           suggestion={facts.isSuggesting && suggested.length === 0 ? undefined : <Suggestion suggested={suggested} />}
         >
-          <ComposerFoot canSend={canSend} onSend={() => send(false)} />
+          <ComposerFoot canSend={isSendable(draft.value)} onSend={() => send(false)} />
         </DraftField>
       </div>
     </div>
   );
+}
+
+/** Sends the draft with `suggested`. `now`: into the running turn. */
+function useSend(suggested: readonly Attachment[]): (now: boolean) => void {
+  const { store, post, draft } = usePanel();
+  const { configOptions } = store.shown.value;
+  const isReading = (draft.value.reading ?? 0) > 0;
+  const waiting = useRef<{ readonly now: boolean } | undefined>(undefined);
+  const send = (now: boolean): void => {
+    const { text, attachments } = draft.peek();
+    // A picture that was just pasted belongs to the message.
+    waiting.current = isReading ? { now } : undefined;
+    if (isReading || !isSendable(draft.peek())) return;
+    if (!seesPictures(configOptions) && attachments.some(({ kind }) => kind === "picture")) {
+      draft.value = { ...draft.peek(), note: "The model sees no pictures. Remove them, or choose another model." };
+      return;
+    }
+    // A command needs no context.
+    const all = [...attachments, ...(text.startsWith("/") ? [] : suggested)];
+    post({ type: "prompt", text, ...(all.length > 0 && { attachments: all }), ...(now && { now }) });
+    draft.value = emptyDraft;
+  };
+  useLayoutEffect(() => {
+    if (!isReading && waiting.current !== undefined) send(waiting.current.now);
+  }, [isReading]);
+  return send;
 }
 
 type SuggestionProps = { readonly suggested: readonly Attachment[] };

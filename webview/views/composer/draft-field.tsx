@@ -3,9 +3,12 @@ import type { Signal } from "@preact/signals";
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { type Draft, withoutAttachment } from "../../state/attachments.ts";
+import { longText } from "../../attaching.ts";
+import type { Panel } from "../../panel.ts";
+import { type Draft, withAttachments, withoutAttachment, withText } from "../../state/attachments.ts";
 import { withMention } from "../../state/completion.ts";
 import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
 import { type ChipEdits, ChipRow, focusLastChip } from "./chips.tsx";
 import { CompletionList } from "./completion-list.tsx";
 import { useCompletion } from "./use-completion.ts";
@@ -29,6 +32,7 @@ const NO_COMMANDS: readonly AvailableCommand[] = [];
 
 export function DraftField(props: DraftFieldProps) {
   const { label, draft, placeholder, commands = NO_COMMANDS, focus, onKey, suggestion, children } = props;
+  const panel = usePanel();
   const { text, attachments, note } = draft.value;
   const field = useRef<HTMLTextAreaElement>(null);
   const { replace, nextCaret } = useReplace(draft, field);
@@ -74,9 +78,10 @@ export function DraftField(props: DraftFieldProps) {
         aria-activedescendant={list && list.rows.length > 0 ? `completion-${completion.chosen}` : undefined}
         placeholder={placeholder}
         onInput={(event) => {
-          draft.value = { text: event.currentTarget.value, attachments: draft.peek().attachments };
+          draft.value = withText(draft.peek(), event.currentTarget.value);
           completion.onType();
         }}
+        onPaste={(event) => paste(event, panel, draft)}
         onKeyDown={onKeyDown}
         onKeyUp={completion.onCaret}
         onClick={completion.onCaret}
@@ -86,6 +91,19 @@ export function DraftField(props: DraftFieldProps) {
       {children}
     </div>
   );
+}
+
+/** Pasted pictures and files, and a long text, become chips. */
+function paste(event: ClipboardEvent, panel: Panel, draft: Signal<Draft>): void {
+  const { clipboardData } = event;
+  const text = clipboardData?.getData("text/plain") ?? "";
+  const files = [...(clipboardData?.files ?? [])];
+  const long = longText(text);
+  // Programs that copy a formatted text may add a picture of it.
+  if (text === "" && files.length > 0) panel.attachFiles(files, draft);
+  else if (long !== undefined) draft.value = withAttachments(draft.peek(), [long]);
+  else return;
+  event.preventDefault();
 }
 
 type DraftEditorProps = {
@@ -142,7 +160,7 @@ type DraftTopProps = {
 
 /** Button that adds context, suggestion and chips. */
 function DraftTop({ draft, field, replace, suggestion }: DraftTopProps) {
-  const { attachments } = draft.value;
+  const { attachments, reading = 0 } = draft.value;
   const caretOf = (): number => field.current?.selectionStart ?? draft.peek().text.length;
   const edits = useMemo((): ChipEdits => {
     return {
@@ -153,14 +171,14 @@ function DraftTop({ draft, field, replace, suggestion }: DraftTopProps) {
         const [before, caret] = [withoutAttachment(draft.peek(), attachment), caretOf()];
         const pasted = attachment.kind === "text" ? attachment.text : "";
         const written = `${before.text.slice(0, caret)}${pasted}${before.text.slice(caret)}`;
-        replace({ ...before, text: written }, caret + pasted.length);
+        replace(withText(before, written), caret + pasted.length);
       },
       leave: () => field.current?.focus(),
     };
   }, [draft]);
   const mention = (): void => {
     const { text, caret } = withMention(draft.peek().text, caretOf());
-    replace({ ...draft.peek(), text }, caret);
+    replace(withText(draft.peek(), text), caret);
   };
   return (
     <div class="draft-top">
@@ -176,6 +194,11 @@ function DraftTop({ draft, field, replace, suggestion }: DraftTopProps) {
       </button>
       {suggestion}
       <ChipRow attachments={attachments} edits={edits} />
+      {reading > 0 && (
+        <span class="chip-reading" role="status">
+          <Icon name="loading" spin /> Reading…
+        </span>
+      )}
     </div>
   );
 }

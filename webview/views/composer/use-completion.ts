@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MentionItem } from "../../../agent-core/protocol/attachments.ts";
 import type { Mentions } from "../../mention-search.ts";
 import type { Panel } from "../../panel.ts";
-import { type Draft, shortLabel, titleOf, withAttachments } from "../../state/attachments.ts";
+import { type Draft, shortLabel, titleOf, withAttachments, withText } from "../../state/attachments.ts";
 import { type CompletedWord, matchingCommands, mentionGroups, withoutWord, wordAt } from "../../state/completion.ts";
 import { usePanel } from "../panel-context.ts";
 import type { CompletionRow } from "./completion-list.tsx";
@@ -139,7 +139,7 @@ function contentOf(
     key: name,
     name: `/${name}`,
     detail: description,
-    choose: () => choosing.replace({ ...choosing.draft.peek(), text: `/${name} ` }, name.length + 2),
+    choose: () => choosing.replace(withText(choosing.draft.peek(), `/${name} `), name.length + 2),
   }));
   return rows.length === 0 ? undefined : { label: "Commands", rows, note: undefined };
 }
@@ -164,11 +164,11 @@ function mentionRows(
   );
   const { draft, replace, panel } = choosing;
   const choose = ({ attachment }: MentionItem): void => {
-    const { text } = draft.peek();
-    replace(withAttachments({ ...draft.peek(), text: withoutWord(text, word) }, [attachment]), word.start);
+    const left = withText(draft.peek(), withoutWord(draft.peek().text, word));
+    replace(withAttachments(left, [attachment]), word.start);
   };
   const pick = (): void => {
-    replace({ ...draft.peek(), text: withoutWord(draft.peek().text, word) }, word.start);
+    replace(withText(draft.peek(), withoutWord(draft.peek().text, word)), word.start);
     panel.post({ type: "attach-pick" });
   };
   const disk = { key: "disk", icon: "folder-opened", name: "Files and pictures from disk…", choose: pick };

@@ -53,7 +53,7 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
         />
       )}
       {position !== undefined && edited === undefined && !isReadOnly && (
-        <Actions position={position} text={message.text} onEdit={edit} onResend={() => resend(message)} />
+        <Actions position={position} message={message} onEdit={edit} onResend={() => resend(message)} />
       )}
       {position !== undefined && <RestoreCard position={position} />}
     </div>
@@ -81,7 +81,6 @@ function Sent({ message: { text, attachments }, fold }: SentProps) {
   };
   return (
     <>
-      <ChipRow attachments={attachments} />
       {text !== "" && (
         <div class="bubble" dir="auto">
           {containedText(isOpen ? text : head)}
@@ -93,6 +92,7 @@ function Sent({ message: { text, attachments }, fold }: SentProps) {
           )}
         </div>
       )}
+      <ChipRow attachments={attachments} />
     </>
   );
 }
@@ -145,12 +145,12 @@ function MessageEditor({ draft, takesFocus, onSend, onCancel }: MessageEditorPro
 
 type ActionsProps = {
   readonly position: number;
-  readonly text: string;
+  readonly message: Draft;
   readonly onEdit: () => void;
   readonly onResend: () => void;
 };
 
-function Actions({ position, text, onEdit, onResend }: ActionsProps) {
+function Actions({ position, message: { text, attachments }, onEdit, onResend }: ActionsProps) {
   const { store, post } = usePanel();
   const running = useMemo(() => store.select((state) => state.running), [store]);
   // A running turn builds on the message.
@@ -168,7 +168,7 @@ function Actions({ position, text, onEdit, onResend }: ActionsProps) {
         icon="repo-forked"
         name="Fork the session before this message"
         title="Fork: a new session with everything before this message"
-        act={() => post({ type: "fork-here", position, text })}
+        act={() => post({ type: "fork-here", position, text, attachments })}
       />
       <IconButton
         icon="history"
