@@ -9,7 +9,7 @@ import { AgentLauncher } from "./agent/agent-launcher.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { Agents } from "./agent/agents.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
-import { attachmentTexts, contextActions } from "./chat/actions/context-actions.ts";
+import { contextActions } from "./chat/actions/context-actions.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";
 import { taskActions } from "./chat/actions/task-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
@@ -29,7 +29,12 @@ import type { ClientServices } from "./client/client-services.ts";
 import { InlineEdits } from "./commands/inline-edits.ts";
 import { hoverOverMemory } from "./commands/memory-files.ts";
 import { CHAT_VIEW } from "./commands/show-panel.ts";
+import { attachmentTexts } from "./context/attachment-texts.ts";
+import { MentionSearch } from "./context/mention-search.ts";
 import { promptBlocks } from "./context/prompt-blocks.ts";
+import { Suggestion } from "./context/suggestion.ts";
+import { TerminalOutputs } from "./context/terminal-outputs.ts";
+import { WorkspaceFiles } from "./context/workspace-files.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { MODEL_SETTINGS, ModelMemory } from "./models/model-memory.ts";
@@ -83,7 +88,8 @@ export function buildServices(
   };
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
-  const sessions = sessionsIn(context, { panels, router, status, models, diskEdits, agents, log });
+  const outputs = new TerminalOutputs();
+  const sessions = sessionsIn(context, { panels, router, status, models, diskEdits, agents, log, worker, outputs });
   const history = new SessionHistory(worker, panels.sideBar, sessions, sessionListChanges);
   const page: PageParts = {
     root: vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
@@ -93,8 +99,8 @@ export function buildServices(
   const tabs = new EditorTabs(page, sessions);
   const services: Services = {
     ...{ log, panels, tabs, worker, agents, sessions, history, sessionListChanges },
-    ...{ review, opener, terminals, environment, models },
-    firstRun: new FirstRun(worker, panels, models),
+    ...{ review, opener, terminals, environment, models, firstRun: new FirstRun(worker, panels, models) },
+    ...contextIn(context, outputs, { panels, worker, history }),
     extensions: new SessionExtensions(worker, panels),
     inlineEdits: new InlineEdits(sessions, (sessionId) => sessions.reveal(sessionId)),
     launcher: new AgentLauncher(context),
@@ -116,7 +122,7 @@ export function buildServices(
     followWorker(services),
     agents.onDidEnd((name) => sessions.agentEnded(name)),
     hoverOverMemory(worker),
-    services.inlineEdits,
+    ...[services.inlineEdits, services.mentions, services.suggestion, outputs],
     ...followSettings(services),
   );
   // Other editors keep the agent that they have when it cannot be updated.
@@ -142,18 +148,19 @@ function actionsOf(
   return { actions, dispose: () => history.dispose() };
 }
 
-type SessionParts = Pick<Services, "panels" | "models" | "agents" | "log"> & {
+type SessionParts = Pick<Services, "panels" | "models" | "agents" | "log" | "worker"> & {
   readonly router: SessionRouter;
   readonly status: StatusItem;
   readonly diskEdits: DiskEdits;
+  readonly outputs: TerminalOutputs;
 };
 
 function sessionsIn(
   context: vscode.ExtensionContext,
-  { panels, router, status, models, diskEdits, agents, log }: SessionParts,
+  { panels, router, status, models, diskEdits, agents, log, worker, outputs }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
-  const texts = attachmentTexts();
+  const texts = attachmentTexts(worker, outputs);
   const watch = new TurnWatch({
     log,
     now: () => performance.now(),
@@ -186,6 +193,22 @@ function sessionsIn(
     router,
   );
   return sessions;
+}
+
+/** The search after `@`, and the suggestion of the active file. */
+function contextIn(
+  { workspaceState }: vscode.ExtensionContext,
+  terminals: TerminalOutputs,
+  { panels, worker, history }: Pick<Services, "panels" | "worker" | "history">,
+): Pick<Services, "mentions" | "suggestion"> {
+  const mentions = new MentionSearch({
+    terminals,
+    files: new WorkspaceFiles(),
+    suggested: () => panels.facts.suggested,
+    // A search does not start the agent.
+    sessions: () => (worker.isStarted ? history.recent() : Promise.resolve([])),
+  });
+  return { mentions, suggestion: new Suggestion(panels, workspaceState) };
 }
 
 /** Terminals whose output goes to the log of their session. */

@@ -9,6 +9,8 @@ import type { SessionExtensions } from "./chat/session-extensions.ts";
 import type { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import type { Sessions } from "./chat/sessions.ts";
 import type { InlineEdits } from "./commands/inline-edits.ts";
+import type { MentionSearch } from "./context/mention-search.ts";
+import type { Suggestion } from "./context/suggestion.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
 import type { ModelMemory } from "./models/model-memory.ts";
@@ -36,6 +38,9 @@ export type Services = {
   readonly models: ModelMemory;
   readonly firstRun: FirstRun;
   readonly extensions: SessionExtensions;
+  /** The search after `@`. */
+  readonly mentions: MentionSearch;
+  readonly suggestion: Suggestion;
   readonly inlineEdits: InlineEdits;
   /** The agent as other editors start it. */
   readonly launcher: AgentLauncher;

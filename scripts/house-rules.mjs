@@ -14,7 +14,6 @@ const smallFiles = {
   "agent-core/host/syntax/grammars.ts": "the build reads it too",
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
   "agent-core/host/syntax/syntax-problems.ts": "loads the parsers of its folder on first use",
-  "extension/agent/vscode-ripgrep.ts": pure,
   "extension/problems/diagnostic-timeouts.ts": pure,
   "extension/review/ghost-text.ts": pure,
   "extension/terminals/shell-dialects.ts": pure,

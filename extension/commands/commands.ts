@@ -7,7 +7,8 @@ import type { Services } from "../services.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { stopCommitMessage, writeCommitMessage } from "./commit-message.ts";
 import { connectEditor } from "./connect-editor.ts";
-import { askSelection, documentCode, explainCode, reviewChanges, writeTests } from "./editor-commands.ts";
+import { addTerminalToHermes, addToHermes, askSelection } from "./context-commands.ts";
+import { documentCode, explainCode, reviewChanges, writeTests } from "./editor-commands.ts";
 import { explainProblem, fixProblem } from "./fix-problem.ts";
 import { importSessions } from "./import-sessions.ts";
 import { manageGrants } from "./manage-grants.ts";
@@ -36,6 +37,8 @@ export const commands: CommandTable = {
 
   // Code in the editor
   "hermes.askSelection": askSelection,
+  "hermes.addToHermes": addToHermes,
+  "hermes.addTerminalToHermes": addTerminalToHermes,
   "hermes.explainCode": explainCode,
   "hermes.writeTests": writeTests,
   "hermes.documentCode": documentCode,

@@ -9,17 +9,6 @@ import { showPanel } from "./show-panel.ts";
 /** Display time of a message in the status bar. Milliseconds. */
 const STATUS_MS = 5_000;
 
-export async function askSelection(services: Services): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) return;
-  const { document, selection } = editor;
-  const path = vscode.workspace.asRelativePath(document.uri);
-  const lines = `${selection.start.line + 1}-${selection.end.line + 1}`;
-  const code = document.getText(selection);
-  const text = `About ${path}:${lines}\n\`\`\`${document.languageId}\n${code}\n\`\`\`\n`;
-  await showPanel(services, { kind: "compose", text });
-}
-
 export const explainCode = (services: Services): Promise<void> => askAboutCode(services, explainPrompt);
 
 export const writeTests = (services: Services): Promise<void> => askAboutCode(services, testsPrompt);

@@ -55,11 +55,24 @@ function rootOf(view: unknown): vscode.Uri | undefined {
   return view.rootUri instanceof vscode.Uri ? view.rootUri : undefined;
 }
 
+/** Staged and other changes, and new files, of all repositories. Rejects with an Error in one line without one. */
+export async function changesSinceCommit(): Promise<string> {
+  const git = await vscode.extensions.getExtension<GitExtension>("vscode.git")?.activate();
+  const repositories = git?.enabled === true ? git.getAPI(1).repositories : [];
+  if (repositories.length === 0) throw new Error("no git repository is open");
+  const diffs = repositories.flatMap((repository) => [repository.diff(true), otherChanges(repository)]);
+  return (await Promise.all(diffs)).join("");
+}
+
 /** Diff of the staged changes; when nothing is staged, of all changes and new files. Empty when there are none. */
 export async function commitDiff(repository: GitRepository): Promise<string> {
   await repository.status();
-  const { indexChanges, untrackedChanges = [] } = repository.state;
-  if (indexChanges.length > 0) return repository.diff(true);
+  return repository.state.indexChanges.length > 0 ? repository.diff(true) : otherChanges(repository);
+}
+
+/** Diff of the changes that are not staged, and new files. */
+async function otherChanges(repository: GitRepository): Promise<string> {
+  const { untrackedChanges = [] } = repository.state;
   const [changes, ...added] = await Promise.all([
     repository.diff(false),
     ...untrackedChanges.slice(0, MAX_NEW_FILES).map(({ uri }) => newFileDiff(repository, uri)),

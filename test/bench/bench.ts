@@ -15,6 +15,7 @@ import { measureLongSessions } from "./long-sessions.ts";
 import { measureManyTurns } from "./many-turns.ts";
 import { measureMcp } from "./mcp.ts";
 import type { Row } from "./measuring.ts";
+import { measureMentions } from "./mentions.ts";
 import { measurePanel } from "./panel.ts";
 import { measurePlugins } from "./plugins.ts";
 import { measureSandbox } from "./sandbox.ts";
@@ -36,6 +37,7 @@ const measurements = {
   "many-turns": measureManyTurns,
   edits: measureEdits,
   search: measureSearch,
+  mentions: measureMentions,
   checkpoints: measureCheckpoints,
   verdicts: measureVerdicts,
   sandbox: measureSandbox,

@@ -3,6 +3,7 @@
  * Whatever needs an editor, a terminal or a dialog on the screen is tested in a real VS Code (test/e2e).
  */
 import { readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { projectFolder, vscodeTestFolder } from "../../../scripts/project.ts";
 import { Disposable, EventEmitter } from "./thin-events.ts";
@@ -183,6 +184,12 @@ export class ThinVSCode {
         pathOf(place).startsWith(`${folder}/`) ? relative(folder, pathOf(place)) : pathOf(place),
       onDidChangeConfiguration: never,
       onDidGrantWorkspaceTrust: never,
+      onDidChangeWorkspaceFolders: never,
+      createFileSystemWatcher: () => Object.assign(new Disposable(), { onDidCreate: never, onDidDelete: never }),
+      findFiles: async () =>
+        (await readdir(folder, { recursive: true, withFileTypes: true }))
+          .filter((entry) => entry.isFile())
+          .map(({ parentPath, name }) => Uri.file(join(parentPath, name))),
     };
   }
 
@@ -232,6 +239,8 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
     scm: { createSourceControl: sourceControl },
     EndOfLine: { LF: 1, CRLF: 2 },
     StatusBarAlignment: { Left: 1, Right: 2 },
+    RelativePattern: class {},
+    TabInputText: class {},
     OverviewRulerLane: { Left: 1, Center: 2, Right: 4, Full: 7 },
     Diagnostic: class {},
     CodeActionKind: { QuickFix: "quickfix" },
@@ -273,6 +282,7 @@ function editorlessWindow(): object {
     visibleTextEditors: [],
     terminals: [],
     activeTextEditor: undefined,
+    activeTerminal: undefined,
     tabGroups: { all: [], close: () => Promise.resolve(true) },
     onDidCloseTerminal: closed.event,
     ...Object.fromEntries(

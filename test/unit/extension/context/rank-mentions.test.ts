@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { MentionItem } from "../../../../agent-core/protocol/attachments.ts";
+import { bestMentions, FileIndex, matchItems, withFolders } from "../../../../extension/context/rank-mentions.ts";
+
+const PATHS = [
+  ...["README.md", "src/prices.js", "src/basket.js", "src/basket.test.js"],
+  ...["webview/state/reduce.ts", "webview/views/reduce-motion/icon.tsx", "docs/state of reduce/old.md"],
+];
+const never = () => false;
+const { signal } = new AbortController();
+
+async function indexOf(paths: readonly string[]): Promise<FileIndex> {
+  const index = new FileIndex();
+  await index.replace(withFolders(paths.map((path) => ({ root: 0, path }))));
+  return index;
+}
+
+test("finds files by their names first, and folders too", async () => {
+  const index = await indexOf(PATHS);
+  const found = async (query: string) => (await index.search(query, never, signal)).map(({ path }) => path);
+  expect((await found("reduce")).slice(0, 2)).toEqual(["webview/state/reduce.ts", "webview/views/reduce-motion"]);
+  expect(await found("bskt")).toEqual(["src/basket.js", "src/basket.test.js"]);
+  expect(await found("nothing like it")).toEqual([]);
+});
+
+test("the words before the last one, or before a slash, match the folders", async () => {
+  const index = await indexOf(PATHS);
+  const found = async (query: string) => (await index.search(query, never, signal)).map(({ path }) => path);
+  expect(await found("state/red")).toEqual(["webview/state/reduce.ts"]);
+  expect(await found("webview icon")).toEqual(["webview/views/reduce-motion/icon.tsx"]);
+  expect(await found("src/")).toEqual(["src/prices.js", "src/basket.js", "src/basket.test.js"]);
+});
+
+test("files in use come earlier, and the matched letters are marked", async () => {
+  const index = await indexOf(PATHS);
+  const [first] = await index.search("basket", ({ path }) => path === "src/basket.test.js", signal);
+  expect(first).toMatchObject({ path: "src/basket.test.js", marks: [[0, 6]] });
+});
+
+test("a stopped search rejects, and removed files are gone", async () => {
+  const index = await indexOf(PATHS);
+  await expect(index.search("a", never, AbortSignal.abort())).rejects.toThrow();
+  await index.replace([{ root: 0, path: "new.ts", isFolder: false }]);
+  expect(await index.search("basket", never, signal)).toEqual([]);
+  expect(index.size).toBe(1);
+});
+
+test("a source whose name starts with the query comes before files", () => {
+  const item = (attachment: MentionItem["attachment"]): MentionItem => ({ attachment, icon: "x", marks: [] });
+  const file = item({ kind: "file", uri: "file:///problems.ts", label: "problems.ts" });
+  const places = matchItems(
+    "prob",
+    [item({ kind: "problems", label: "Problems" }), item({ kind: "changes", label: "x" })],
+    1,
+  );
+  const [first, second, ...others] = bestMentions([{ item: file, score: 1 }], places);
+  expect(first).toMatchObject({ attachment: { kind: "problems" }, marks: [[0, 4]] });
+  expect([second, others]).toEqual([file, []]);
+});
