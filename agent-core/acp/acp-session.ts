@@ -28,7 +28,7 @@ import { ReplayPages } from "./replay.ts";
 import { RestorePoints } from "./restore-points.ts";
 import { type SessionAgentOptions, sessionAgent } from "./session-agent.ts";
 import { SessionModel } from "./session-model.ts";
-import { updateCallbacks } from "./update-callbacks.ts";
+import { type Updates, updateCallbacks } from "./update-callbacks.ts";
 
 /** Updates of a replay that may be unsent at the same time. */
 const SENT_AT_ONCE = 64;
@@ -68,6 +68,7 @@ export class AcpSession {
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
   readonly #status: (event: StatusEvent) => void;
+  readonly #contextPressure: Updates["callbacks"]["contextPressure"];
   /** For the user, not sent yet. */
   #notes: readonly StatusEvent[];
   #mode: ApprovalMode;
@@ -91,6 +92,7 @@ export class AcpSession {
     });
     const { status } = callbacks;
     this.#status = status;
+    this.#contextPressure = callbacks.contextPressure;
     const trusted = (): boolean => this.#isTrusted;
     const { agent, journal, notes } = sessionAgent(options, {
       trusted,
@@ -170,6 +172,11 @@ export class AcpSession {
       count += 1;
       if (count % SENT_AT_ONCE === 0) await sent;
     }
+  }
+
+  /** Shows how full the window is, before the first answer of this process. An empty session shows nothing. */
+  sendUsage(): void {
+    if (this.agent.messages.length > 0) this.#contextPressure(this.agent.contextPressure);
   }
 
   /**

@@ -28,7 +28,7 @@ import type { AIAgentOptions } from "./agent-options.ts";
 import { type AgentSetup, sessionCheckpoints, setUpAgent } from "./agent-setup.ts";
 import { AgentShell, hasRunCommands } from "./agent-shell.ts";
 import { recordedQuestions } from "./approvals.ts";
-import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
+import type { CompressedEvent, ContextPressureEvent, StatusEvent } from "./callbacks.ts";
 import type { DelegatingAgent, SubAgents } from "./child-agent.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
@@ -202,6 +202,11 @@ export class AIAgent {
   setReasoningEffort(effort: Sampling["reasoningEffort"]): void {
     const { reasoningEffort: _, ...rest } = this.#setup.sampling;
     this.#setup.sampling = { ...rest, ...(effort !== undefined && { reasoningEffort: effort }) };
+  }
+
+  /** Fill level of the model's window, an estimate before the first answer. */
+  get contextPressure(): ContextPressureEvent {
+    return this.#context.pressure;
   }
 
   /** Tokens of the model's context. */

@@ -155,6 +155,14 @@ test("/usage and the usage in updates and lists contain known values only", asyn
   const cost = known.of("usage_update").at(-1)?.["cost"] as Json | undefined;
   expect(cost).toMatchObject({ currency: "USD" });
   expect(await answer(known, id, "/usage")).toMatch(/\| This session \| \d+ \| \d+ \| \d+ \| \$0\.\d+ \|/);
+  const place = { sessionId: id, cwd: known.cwd, mcpServers: [] };
+  for (const method of ["session/load", "session/resume"]) {
+    await known.request("session/close", { sessionId: id });
+    const before = known.of("usage_update").length;
+    await known.request(method, place);
+    const [usage] = known.of("usage_update").slice(before);
+    expect(usage).toMatchObject({ cost, used: expect.any(Number), size: 128_000 });
+  }
   const offline = await start();
   const other = await offline.newSession();
   await offline.prompt(other, "read a.txt");

@@ -57,11 +57,13 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
     if (earlier !== null) session.send(earlierUpdate(earlier));
     await session.sendAll(replay(stored, said));
     if (stored.title !== undefined) session.send({ sessionUpdate: "session_info_update", title: stored.title });
+    session.sendUsage();
     return opened(session, server);
   });
   // As session/load, for a client that shows the history itself.
   app.onRequest(methods.agent.session.resume, async ({ params, client }) => {
     const { session } = await server.loadSession(client, sessionParams(params), params.sessionId);
+    session.sendUsage();
     return opened(session, server);
   });
   onClientRequest(app, forkMethod, async ({ params: { sessionId, ...place }, client }) => {
