@@ -155,11 +155,27 @@ type ActionsProps = RowProps & {
   readonly onDelete: () => void;
 };
 
-function Actions({ item: { sessionId, title, shelf }, onShelve, onRename, onDelete }: ActionsProps) {
+/** The rarer actions take the place of the others: all of them would cover the title in a narrow panel. */
+function Actions(props: ActionsProps) {
+  const [isMore, setMore] = useState(false);
+  return (
+    <span class="history-actions">
+      {isMore ? <RareActions {...props} /> : <CommonActions {...props} />}
+      <IconButton
+        icon={isMore ? "chevron-left" : "ellipsis"}
+        name={`${isMore ? "Fewer" : "More"} actions for ${props.item.title}`}
+        title={isMore ? "Back" : "More"}
+        act={() => setMore(!isMore)}
+      />
+    </span>
+  );
+}
+
+function CommonActions({ item: { sessionId, title, shelf }, onShelve, onDelete }: ActionsProps) {
   const { post } = usePanel();
   const [isPinned, isArchived] = [shelf === "pinned", shelf === "archived"];
   return (
-    <span class="history-actions">
+    <>
       <IconButton
         icon={isPinned ? "pinned" : "pin"}
         name={`${isPinned ? "Unpin" : "Pin"} ${title}`}
@@ -172,6 +188,21 @@ function Actions({ item: { sessionId, title, shelf }, onShelve, onRename, onDele
         title={isArchived ? "Unarchive (E)" : "Archive (E)"}
         act={() => onShelve(isArchived ? null : "archived")}
       />
+      <IconButton
+        icon="multiple-windows"
+        name={`Open ${title} in an editor tab`}
+        title="Open in an editor tab"
+        act={() => post({ type: "session-open-tab", sessionId })}
+      />
+      <IconButton icon="trash" name={`Delete ${title}`} title="Delete…" act={onDelete} />
+    </>
+  );
+}
+
+function RareActions({ item: { sessionId, title }, onRename }: ActionsProps) {
+  const { post } = usePanel();
+  return (
+    <>
       <IconButton icon="edit" name={`Rename ${title}`} title="Rename (F2)" act={onRename} />
       <IconButton
         icon="repo-forked"
@@ -180,19 +211,12 @@ function Actions({ item: { sessionId, title, shelf }, onShelve, onRename, onDele
         act={() => post({ type: "session-fork", sessionId })}
       />
       <IconButton
-        icon="multiple-windows"
-        name={`Open ${title} in an editor tab`}
-        title="Open in an editor tab"
-        act={() => post({ type: "session-open-tab", sessionId })}
-      />
-      <IconButton
         icon="save-as"
         name={`Export ${title}`}
         title="Export…"
         act={() => post({ type: "session-export", sessionId })}
       />
-      <IconButton icon="trash" name={`Delete ${title}`} title="Delete…" act={onDelete} />
-    </span>
+    </>
   );
 }
 
