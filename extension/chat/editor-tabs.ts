@@ -26,8 +26,8 @@ export class EditorTabs implements vscode.WebviewPanelSerializer {
   /** Opens a new session beside the active editor. */
   openNew(): void {
     const isEmpty = vscode.window.tabGroups.activeTabGroup.activeTab === undefined;
-    const panel = this.#open(isEmpty ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside);
-    this.#sessions.showNew(panel);
+    const column = isEmpty ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside;
+    this.#open(column, (panel) => this.#sessions.showNew(panel));
   }
 
   /** Shows a session in a tab: the one of the side bar moves, any other one is opened. */
@@ -35,8 +35,9 @@ export class EditorTabs implements vscode.WebviewPanelSerializer {
     const { sideBar } = this.#parts.panels;
     const showing = sessionId === undefined ? sideBar : this.#sessions.panelOf(sessionId);
     if (showing?.place === "tab") showing.reveal();
-    else if (showing === sideBar) this.#sessions.moveToTab(this.#open(vscode.ViewColumn.Active));
-    else if (sessionId !== undefined) this.#sessions.showStored(this.#open(vscode.ViewColumn.Active), sessionId);
+    else if (showing === sideBar) this.#open(vscode.ViewColumn.Active, (panel) => this.#sessions.moveToTab(panel));
+    else if (sessionId !== undefined)
+      this.#open(vscode.ViewColumn.Active, (panel) => this.#sessions.showStored(panel, sessionId));
   }
 
   /** Moves the session of the active tab into the side bar, and closes the tab. */
@@ -54,8 +55,11 @@ export class EditorTabs implements vscode.WebviewPanelSerializer {
     this.#sessions.restoreTab(panel, KeptState.safeParse(state).data?.sessionId);
   }
 
-  #open(column: vscode.ViewColumn): ChatPanel {
-    return this.#serve(vscode.window.createWebviewPanel(SESSION_TAB, UNTITLED, column));
+  /** `fill` gives the tab its session. */
+  #open(column: vscode.ViewColumn, fill: (panel: ChatPanel) => void): void {
+    const panel = this.#serve(vscode.window.createWebviewPanel(SESSION_TAB, UNTITLED, column));
+    fill(panel);
+    this.#parts.panels.active = panel;
   }
 
   #serve(webviewPanel: vscode.WebviewPanel): ChatPanel {
@@ -71,7 +75,6 @@ export class EditorTabs implements vscode.WebviewPanelSerializer {
       this.#sessions.closeTab(panel);
       page.dispose();
     });
-    if (webviewPanel.active) panels.active = panel;
     return panel;
   }
 
