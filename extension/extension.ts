@@ -5,6 +5,7 @@ import { commands } from "./commands/commands.ts";
 import { registerQuickFixes } from "./commands/fix-problem.ts";
 import { openUris } from "./commands/open-uri.ts";
 import { CHAT_VIEW, SESSION_TAB, showPanel } from "./commands/show-panel.ts";
+import { registerParticipant } from "./editor-chat/participant.ts";
 import { registerReadTools } from "./editor-chat/read-tools.ts";
 import type { Services } from "./services.ts";
 import { StatusItem } from "./status-item.ts";
@@ -32,6 +33,10 @@ export function activate(context: vscode.ExtensionContext): void {
       ),
     ),
     registerQuickFixes(),
+    registerParticipant(
+      async () => (await extension()).services.sessions,
+      vscode.Uri.joinPath(context.extensionUri, "media", "hermes.svg"),
+    ),
     ...registerReadTools({ agent: async () => (await extension()).services.worker.agent() }),
     vscode.window.registerWebviewPanelSerializer(SESSION_TAB, {
       deserializeWebviewPanel: async (panel, state) =>

@@ -85,11 +85,17 @@ export class Sessions {
     this.#show(panel, this.#create(undefined));
   }
 
-  /** Starts a turn in a new session that no panel shows. */
-  startInBackground(content: PromptContent): ChatSession {
-    const session = this.#create(undefined);
+  /** Open session with this id, else the stored one, else a new one; it needs no panel. `startInBackground` opens it. */
+  withoutPanel(sessionId?: string): ChatSession {
+    const closing = sessionId === undefined ? undefined : this.#closing.get(sessionId)?.promise;
+    const open = closing === undefined ? this.#find(sessionId) : undefined;
+    return open ?? this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: true }, closing);
+  }
+
+  /** Starts a turn in a session that needs no panel. */
+  startInBackground(content: PromptContent, session = this.withoutPanel()): ChatSession {
     session.prompt(content);
-    session.dispatch({ type: "leave" });
+    this.#leave(session);
     return session;
   }
 

@@ -30,6 +30,7 @@ export const commands: CommandTable = {
   "hermes.moveToSideBar": ({ tabs }) => tabs.moveToSideBar(),
   "hermes.showHistory": (services) => showPanel(services, { kind: "show-sessions" }, services.panels.sideBar),
   "hermes.showExtensions": (services) => showPanel(services, { kind: "show-extensions" }, services.panels.sideBar),
+  "hermes.showSession": ({ sessions }, sessionId) => typeof sessionId === "string" && sessions.reveal(sessionId),
   "hermes.resumeSession": resumeSession,
   "hermes.exportSession": exportShownSession,
   "hermes.importSessions": importSessions,
@@ -46,7 +47,6 @@ export const commands: CommandTable = {
   "hermes.explainProblem": explainProblem,
   "hermes.editInline": ({ inlineEdits }) => inlineEdits.start(),
   "hermes.stopInlineEdit": ({ inlineEdits }, sessionId) => inlineEdits.stop(sessionId),
-  "hermes.showInlineEdit": ({ inlineEdits }, sessionId) => inlineEdits.show(sessionId),
 
   // Source Control
   "hermes.reviewChanges": reviewChanges,

@@ -104,7 +104,7 @@ export class InlineEdits implements vscode.Disposable {
       const { sessionId } = edit.session;
       const title = `$(loading~spin) Hermes: ${edit.progress.step}`;
       return [
-        new vscode.CodeLens(place, { title, command: "hermes.showInlineEdit", arguments: [sessionId] }),
+        new vscode.CodeLens(place, { title, command: "hermes.showSession", arguments: [sessionId] }),
         new vscode.CodeLens(place, { title: "Stop", command: "hermes.stopInlineEdit", arguments: [sessionId] }),
       ];
     });

@@ -43,3 +43,24 @@ describe("a turn without its panel", () => {
     await expect.poll(async () => (await panel().bubbles()).at(-1)).toBe("Continue where you stopped.");
   });
 });
+
+describe("@hermes in VS Code's own chat", () => {
+  const panel = usePanel(() => openPanel());
+
+  test("it answers in a session of its own, goes on with it in the same thread, and the panel opens it", async () => {
+    writeFileSync(join(panel().workspace, "a.txt"), "one line\n");
+    const first = await panel().askParticipant("read a.txt");
+    expect(first.shown).toContain("progress: Read a.txt");
+    expect(first.text).toContain("one line");
+    expect(first.shown.at(-1)).toBe("button: Open in Hermes");
+    const second = await panel().askParticipant("read b.txt", [first.answer]);
+    expect(second.answer.metadata).toEqual(first.answer.metadata);
+    expect(second.text).not.toContain("one line");
+    await panel().runCommand("Hermes: Show Sessions");
+    await panel()
+      .page.locator(".history-row .history-name")
+      .first()
+      .click({ position: { x: 8, y: 8 } });
+    await expect.poll(() => panel().bubbles()).toEqual(["read a.txt", "read b.txt"]);
+  });
+});

@@ -10,7 +10,7 @@ import { picturesFolder, projectFolder, resultsFolder } from "../../../scripts/p
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { PanelPage } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
-import { ThinVSCode, type ThinWarning, type WindowMemory } from "./thin-vscode.ts";
+import { type ChatAnswer, ChatResponseTurn, ThinVSCode, type ThinWarning, type WindowMemory } from "./thin-vscode.ts";
 
 /** A locator finds nothing in this time: the step before it failed. */
 const STEP_LIMIT_MS = 20_000;
@@ -104,6 +104,22 @@ export class Panel {
   /** Runs the command that the palette shows with this title. */
   async runCommand(title: string): Promise<void> {
     await this.#started().vscode.runCommand(title);
+  }
+
+  /** Asks `@hermes` in VS Code's own chat, after these answers. Resolves with the text, all else shown, and the result. */
+  async askParticipant(prompt: string, answers: readonly ChatAnswer[] = []) {
+    const handler = await this.#started().vscode.chatHandler.promise;
+    const shown: string[] = [];
+    let text = "";
+    const show = (kind: string) => (value: unknown) => shown.push(`${kind}: ${String(value)}`);
+    const button = ({ title }: { readonly title: string }) => shown.push(`button: ${title}`);
+    const answer = await handler(
+      { prompt, references: [] },
+      { history: answers.map((result) => new ChatResponseTurn(result)) },
+      { markdown: (part: string) => (text += part), progress: show("progress"), reference: show("file"), button },
+      { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) },
+    );
+    return { text, shown, answer };
   }
 
   /** Types `prompt` and sends it. */

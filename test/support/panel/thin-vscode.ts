@@ -52,11 +52,25 @@ type Manifest = {
 const manifest: Manifest = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8"));
 
 /** One window of the thin VS Code. */
+export type ChatHandler = (request: object, context: object, response: object, token: object) => Promise<ChatAnswer>;
+export type ChatAnswer = { readonly errorDetails?: { readonly message: string }; readonly metadata: object };
+
+/** An answer in the history of VS Code's own chat. */
+export class ChatResponseTurn {
+  readonly result: ChatAnswer;
+
+  constructor(result: ChatAnswer) {
+    this.result = result;
+  }
+}
+
 export class ThinVSCode {
   /** The module `vscode` of this window. */
   readonly api: object;
   /** The context for `activate`. */
   readonly context: object;
+  /** Handler of `@hermes` in VS Code's own chat. */
+  readonly chatHandler = Promise.withResolvers<ChatHandler>();
   /** Warnings that the extension has shown, newest last. */
   readonly warnings: ThinWarning[] = [];
   readonly #options: ThinVSCodeOptions;
@@ -71,7 +85,13 @@ export class ThinVSCode {
 
   constructor(options: ThinVSCodeOptions) {
     this.#options = options;
-    this.api = api({ window: this.#window(), workspace: this.#workspace(), commands: this.#commandsApi() });
+    const chat = {
+      createChatParticipant: (_id: string, handler: ChatHandler) => {
+        this.chatHandler.resolve(handler);
+        return new Disposable();
+      },
+    };
+    this.api = api({ window: this.#window(), workspace: this.#workspace(), commands: this.#commandsApi(), chat });
     this.context = {
       subscriptions: this.#subscriptions,
       extensionUri: Uri.file(projectFolder),
@@ -207,10 +227,19 @@ export class ThinVSCode {
 
 const never = new EventEmitter<never>().event;
 
-function api(parts: { readonly window: object; readonly workspace: object; readonly commands: object }): object {
+type Parts = {
+  readonly window: object;
+  readonly workspace: object;
+  readonly commands: object;
+  readonly chat: object;
+};
+
+function api(parts: Parts): object {
   return refusing("vscode", {
     ...parts,
     ...{ Disposable, EventEmitter, Uri, Position, Range, Selection, WorkspaceEdit, FileSystemError },
+    ChatResponseTurn,
+    Location: class {},
     ThemeColor: class {},
     ThemeIcon: class {},
     version: "0.0.0",

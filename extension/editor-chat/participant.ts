@@ -1,0 +1,125 @@
+/**
+ * `@hermes` in VS Code's own chat. Each thread there is one session of Hermes, which the panel opens too. Permission
+ * requests, questions and the review of edits are those of every session.
+ */
+import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import type { ChatSession } from "../chat/chat-session.ts";
+import type { PromptContent } from "../chat/prompt-queue.ts";
+import type { Sessions } from "../chat/sessions.ts";
+
+type TurnEnd = Extract<PanelEvent, { kind: "turn-end" }>;
+
+/** As in package.json. */
+const PARTICIPANT = "hermes.participant";
+
+/** A text reference is a chip with its beginning. Characters. */
+const LABEL_CHARS = 40;
+
+/** `sessions` builds the extension. */
+export function registerParticipant(sessions: () => Promise<Sessions>, icon: vscode.Uri): vscode.Disposable {
+  const participant = vscode.chat.createChatParticipant(PARTICIPANT, async (request, { history }, response, token) => {
+    const content = { text: request.prompt, attachments: request.references.flatMap(attachmentOf) };
+    return answer(await sessions(), { content, sessionId: sessionOf(history) }, response, token);
+  });
+  participant.iconPath = icon;
+  return participant;
+}
+
+/** Message of one request, and its session. */
+type Asked = { readonly content: PromptContent; readonly sessionId: string | undefined };
+
+/** Runs one turn. Resolves when it has ended. */
+async function answer(
+  sessions: Sessions,
+  { content, sessionId }: Asked,
+  response: vscode.ChatResponseStream,
+  token: vscode.CancellationToken,
+): Promise<vscode.ChatResult> {
+  const session = sessions.withoutPanel(sessionId);
+  const ended = endOf(session, content.text, (event) => show(event, response));
+  sessions.startInBackground(content, session);
+  const cancelling = token.onCancellationRequested(() => session.dispatch({ type: "cancel" }));
+  const end = await ended;
+  cancelling.dispose();
+  sessions.acknowledge(session);
+  return resultOf(session, end, response);
+}
+
+/** Passes on the events of the turn of this prompt, which follows the replay of a stored session and a running turn. */
+function endOf(session: ChatSession, text: string, show: (event: PanelEvent) => void): Promise<TurnEnd> {
+  const { promise, resolve } = Promise.withResolvers<TurnEnd>();
+  let hasBegun = false;
+  const stopObserving = session.log.observe((event) => {
+    if (event.kind === "prompt" && event.text === text) hasBegun = true;
+    if (!hasBegun) return;
+    show(event);
+    if (event.kind === "turn-end") resolve(event);
+  });
+  return promise.finally(stopObserving);
+}
+
+function resultOf(
+  { targetId: sessionId }: ChatSession,
+  { error: message }: TurnEnd,
+  response: vscode.ChatResponseStream,
+): vscode.ChatResult {
+  if (sessionId !== undefined) {
+    response.button({ command: "hermes.showSession", title: "Open in Hermes", arguments: [sessionId] });
+  }
+  return {
+    ...(message !== undefined && { errorDetails: { message } }),
+    metadata: { sessionId },
+  };
+}
+
+/** Session of the last answer in a thread. */
+function sessionOf(history: vscode.ChatContext["history"]): string | undefined {
+  for (const turn of history.toReversed()) {
+    if (!(turn instanceof vscode.ChatResponseTurn)) continue;
+    const id: unknown = turn.result.metadata?.["sessionId"];
+    if (typeof id === "string") return id;
+  }
+  return undefined;
+}
+
+/** The chat shows the answer, and one line for each tool call and for each request that waits for the user. */
+function show(event: PanelEvent, response: vscode.ChatResponseStream): void {
+  if (event.kind === "permission" || event.kind === "question") response.progress("Waiting for your answer…");
+  if (event.kind === "notice") response.progress(event.text);
+  if (event.kind === "update") showUpdate(event.update, response);
+}
+
+function showUpdate(update: SessionUpdate, response: vscode.ChatResponseStream): void {
+  switch (update.sessionUpdate) {
+    case "agent_message_chunk":
+      if (update.content.type === "text") response.markdown(update.content.text);
+      break;
+    case "tool_call":
+      response.progress(update.title);
+      break;
+    case "tool_call_update":
+      for (const part of update.content ?? []) {
+        if (part.type === "diff") response.reference(vscode.Uri.file(part.path));
+      }
+      break;
+    default:
+  }
+}
+
+function attachmentOf({ value }: vscode.ChatPromptReference): readonly Attachment[] {
+  if (value instanceof vscode.Uri) return [{ kind: "file", uri: value.toString(), label: nameOf(value) }];
+  if (value instanceof vscode.Location) {
+    const { uri, range } = value;
+    const [start, end] = [range.start.line + 1, range.end.line + 1];
+    return [{ kind: "lines", uri: uri.toString(), label: `${nameOf(uri)}:${start}-${end}`, start, end }];
+  }
+  if (typeof value !== "string" || value === "") return [];
+  return [{ kind: "text", label: value.replaceAll(/\s+/g, " ").slice(0, LABEL_CHARS), text: value }];
+}
+
+function nameOf(uri: vscode.Uri): string {
+  return uri.path.slice(uri.path.lastIndexOf("/") + 1);
+}
