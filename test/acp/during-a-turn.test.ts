@@ -1,4 +1,6 @@
 // A client may send prompts and commands while a turn runs, and sees the state of the turn.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import { call, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
@@ -55,6 +57,28 @@ test("without a running turn, /steer and /queue send an ordinary prompt", async 
   await agent.prompt(id, "/steer hello");
   await agent.prompt(id, "/queue again");
   expect(said(model, 1)).toEqual(["hello", "again"]);
+});
+
+test("while a permission request waits, /queue and /steer are taken, and /stop ends the request with the turn", async () => {
+  const { agent, model, id } = await opened();
+  const asked = Promise.withResolvers<void>();
+  agent.on("session/request_permission", () => {
+    asked.resolve();
+    return new Promise(() => undefined); // the user never answers
+  });
+  model.script({ parts: [call("terminal", { command: "rm a.txt" })] }, say("again"));
+  const turn = agent.prompt(id, "go");
+  await asked.promise;
+  const queued = agent.prompt(id, "/queue later");
+  expect((await agent.prompt(id, "/steer keep the file")).result).toEqual({ stopReason: "end_turn" });
+  expect((await agent.prompt(id, "/stop")).result).toEqual({ stopReason: "end_turn" });
+  expect([(await turn).result, (await queued).result]).toEqual([
+    { stopReason: "cancelled" },
+    { stopReason: "cancelled" },
+  ]);
+  expect(existsSync(join(agent.cwd, "a.txt"))).toBe(true);
+  expect((await agent.prompt(id, "more")).result).toEqual({ stopReason: "end_turn" });
+  expect(agent.text()).toContain("again");
 });
 
 test("the agent's state is visible before the first token, and while tools run", async () => {
