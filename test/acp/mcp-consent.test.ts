@@ -1,6 +1,6 @@
 // MCP servers of a workspace, servers with hundreds of tools, and a server that requires a sign-in.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -63,6 +63,36 @@ test("a workspace's server starts after /mcp allow, in a trusted workspace alone
   expect(await answer(agent, id, "/mcp allow fix")).toMatch(/^fix: on, \d+ tools\./);
   expect(await answer(agent, id, "/tools")).toContain("- `mcp__fix__echo`");
   expect(await answer(agent, untrusted, "/tools")).not.toContain("mcp__fix__echo");
+});
+
+test("a session that is loaded, resumed or forked without trust has none of the workspace's servers and hooks", async () => {
+  const { agent, model } = await begin({ _meta: { hermes: { extensions: true } } });
+  const log = workspaceServer(agent);
+  const hooked = join(agent.cwd, "hooked");
+  const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: `touch ${hooked}` }] }] };
+  mkdirSync(join(agent.cwd, ".claude"));
+  writeFileSync(join(agent.cwd, ".claude", "settings.json"), JSON.stringify({ hooks }));
+  const sessionId = await open(agent, true);
+  model.respondWith(({ messages }) =>
+    messages.at(-1)?.["role"] === "tool" ? say("read") : { parts: [call("read_file", { path: ".mcp.json" })] },
+  );
+  for (const list of ["/mcp", "/hooks"]) await agent.prompt(sessionId, list);
+  const { result } = await agent.request("_hermes/extensions/list", { sessionId });
+  for (const { id } of (result?.["items"] ?? []) as Json[]) {
+    await agent.request("_hermes/extensions/act", { sessionId, id, action: "allow" });
+  }
+  await agent.prompt(sessionId, "read it");
+  /** The server that already runs may log other messages. */
+  const hasStarted = (): boolean => existsSync(log) && readFileSync(log, "utf8").includes("initialize");
+  expect([hasStarted(), existsSync(hooked)]).toEqual([true, true]);
+  for (const method of ["session/fork", "session/load", "session/resume"]) {
+    for (const file of [log, hooked]) rmSync(file, { force: true });
+    const params = { sessionId, cwd: agent.cwd, mcpServers: [], _meta: { hermes: { trusted: false } } };
+    const id = String((await agent.request(method, params)).result?.["sessionId"] ?? sessionId);
+    expect(await answer(agent, id, "/mcp"), method).toContain("There are no MCP servers.");
+    await agent.prompt(id, "read it");
+    expect([method, hasStarted(), existsSync(hooked)]).toEqual([method, false, false]);
+  }
 });
 
 test("the page of extensions shows the whole command that a server would run, and allows it", async () => {
