@@ -88,7 +88,7 @@ export function buildServices(
   };
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
-  const outputs = new TerminalOutputs();
+  const outputs = new TerminalOutputs(terminals);
   const sessions = sessionsIn(context, { panels, router, status, models, diskEdits, agents, log, worker, outputs });
   const history = new SessionHistory(worker, panels.sideBar, sessions, sessionListChanges);
   const page: PageParts = {

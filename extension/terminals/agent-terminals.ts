@@ -73,6 +73,14 @@ export class AgentTerminals implements vscode.Disposable {
     return { output: ring.text(), truncated: ring.truncated, exitStatus: ended ?? null };
   }
 
+  /** Outputs of the commands whose terminals are still there, oldest first. */
+  get outputs(): readonly { readonly name: string; readonly text: () => string }[] {
+    return [...this.#terminals.values()].map(({ command, ring }) => ({
+      name: command.terminal.name,
+      text: () => ring.text(),
+    }));
+  }
+
   waitForExit(id: string): Promise<WaitForTerminalExitResponse> {
     return this.#get(id).exit;
   }
