@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { AgentChoice } from "../agent/agents.ts";
 import type { Services } from "../services.ts";
-import { showPanel } from "./show-panel.ts";
+import { showNewSession } from "./session-commands.ts";
 
 type Item = vscode.QuickPickItem & { run?(): unknown };
 
@@ -20,9 +20,9 @@ export async function chooseAgent(services: Services): Promise<void> {
 function itemsOf(services: Services): readonly Item[] {
   const { agents, sessions } = services;
   const shown = sessions.shown.agent.name;
-  const start = (name: string | undefined) => async () => {
+  const start = (name: string | undefined) => (): Promise<void> => {
     agents.choose(name);
-    await showPanel(services, { kind: "new-session" });
+    return showNewSession(services);
   };
   const hermes = { label: `${mark(shown === undefined)}Hermes`, description: "built in", run: start(undefined) };
   const settings = {
