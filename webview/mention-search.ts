@@ -5,12 +5,11 @@ import type { HostMessage } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 
 export type Mentions = {
+  /** The word that was searched, which the user may have changed since. */
   readonly query: string;
   readonly items: readonly MentionItem[];
   /** False while the host still indexes the workspace. */
   readonly isComplete: boolean;
-  /** The user has typed on: the matches of the longer word are on their way. */
-  readonly isStale: boolean;
 };
 
 export class MentionSearch {
@@ -33,14 +32,12 @@ export class MentionSearch {
     if (query === this.#query) return;
     this.#query = query;
     this.#id += 1;
-    const { value } = this.#found;
-    if (value !== undefined) this.#found.value = { ...value, isStale: true };
     this.#post({ type: "mention-search", id: this.#id, query });
   }
 
   receive({ id, items, isComplete }: Extract<HostMessage, { type: "mentions" }>): void {
     if (id !== this.#id || this.#query === undefined) return;
-    this.#found.value = { query: this.#query, items, isComplete, isStale: false };
+    this.#found.value = { query: this.#query, items, isComplete };
   }
 
   /** The list is closed: later answers are dropped. */

@@ -183,17 +183,36 @@ describe("context of a message", () => {
     expect(posted("resend")).toEqual([{ type: "resend", position: 0, text: lines, attachments: kept }]);
   });
 
-  test("Enter before the matches are there takes the first of them", async () => {
-    await composer().pressSequentially("@a");
+  test("keys before the matches of the word are there wait for them", async () => {
+    const keys = async (...names: readonly string[]): Promise<void> => {
+      for (const name of names) await panel().page.keyboard.press(name);
+    };
+    await keys("@", "a");
     await expect.poll(() => search()?.query).toBe("a");
-    await answer(found(file("a.ts")), found({ kind: "problems", label: "All problems" }));
+    await answer(found(file("a.ts")), found(file("b.ts")));
     await list().getByText("a.ts").waitFor();
-    await panel().page.keyboard.type("ll");
-    await panel().page.keyboard.press("Enter");
-    expect(await names()).toEqual([]);
+    await keys("l", "l", "Enter");
     await expect.poll(() => search()?.query).toBe("all");
-    await answer(found({ kind: "problems", label: "All problems" }));
+    expect(await names()).toEqual([]);
+    await answer(found({ kind: "problems", label: "All problems" }), found(file("all.ts")));
     await expect.poll(names).toEqual(["Problems: All problems"]);
+    await keys("@", "b", "ArrowDown", "ArrowDown", "ArrowUp", "Enter");
+    await expect.poll(() => search()?.query).toBe("b");
+    await answer(found(file("b.ts")), found(file("bar.ts")), found(file("cab.ts")));
+    await expect.poll(names).toEqual(["Problems: All problems", "File: bar.ts"]);
+  });
+
+  test("the chosen match stays chosen when further ones are found", async () => {
+    await composer().pressSequentially("@pri");
+    await expect.poll(() => search()?.query).toBe("pri");
+    await answer(found(file("prices.ts")), found(file("private.ts")));
+    await list().getByText("private.ts").waitFor();
+    await composer().press("ArrowDown");
+    await answer(...["print.ts", "prior.ts", "prices.ts", "private.ts"].map((name) => found(file(name))));
+    await list().getByText("print.ts").waitFor();
+    expect(await list().getByRole("option", { selected: true }).textContent()).toContain("private.ts");
+    await composer().press("Enter");
+    await expect.poll(names).toEqual(["File: private.ts"]);
   });
 
   test("the button opens the list, which names its state, and Escape closes it", async () => {

@@ -74,11 +74,11 @@ describe("the search after @", () => {
       { type: "mention-search", id: 1, query: "a" },
       { type: "mention-search", id: 2, query: "ab" },
     ]);
-    expect(search.found.value).toMatchObject({ query: "a", isStale: true, items: [file("a")] });
+    expect(search.found.value).toMatchObject({ query: "a", items: [file("a")] });
     answer(1, file("late"));
-    expect(search.found.value).toMatchObject({ isStale: true, items: [file("a")] });
+    expect(search.found.value).toMatchObject({ query: "a", items: [file("a")] });
     answer(2, file("ab"));
-    expect(search.found.value).toMatchObject({ query: "ab", isStale: false, items: [file("ab")] });
+    expect(search.found.value).toMatchObject({ query: "ab", items: [file("ab")] });
   });
 
   test("takes no answer after the list was closed", () => {

@@ -45,25 +45,26 @@ export function useCompletion(target: CompletionTarget): Completion {
   const { text } = draft.value;
   const [caret, setCaret] = useState<number | undefined>(undefined);
   const [dismissed, dismiss] = useState<number | undefined>(undefined);
-  const [chosen, choose] = useState(0);
+  const [choice, choose] = useState<Choice>(FIRST);
   const isTaking = useRef(false as boolean);
   const found = caret === undefined ? undefined : wordAt(text, caret);
   const word = found !== undefined && found.start !== dismissed ? found : undefined;
   const mentions = useMentions(word);
   const list = word && contentOf(word, mentions, { ...target, panel, commands });
   const rows = list?.rows ?? [];
-  const isWaiting = word?.kind === "mention" && (mentions === undefined || mentions.isStale);
+  const chosen = indexOf(choice, rows);
+  const isWaiting = word?.kind === "mention" && mentions?.query !== word.query;
   useLayoutEffect(() => {
     if (found === undefined) dismiss(undefined);
   }, [found === undefined]);
   useLayoutEffect(() => {
     if (!isTaking.current || isWaiting) return;
     isTaking.current = false;
-    rows[0]?.choose();
+    rows[chosen]?.choose();
   });
   const onCaret = (): void => setCaret(field.current?.selectionStart);
+  // Until the matches of the present word are there, the keys wait for them: the rows are those of an earlier word.
   const take = (): boolean => {
-    // Enter before the matches are there takes the first of them.
     isTaking.current = isWaiting;
     if (!isWaiting) rows[chosen]?.choose();
     return isWaiting || rows.length > 0;
@@ -79,12 +80,13 @@ export function useCompletion(target: CompletionTarget): Completion {
     },
   };
   const step = (by: number): boolean => {
-    if (rows.length > 0) choose((chosen + by + rows.length) % rows.length);
-    return rows.length > 0;
+    if (isWaiting) choose({ index: choice.index + by });
+    else choose(choiceOf(chosen + by, rows));
+    return isWaiting || rows.length > 0;
   };
   return {
     list,
-    chosen: Math.min(chosen, Math.max(0, rows.length - 1)),
+    chosen,
     onKeyDown: (event) => {
       const hasModifier = event.shiftKey || event.ctrlKey || event.metaKey || event.altKey;
       return list !== undefined && !hasModifier && isListKey(event.key) && act[event.key]();
@@ -92,7 +94,7 @@ export function useCompletion(target: CompletionTarget): Completion {
     onCaret,
     onType: () => {
       isTaking.current = false;
-      choose(0);
+      choose(FIRST);
       onCaret();
     },
     onBlur: () => setCaret(undefined),
@@ -103,6 +105,27 @@ type ListKey = "ArrowDown" | "ArrowUp" | "Tab" | "Enter" | "Escape";
 
 function isListKey(key: string): key is ListKey {
   return ["ArrowDown", "ArrowUp", "Tab", "Enter", "Escape"].includes(key);
+}
+
+/** The row that the arrow keys chose. */
+type Choice = {
+  /** May lie outside the rows, which then count as a ring. */
+  readonly index: number;
+  /** Key of a row that was in the list: the choice stays with it when further matches arrive. */
+  readonly key?: string | undefined;
+};
+
+const FIRST: Choice = { index: 0 };
+
+function indexOf({ index, key }: Choice, rows: readonly CompletionRow[]): number {
+  const kept = key === undefined ? -1 : rows.findIndex((row) => row.key === key);
+  if (kept >= 0 || rows.length === 0) return Math.max(0, kept);
+  return ((index % rows.length) + rows.length) % rows.length;
+}
+
+function choiceOf(index: number, rows: readonly CompletionRow[]): Choice {
+  const inside = indexOf({ index }, rows);
+  return { index: inside, key: rows[inside]?.key };
 }
 
 /** Enter sends a complete command. */
