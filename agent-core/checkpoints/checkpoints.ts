@@ -1,4 +1,5 @@
 /** Checkpoints of a session: a Host that logs file changes, the preview of a restore, and the restore itself. */
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Host } from "../host/host.ts";
 import type { CommandExit, HostTerminals } from "../host/terminals/terminals.ts";
@@ -25,7 +26,7 @@ export type CheckpointsOptions = ChangeLogOptions & {
   readonly host: Host;
   /** Workspace folders, absolute. */
   readonly roots: readonly string[];
-  /** Folder of the objects, absolute. */
+  /** Folder of the objects, absolute, in the folder of the agent's own files. */
   readonly objects: string;
   /** False for an untrusted workspace, in which nothing is written and no command runs. */
   readonly trusted: () => boolean;
@@ -60,7 +61,7 @@ export class Checkpoints {
     this.#log = new ChangeLog(options);
     this.#store = new ObjectStore(objects);
     this.#watch = new CommandWatch({
-      scan: new WorkspaceScan(roots, maxFiles),
+      scan: new WorkspaceScan(roots, dirname(objects), maxFiles),
       store: this.#store,
       git: gitBlobs(roots),
       log: this.#log,

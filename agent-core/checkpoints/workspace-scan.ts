@@ -47,12 +47,14 @@ type Progress = {
 
 export class WorkspaceScan {
   readonly #roots: readonly string[];
+  readonly #own: string | undefined;
   readonly #maxFiles: number;
   #listed = new Map<string, Listed>();
 
-  /** `roots` are absolute; a nested one is scanned once. */
-  constructor(roots: readonly string[], maxFiles = MAX_FILES) {
+  /** `roots` are absolute; a nested one is scanned once. `own`: folder of the agent's own files, which is left out. */
+  constructor(roots: readonly string[], own?: string, maxFiles = MAX_FILES) {
     this.#roots = roots;
+    this.#own = own;
     this.#maxFiles = maxFiles;
   }
 
@@ -69,7 +71,7 @@ export class WorkspaceScan {
       const listed = list(next.folder, next.above, before.get(next.folder));
       this.#listed.set(next.folder, listed);
       for (const path of listed.files) addFile(path, progress);
-      for (const folder of listed.folders) waiting.push({ folder, above: listed.rules });
+      for (const folder of listed.folders) if (folder !== this.#own) waiting.push({ folder, above: listed.rules });
       if (progress.files.size > this.#maxFiles) return undefined;
       if (!(await pause(progress))) return undefined;
     }

@@ -34,3 +34,13 @@ test("the scan of a slow file system times out", async () => {
   });
   expect(await new WorkspaceScan([root]).scan()).toBeUndefined();
 });
+
+test("the folder of the agent's own files in a workspace is left out", async () => {
+  const root = workspace();
+  const own = join(root, ".home", "vscode");
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, "journal.jsonl"), "{}");
+  writeFileSync(join(root, ".home", "config.yaml"), "");
+  const files = [...((await new WorkspaceScan([root], own).scan())?.files.keys() ?? [])];
+  expect(files.filter((path) => path.includes(".home"))).toEqual([join(root, ".home", "config.yaml")]);
+});

@@ -191,7 +191,7 @@ test("ssh asks no question, shares one connection and ends it", async () => {
   for (const call of calls) {
     expect(call).toContain("-o BatchMode=yes");
     expect(call).toContain("-o ControlMaster=auto");
-    expect(call).toMatch(/-o ControlPath=\/\S+\/hermes-ssh-\w+\/control -p 2222 -i \/k .*me@host/);
+    expect(call).toMatch(/-o ControlPath=\/\S+\/hermes-ssh-[\w-]+\/control -p 2222 -i \/k .*me@host/);
   }
   expect(calls.at(-1)).toContain("-O exit");
   expect(readdirSync(join(stub, "home"))).toEqual(["project"]);
