@@ -61,6 +61,14 @@ test("a turn reports a filling window, and later that there is room again", asyn
   for (const name of ["b", "c", "d", "e", "f", "g", "h", "i"]) {
     writeFileSync(join(agent.cwd, `${name}.txt`), `${name} and what is in it\n`.repeat(170));
   }
+  // The window is known once the server has listed its models.
+  await expect
+    .poll(async () => {
+      await agent.prompt(id, "Hello.");
+      return agent.of("usage_update").at(-1)?.["size"];
+    })
+    .toBe(14_000);
+  const before = pressures(agent).length;
   let reads = 0;
   model.respondWith((body) => {
     const json = body as unknown as Json;
@@ -69,7 +77,7 @@ test("a turn reports a filling window, and later that there is room again", asyn
     return { parts: [call("read_file", { path: `${"bcdefghi"[reads++]}.txt` })], usage };
   });
   await agent.prompt(id, "Read them all.");
-  const told = pressures(agent);
+  const told = pressures(agent).slice(before);
   const levels = told.map(({ level }) => level);
   expect(levels[0]).toBe("low");
   expect(levels).toContain("high");
