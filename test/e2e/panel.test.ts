@@ -28,7 +28,7 @@ describe("the panel in VS Code", () => {
   });
 
   const queue = () => window.panel.getByRole("list", { name: "Queued messages" });
-  const page = () => window.panel.getByRole("region", { name: "Sessions" });
+  const page = () => window.panel.getByRole("region", { name: "Sessions", exact: true });
   const names = () => page().locator(".history-title").allTextContents();
   const bubbles = () => window.panel.locator(".user .bubble").allTextContents();
   const summary = () => window.panel.getByRole("button", { name: /messages summarised/ });

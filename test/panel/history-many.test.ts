@@ -58,7 +58,7 @@ function writeSessions({ home }: { readonly home: string }): void {
 describe("many sessions in the panel", () => {
   const panel = usePanel(() => openPanel({ prepare: writeSessions }));
 
-  const page = () => panel().page.getByRole("region", { name: "Sessions" });
+  const page = () => panel().page.getByRole("region", { name: "Sessions", exact: true });
   const rows = () => page().getByRole("listitem");
 
   test("the list shows sessions while the index is built, and all of them afterwards", async () => {

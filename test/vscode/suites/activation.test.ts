@@ -13,7 +13,9 @@ suite("activation", () => {
   });
 
   test("start-up does not wait for it", () => {
-    assert.deepEqual(extension().packageJSON.activationEvents, ["onStartupFinished"]);
+    // VS Code restores a tab of the last window only with the second one, which it does not derive by itself.
+    const events = ["onStartupFinished", "onWebviewPanel:hermes.session"];
+    assert.deepEqual(extension().packageJSON.activationEvents, events);
   });
 
   test("one of its commands is there once it is active", async () => {
