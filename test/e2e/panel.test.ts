@@ -100,6 +100,8 @@ describe("the panel in VS Code", () => {
     await window.page.keyboard.press("ControlOrMeta+c");
     await window.composer.focus();
     await window.page.keyboard.press("ControlOrMeta+v");
+    // A long pasted text is a chip at first.
+    await window.panel.getByRole("button", { name: "Insert as text instead" }).click();
     await expect.poll(() => window.composer.inputValue()).toContain(`Answer ${QUESTIONS}:`);
     await window.composer.fill("");
   });

@@ -167,6 +167,8 @@ describe("a very long conversation", () => {
     await panel().page.keyboard.press("ControlOrMeta+c");
     await panel().composer.focus();
     await panel().page.keyboard.press("ControlOrMeta+v");
+    // A long pasted text is a chip at first.
+    await panel().page.getByRole("button", { name: "Insert as text instead" }).click();
     await expect.poll(() => panel().composer.inputValue()).toContain(`Answer ${end - 1}:`);
     const copied = await panel().composer.inputValue();
     await panel().composer.fill("");
@@ -206,6 +208,10 @@ describe("a very long answer", () => {
   const panel = usePanel(() => openPanel({ model: model() }));
   const PARAGRAPHS = 3_000;
   const paragraph = (number: number) => panel().page.getByText(`Part ${number} of the *`, { exact: true });
+  const scrollTo = (place: number) =>
+    panel()
+      .page.locator(".transcript")
+      .evaluate((list, top) => list.scrollTo(0, top), place);
 
   test("keeps only its blocks near the view in the page, and its height", async () => {
     const text = Array.from({ length: PARAGRAPHS }, (_, index) => `Part ${index} of the \\*`).join("\n\n");
@@ -223,12 +229,27 @@ describe("a very long answer", () => {
     const before = await height();
     expect(before).toBeGreaterThan(PARAGRAPHS * 15);
     expect(await paragraph(1_000).count()).toBe(0);
-    await panel()
-      .page.locator(".transcript")
-      .evaluate((list) => list.scrollTo(0, 0));
+    await scrollTo(0);
     await paragraph(0).waitFor();
     await expect.poll(() => paragraph(PARAGRAPHS - 1).count()).toBe(0);
     await expect.poll(nodes).toBeLessThan(MAX_NODES);
     expect(Math.abs((await height()) - before)).toBeLessThan(2);
+  });
+
+  test("is copied from the caret to a click far below, with its blocks that are not in the page", async () => {
+    const { page, composer } = panel();
+    // In the middle of the line, which is after the text.
+    await paragraph(0).click();
+    await scrollTo(FAR);
+    await paragraph(PARAGRAPHS - 1).click({ modifiers: ["Shift"] });
+    expect(await paragraph(1_000).count()).toBe(0);
+    await page.keyboard.press("ControlOrMeta+c");
+    await composer.focus();
+    await page.keyboard.press("ControlOrMeta+v");
+    await page.getByRole("button", { name: "Insert as text instead" }).click();
+    await expect.poll(() => composer.inputValue()).toContain(`Part ${PARAGRAPHS - 1} of the *`);
+    const lines = (await composer.inputValue()).split("\n").filter((line) => line.startsWith("Part "));
+    expect(lines).toEqual(Array.from({ length: PARAGRAPHS - 1 }, (_, index) => `Part ${index + 1} of the *`));
+    await expect.poll(() => page.locator("*").count()).toBeLessThan(MAX_NODES);
   });
 });

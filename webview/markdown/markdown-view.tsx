@@ -16,6 +16,7 @@ export function MarkdownView({ text, growing }: { readonly text: StreamedText; r
   const blocks = stream.update(text, !growing);
   useNextTask(stream.isBehind);
   const leaves = text.length > LONG_CHARS;
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const follow = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const href = link?.getAttribute("href");
@@ -28,8 +29,15 @@ export function MarkdownView({ text, growing }: { readonly text: StreamedText; r
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click
     <div class="markdown" dir="auto" onClick={follow}>
       {withParts(blocks).map(([block, ...parts]) => [
-        <Block key={block.id} block={block} parts={parts} leaves={leaves} />,
-        parts.length > 0 && <FoldedParts key={`parts of ${block.id}`} parts={parts} />,
+        <Block key={block.id} block={block} parts={parts} leaves={leaves && !opened.has(block.id)} />,
+        parts.length > 0 && (
+          <FoldedParts
+            key={`parts of ${block.id}`}
+            parts={parts}
+            isOpen={opened.has(block.id)}
+            open={() => setOpened(new Set([...opened, block.id]))}
+          />
+        ),
       ])}
     </div>
   );
@@ -56,19 +64,24 @@ function useNextTask(isBehind: boolean): void {
   });
 }
 
-/** Parts of a long block after its first one. They appear when the user asks, one a task. */
-function FoldedParts({ parts }: { readonly parts: readonly MarkdownBlock[] }) {
-  const [isOpen, open] = useState(false);
+type FoldedPartsProps = {
+  readonly parts: readonly MarkdownBlock[];
+  readonly isOpen: boolean;
+  readonly open: () => void;
+};
+
+/** Parts of a long block after its first one. They appear when the user asks, one a task, and stay in the DOM. */
+function FoldedParts({ parts, isOpen, open }: FoldedPartsProps) {
   const shown = useRef(0);
   if (isOpen) shown.current = Math.min(shown.current + 1, parts.length);
   useNextTask(isOpen && shown.current < parts.length);
   return (
     <>
       {parts.slice(0, shown.current).map((part) => (
-        <Block key={part.id} block={part} parts={[]} leaves />
+        <Block key={part.id} block={part} parts={[]} leaves={false} />
       ))}
       {!isOpen && (
-        <button type="button" class="text-button" onClick={() => open(true)}>
+        <button type="button" class="text-button" onClick={open}>
           Show {sizeOf(parts)}
         </button>
       )}
@@ -216,11 +229,24 @@ function empty(block: HTMLElement, place: Partial<CSSStyleDeclaration>): void {
   block.replaceChildren();
 }
 
-/** The keyboard's focus or the selection is in the element. */
+/** The keyboard's focus, the selection, or the place where the next one begins, is in the element. */
 function isInUse(element: HTMLElement): boolean {
-  const selection = document.getSelection();
-  const isSelected = selection !== null && !selection.isCollapsed && selection.containsNode(element, true);
-  return isSelected || element.contains(document.activeElement);
+  return document.getSelection()?.containsNode(element, true) === true || element.contains(document.activeElement);
+}
+
+/** Fills the empty blocks of `list` in `range` until the browser has copied them. */
+export function fillForCopy(list: HTMLElement, range: Range): void {
+  const blocks = [...list.querySelectorAll(".markdown-block:empty")].filter((block) => range.intersectsNode(block));
+  // The blocks keep their height, so nothing moves.
+  for (const block of blocks) fills.get(block)?.();
+  setTimeout(() => {
+    for (const block of blocks.filter((filled) => filled.hasAttribute("style"))) {
+      block.replaceChildren();
+      // One that has come near the view meanwhile is filled again.
+      viewObserver?.unobserve(block);
+      viewObserver?.observe(block);
+    }
+  });
 }
 
 const TAGS = [

@@ -1,4 +1,5 @@
-/** Copies the selection, including entries inside it that the virtual list has not mounted. */
+/** Copies the selection, including entries inside it that the virtual list has not mounted, and blocks out of view. */
+import { fillForCopy } from "../../markdown/markdown-view.tsx";
 import { contentText } from "../../state/content-text.ts";
 import type { Entry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
@@ -19,6 +20,7 @@ function selectedText(list: HTMLElement, entries: readonly Entry[]): string | un
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return undefined;
   const range = selection.getRangeAt(0);
   if (!range.intersectsNode(list)) return undefined;
+  fillForCopy(list, range);
   const [from, to] = [rowAround(range.startContainer), rowAround(range.endContainer)];
   // A selection that starts before the list, or ends after it, includes all entries on that side.
   const first = from ? indexOf(entries, from) : 0;
