@@ -283,7 +283,7 @@ async function measureMentions(): Promise<readonly Row[]> {
 }
 
 function mention(label: string): MentionItem {
-  const attachment = { kind: "file", uri: `file:///work/src/components/${label}`, label } as const;
+  const attachment = { kind: "file", uri: `file:///project/src/components/${label}`, label } as const;
   return { attachment, detail: "src/components", icon: "file", marks: [[0, 3]] };
 }
 

@@ -200,7 +200,7 @@ describe("the card of a delegation", () => {
   });
 
   test("has the calls of a task under it, folded, and says which task asks for permission", async () => {
-    const diff = { type: "diff", path: "/work/a.txt", oldText: "one\n", newText: "two\n" } as const;
+    const diff = { type: "diff", path: "/project/a.txt", oldText: "one\n", newText: "two\n" } as const;
     await panel().update(
       nestedCall(call, "parser", 1, { title: "Edit a.txt", kind: "edit", status: "completed", content: [diff] }),
     );

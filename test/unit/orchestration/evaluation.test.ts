@@ -32,7 +32,7 @@ function bench(
         if (next instanceof Error) throw next;
         return typeof next === "string" ? next : JSON.stringify(next);
       },
-      look: { cwd: "/work", exists: async (path) => existing.includes(path) },
+      look: { cwd: "/project", exists: async (path) => existing.includes(path) },
       async ask({ question }) {
         questions.push(question);
         return answer;
@@ -147,7 +147,7 @@ describe("facts decide without a judge when they contradict the result", () => {
   });
 
   test("a file that exists and was not changed, unless a command may have written it", async () => {
-    const { evaluate } = bench([GOOD], { existing: ["/work/a.md"] });
+    const { evaluate } = bench([GOOD], { existing: ["/project/a.md"] });
     const summary = "Updated a.md.";
     expect(await evaluate({ summary })).toMatchObject({ kind: "again", verdict: { by: "facts" } });
     expect(await evaluate({ summary, commands: [{ command: "make", exit: 0 }] })).toMatchObject({ kind: "accept" });
@@ -156,7 +156,7 @@ describe("facts decide without a judge when they contradict the result", () => {
   test("a file that was changed is no contradiction, with a relative or an absolute path", async () => {
     const { evaluate } = bench([GOOD, GOOD]);
     const summary = "Created src/a.ts and saved it.";
-    for (const path of ["src/a.ts", "/work/src/a.ts"]) {
+    for (const path of ["src/a.ts", "/project/src/a.ts"]) {
       expect(await evaluate({ summary, files: [{ path, hunks: 1 }] })).toMatchObject({ kind: "accept" });
     }
   });
@@ -200,7 +200,7 @@ describe("a judge that fails accepts the result with a note", () => {
           cancel.abort(new Error("stopped"));
           throw new Error("no answer");
         },
-        look: { cwd: "/work", exists: async () => true },
+        look: { cwd: "/project", exists: async () => true },
         ask: async () => ({ kind: "unavailable" }),
       },
       new Map(),

@@ -10,7 +10,7 @@ function edit(callId: string, path: string, oldText: string | null, newText: str
 }
 
 function factsOf(...entries: readonly NewEntry[]) {
-  const record = new TaskRecord("/work");
+  const record = new TaskRecord("/project");
   for (const entry of entries) record.add(entry);
   return record.facts;
 }
@@ -19,8 +19,8 @@ const LINES = "a\nb\nc\nd\ne\n";
 
 test("names the changed files with their hunks, relative to the working folder", () => {
   const { files } = factsOf(
-    edit("1", "/work/src/a.ts", LINES, "A\nb\nc\nd\nE\n"),
-    edit("2", "/work/new.ts", null, "x\n"),
+    edit("1", "/project/src/a.ts", LINES, "A\nb\nc\nd\nE\n"),
+    edit("2", "/project/new.ts", null, "x\n"),
     edit("3", "/elsewhere/b.ts", "x\n", "y\n"),
   );
   expect(files).toEqual([
@@ -31,18 +31,18 @@ test("names the changed files with their hunks, relative to the working folder",
 });
 
 test("counts an edit once that is recorded again with its problems", () => {
-  const twice = edit("1", "/work/a.ts", LINES, "A\nb\nc\nd\ne\n");
+  const twice = edit("1", "/project/a.ts", LINES, "A\nb\nc\nd\ne\n");
   expect(factsOf(twice, twice).files).toEqual([{ path: "a.ts", hunks: 1 }]);
 });
 
 test("leaves out edits that were refused", () => {
-  const refused: NewEntry = { ...edit("1", "/work/a.ts", "x", "y"), ok: false } as NewEntry;
+  const refused: NewEntry = { ...edit("1", "/project/a.ts", "x", "y"), ok: false } as NewEntry;
   expect(factsOf(refused).files).toEqual([]);
 });
 
 test("names files that only a command changed", () => {
   const change: NewEntry = {
-    ...{ type: "file-change", path: "/work/out.txt", by: "command", source: "1", before: null, position: 1 },
+    ...{ type: "file-change", path: "/project/out.txt", by: "command", source: "1", before: null, position: 1 },
     after: { hash: "0", mode: 0o644 },
   };
   expect(factsOf(change).files).toEqual([{ path: "out.txt", hunks: 0 }]);
