@@ -47,6 +47,7 @@ const HOST_MESSAGES: readonly unknown[] = [
   "facts",
   "history",
   "extension-acted",
+  "context",
   "mentions",
   "task-events",
   "paths-checked",

@@ -105,6 +105,9 @@ export class Panel {
       case "history":
         this.store.apply([{ kind: "history", update: message.update }]);
         break;
+      case "context":
+        this.store.apply([{ kind: "context", sessionId: message.sessionId, context: message.context }]);
+        break;
       case "extension-acted":
         this.store.apply([{ kind: "extension-acted", acted: message.acted }]);
         break;

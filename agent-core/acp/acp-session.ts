@@ -176,7 +176,7 @@ export class AcpSession {
 
   /** Shows how full the window is, before the first answer of this process. An empty session shows nothing. */
   sendUsage(): void {
-    if (this.agent.messages.length > 0) this.#contextPressure(this.agent.contextPressure);
+    if (this.agent.messages.length > 0) this.#contextPressure(this.agent.context.pressure);
   }
 
   /**

@@ -28,7 +28,7 @@ import type { AIAgentOptions } from "./agent-options.ts";
 import { type AgentSetup, sessionCheckpoints, setUpAgent } from "./agent-setup.ts";
 import { AgentShell, hasRunCommands } from "./agent-shell.ts";
 import { recordedQuestions } from "./approvals.ts";
-import type { CompressedEvent, ContextPressureEvent, StatusEvent } from "./callbacks.ts";
+import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
 import type { DelegatingAgent, SubAgents } from "./child-agent.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
@@ -204,9 +204,9 @@ export class AIAgent {
     this.#setup.sampling = { ...rest, ...(effort !== undefined && { reasoningEffort: effort }) };
   }
 
-  /** Fill level of the model's window, an estimate before the first answer. */
-  get contextPressure(): ContextPressureEvent {
-    return this.#context.pressure;
+  /** Fill level and contents of the model's window, estimates before the first answer. */
+  get context(): Pick<ContextKeeper, "pressure" | "contents"> {
+    return this.#context;
   }
 
   /** Tokens of the model's context. */

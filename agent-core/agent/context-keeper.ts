@@ -7,6 +7,7 @@ import { CHARS_A_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } 
 import type { Hooks } from "../hooks/hook.ts";
 import type { Message } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
+import type { HermesContext } from "../protocol/sessions.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type Compression, type Conversation, droppedCount } from "../sessions/conversation.ts";
@@ -15,6 +16,7 @@ import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { CompressedEvent, ContextPressureEvent, StatusEvent } from "./callbacks.ts";
+import { contextParts, type RequestTexts } from "./context-parts.ts";
 import { MemoryFlush } from "./memory-flush.ts";
 import type { Notifier } from "./notifier.ts";
 import { compressionEntry, type SessionRecord } from "./session-record.ts";
@@ -49,8 +51,9 @@ export type ContextKeeperOptions = {
   readonly summaryWindow: () => number | undefined;
   /** Tokens of the model's context. */
   readonly window: () => number;
-  /** Text that each request contains besides the conversation: system prompt and tools. */
-  readonly overhead: () => string;
+  /** Texts that each request contains besides the conversation. */
+  readonly overhead: () => Omit<RequestTexts, "messages">;
+  readonly usageByModel: () => HermesContext["models"];
   /** Lets the model save notes to memory before messages are dropped. */
   readonly flush: MemoryFlush;
   readonly journal: (entry: NewEntry) => void;
@@ -98,6 +101,15 @@ export class ContextKeeper {
     const share = used / window;
     if (this.#isFull && share >= hardLimit) return { used, window, level: "full" };
     return { used, window, level: share < softLimit ? "low" : "high" };
+  }
+
+  /** Contents of the window, and usage of the session. */
+  async contents(signal: AbortSignal): Promise<HermesContext> {
+    const { conversation, overhead, usageByModel } = this.#options;
+    const { used, window } = this;
+    const parts = contextParts({ ...overhead(), messages: conversation.messages }, used);
+    const canCompress = (await this.#plan(this.#manualRequest(undefined), signal)) !== undefined;
+    return { used, window, parts, canCompress, models: usageByModel() };
   }
 
   /** Note for the model when the window is filling up. */
@@ -153,25 +165,37 @@ export class ContextKeeper {
    * dropped.
    */
   compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
-    // The user wants a shorter conversation, even if the window has room.
-    const most = (this.#estimate() - this.#overheadTokens()) * MANUAL_SHARE;
-    return this.#compress({ focus, share: 0, most }, signal);
+    return this.#compress(this.#manualRequest(focus), signal);
   }
 
-  async #compress(
+  /** The user wants a shorter conversation, even if the window has room. */
+  #manualRequest(focus: string | undefined): CompressRequest {
+    const most = (this.#estimate() - this.#overheadTokens()) * MANUAL_SHARE;
+    return { focus, share: 0, most };
+  }
+
+  /** Undefined when nothing can be dropped. */
+  async #plan(
     { focus, share, most = Number.POSITIVE_INFINITY }: CompressRequest,
     signal: AbortSignal,
-  ): Promise<CompressedEvent | undefined> {
-    const { conversation, engine, journal, onCompressed } = this.#options;
-    const before = this.#meter.scaled(this.#estimate());
+  ): Promise<CompressionPlan | undefined> {
+    const { conversation, engine } = this.#options;
     const { transcript, compression } = conversation;
     // The plan uses our estimate; the window uses the provider's count.
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
-    const plan = await engine.plan({ said: transcript, compression, target, enough, focus }, signal);
+    return engine.plan({ said: transcript, compression, target, enough, focus }, signal);
+  }
+
+  async #compress(request: CompressRequest, signal: AbortSignal): Promise<CompressedEvent | undefined> {
+    const { conversation, engine, journal, onCompressed } = this.#options;
+    const { focus, share, most } = request;
+    const before = this.#meter.scaled(this.#estimate());
+    const { transcript, compression } = conversation;
+    const plan = await this.#plan(request, signal);
     // A manual compression does not show whether automatic ones are useful.
-    const isAutomatic = most === Number.POSITIVE_INFINITY;
+    const isAutomatic = most === undefined;
     if (plan === undefined) {
       if (isAutomatic) this.#recordSaving(before, before);
       return undefined;
@@ -279,7 +303,8 @@ export class ContextKeeper {
   }
 
   #overheadTokens(): number {
-    return textTokens(this.#options.overhead().length);
+    const { systemPrompt, schemas } = this.#options.overhead();
+    return textTokens(systemPrompt.length + schemas.length);
   }
 }
 
@@ -311,7 +336,8 @@ export function createContextKeeper(
       return model === undefined ? undefined : modelInfo(model.model, setup.modelFacts(model)).contextWindow;
     },
     window,
-    overhead: () => systemPrompt() + catalogue.schemaText,
+    overhead: () => ({ systemPrompt: systemPrompt(), schemas: catalogue.schemaText }),
+    usageByModel: () => setup.ledger.models,
     flush: new MemoryFlush({
       ...{ auxiliary, systemPrompt, contextFor, hooks, notify: notifyStatus },
       tools: () => catalogue.tools,

@@ -74,10 +74,15 @@ export function estimateTokens(messages: readonly Message[]): number {
 export function messageTokens(message: Message): number {
   let tokens = known.get(message);
   if (tokens === undefined) {
-    tokens = MESSAGE_TOKENS + images(message) * IMAGE_TOKENS + textTokens(size(message));
+    tokens = MESSAGE_TOKENS + pictureTokens(message) + textTokens(size(message));
     known.set(message, tokens);
   }
   return tokens;
+}
+
+/** Estimate for the pictures of a message. */
+export function pictureTokens(message: Message): number {
+  return images(message) * IMAGE_TOKENS;
 }
 
 /** Estimate for a number of characters. */

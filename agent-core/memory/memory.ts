@@ -178,7 +178,8 @@ function undoneText({ before, after }: MemoryWrite): string {
 /** Memory as text for a session's prompt, frozen at the session's start. */
 export type MemorySnapshot = { readonly [Target in MemoryTarget]: string | undefined };
 
-const HEADS: Readonly<Record<MemoryTarget, string>> = {
+/** First words of the memory in a prompt. */
+export const MEMORY_HEADS: Readonly<Record<MemoryTarget, string>> = {
   memory: "MEMORY (your notes from earlier sessions)",
   user: "USER (what you know of the user)",
 };
@@ -206,7 +207,7 @@ async function shown(
     notes = await memory.read(target);
   } catch (error) {
     onDefect(`The memory cannot be read: ${messageOf(error)}`);
-    return `${HEADS[target]} [cannot be read at the moment: do not take it for empty]`;
+    return `${MEMORY_HEADS[target]} [cannot be read at the moment: do not take it for empty]`;
   }
   if (notes.length === 0) return undefined;
   const used = notesLength(notes);
@@ -215,6 +216,6 @@ async function shown(
     const threat = isBad(note);
     return threat === undefined ? note : `[an entry was left out: it holds ${threat}]`;
   });
-  const head = `${HEADS[target]} [${Math.round((used / limit) * 100)} % — ${used}/${limit} characters]`;
+  const head = `${MEMORY_HEADS[target]} [${Math.round((used / limit) * 100)} % — ${used}/${limit} characters]`;
   return `${head}\n${formatNotes(safe).trimEnd()}`;
 }

@@ -32,7 +32,8 @@ const TAG = "project_instructions";
 
 const FRONT_MATTER = /^---\r?\n[\s\S]*?\r?\n---\r?\n/;
 
-const INTRODUCTION = "The project's own instructions. The user's messages take precedence over them.";
+/** First words of the instructions in a prompt. */
+export const INSTRUCTIONS_HEAD = "The project's own instructions. The user's messages take precedence over them.";
 
 /** Instructions for a session in the absolute folder `cwd`; undefined for a project without any. */
 export async function projectContext(cwd: string, files: ContextFiles): Promise<string | undefined> {
@@ -40,7 +41,7 @@ export async function projectContext(cwd: string, files: ContextFiles): Promise<
   for (const kind of kinds) {
     const shown = (await kind(folders, files)).map(({ path, text }) => presentFile(relative(cwd, path) || path, text));
     const texts = shown.filter((text) => text !== undefined);
-    if (texts.length > 0) return [INTRODUCTION, ...texts].join("\n\n");
+    if (texts.length > 0) return [INSTRUCTIONS_HEAD, ...texts].join("\n\n");
   }
   return undefined;
 }

@@ -9,6 +9,9 @@ const DEFAULT_IDENTITY = `\
 You are Hermes, a coding agent that works inside the user's editor. You read, change and run real code in the user's \
 workspace through your tools, and you answer in plain, short Markdown.`;
 
+/** First words of the layer about the machine. */
+export const PLACE_HEAD = "Working folder: ";
+
 /** Line of guidance; left out when one of its tools is missing. */
 type Guidance = { readonly text: string; readonly tools?: readonly string[] };
 
@@ -97,7 +100,7 @@ function guidance({ tools }: PromptFacts): string {
 
 function place({ cwd, otherFolders, operatingSystem, date }: PromptFacts): string {
   return [
-    `Working folder: ${cwd}`,
+    `${PLACE_HEAD}${cwd}`,
     ...otherFolders.map((folder) => `Further workspace folder: ${folder}`),
     `Operating system: ${operatingSystem}`,
     `Date: ${date}`,

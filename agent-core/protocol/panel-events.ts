@@ -15,7 +15,7 @@ import { Attachment, Attachments, MentionItem } from "./attachments.ts";
 import { HermesExtensionItem } from "./extensions.ts";
 import { HermesProcess } from "./processes.ts";
 import { HermesRestoredFile } from "./restores.ts";
-import { HermesBuilding, HermesEarlier, HermesSandbox, HermesShelf } from "./sessions.ts";
+import { HermesBuilding, HermesContext, HermesEarlier, HermesSandbox, HermesShelf } from "./sessions.ts";
 import { HermesOffer } from "./settings.ts";
 
 /** A record of ACP, which the agent's side has checked. */
@@ -316,6 +316,12 @@ export const HostMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("facts"), facts: WorkspaceFacts }),
   z.object({ type: z.literal("history"), update: HistoryUpdate }),
   z.object({ type: z.literal("extension-acted"), acted: ExtensionActed }),
+  /** Answer to `context-show`. `problem`: one line. */
+  z.object({
+    type: z.literal("context"),
+    sessionId: z.string(),
+    context: z.union([HermesContext, z.object({ problem: z.string() })]),
+  }),
   /** Matches of a `mention-search`, best first. A later message with the same id replaces them. */
   z.object({
     type: z.literal("mentions"),

@@ -108,6 +108,8 @@ const tasks = [
 ] as const;
 
 const context = [
+  /** Requests the contents of the model's window. */
+  z.object({ type: z.literal("context-show") }),
   /** Requests the matches of the text after `@`. `id`: number of the search; matches of an older one are dropped. */
   z.object({ type: z.literal("mention-search"), id: z.int().min(0), query: z.string().max(1_000) }),
   /** The user dropped these resources on the panel. */

@@ -1,7 +1,7 @@
 /** Stored and open sessions: start, list, search, import, pages of history, rewind. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import { nothing } from "./method.ts";
+import { inSession, nothing } from "./method.ts";
 
 /** `_meta.hermes` of `session/new` and `session/load`. */
 export const HermesSessionMeta = z.object({
@@ -166,6 +166,41 @@ export type HermesEarlierPage = z.infer<typeof HermesEarlierPage>;
 export const HermesRewind = z.object({ sessionId: z.string(), position: z.int().min(0) });
 export type HermesRewind = z.infer<typeof HermesRewind>;
 
+/**
+ * Part of a model's window. `answers`: with reasoning and tool calls. `notes`: the agent's own, such as the summary of older
+ * messages.
+ */
+export const HermesContextPart = z.enum([
+  ...["system-prompt", "instructions", "memory", "skills", "tools", "notes"],
+  ...["user", "answers", "results", "pictures"],
+] as const);
+export type HermesContextPart = z.infer<typeof HermesContextPart>;
+
+/** Contents of the window of a session's model, and usage of the session. Counts are tokens. */
+export const HermesContext = z.object({
+  used: z.number(),
+  window: z.number(),
+  /** Estimates whose sum is `used`. */
+  parts: z.array(z.object({ part: HermesContextPart, tokens: z.number() })).readonly(),
+  /** `/compress` would shorten the conversation. */
+  canCompress: z.boolean(),
+  /** Usage by model, first used first. `model`: an id of the config option `model`. */
+  models: z
+    .array(
+      z.object({
+        model: z.string(),
+        inputTokens: z.number(),
+        /** Part of `inputTokens`. */
+        cachedInputTokens: z.number(),
+        outputTokens: z.number(),
+        /** US dollars; missing when unknown. */
+        costUsd: z.number().exactOptional(),
+      }),
+    )
+    .readonly(),
+});
+export type HermesContext = z.infer<typeof HermesContext>;
+
 /** Text of the user message at that position; null when the message is not the user's. */
 export const HermesRewound = z.object({ prompt: z.string().nullable() });
 export type HermesRewound = z.infer<typeof HermesRewound>;
@@ -204,6 +239,8 @@ export const sessionMethods = {
   search: { name: "_hermes/session/search", params: HermesSearch, result: HermesSearchHits },
   /** A page of the conversation before the replayed part. */
   earlier: { name: "_hermes/session/earlier", params: HermesEarlierRequest, result: HermesEarlierPage },
+  /** Contents of the model's window. Allowed while a turn runs. */
+  context: { name: "_hermes/session/context", params: inSession, result: HermesContext },
   /** Removes the messages from a position on. Refused (-32600) while a turn runs. */
   rewind: { name: "_hermes/session/rewind", params: HermesRewind, result: HermesRewound },
   /** Imports the sessions of an original Hermes home. Fails with -32603 and the reason. */

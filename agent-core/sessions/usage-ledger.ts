@@ -1,15 +1,15 @@
 /** Usage and cost of a session's model calls. */
+
+import type { HermesContext } from "../protocol/sessions.ts";
 import { choiceId, choiceOf } from "../providers/choice.ts";
 import type { ModelPrice } from "../providers/model-info.ts";
 import type { ResolvedModel } from "../providers/resolve.ts";
 import type { Usage } from "../providers/wire/wire.ts";
-import type { EntryOf, JournalEntry } from "./entry.ts";
+import type { JournalEntry } from "./entry.ts";
 import type { NewEntry } from "./journal.ts";
 
 /** Providers give prices per million tokens. */
 const PRICED_TOKENS = 1_000_000;
-
-type UsageEntry = Omit<EntryOf<"usage">, "at">;
 
 export type UsageSum = Usage & {
   /** US dollars; undefined when any price is unknown. */
@@ -24,8 +24,10 @@ export function costOf(usage: Usage, price: ModelPrice | undefined): number | un
   return (fresh * price.input + cachedInputTokens * price.cachedInput + outputTokens * price.output) / PRICED_TOKENS;
 }
 
-export function sumUsage(entries: readonly UsageEntry[]): UsageSum {
-  const sum = (field: (entry: UsageEntry) => number): number =>
+type PricedUsage = Usage & { readonly costUsd?: number | undefined };
+
+export function sumUsage(entries: readonly PricedUsage[]): UsageSum {
+  const sum = (field: (entry: PricedUsage) => number): number =>
     entries.reduce((total, entry) => total + field(entry), 0);
   const costs = entries.map(({ costUsd }) => costUsd);
   return {
@@ -44,30 +46,29 @@ type LedgerPorts = {
 
 /** Running total of a session, including the running turn. */
 export class UsageLedger {
-  #sum: UsageSum;
+  /** Sums by model, first used first. */
+  readonly #models = new Map<string, UsageSum>();
   readonly #ports: LedgerPorts;
 
   /** `entries`: the journal of earlier turns. */
   constructor(entries: readonly JournalEntry[], ports: LedgerPorts) {
-    this.#sum = sumUsage(entries.filter((entry) => entry.type === "usage"));
     this.#ports = ports;
+    for (const entry of entries) if (entry.type === "usage") this.#add(entry.model, entry);
   }
 
   get sum(): UsageSum {
-    return this.#sum;
+    return sumUsage([...this.#models.values()]);
+  }
+
+  get models(): HermesContext["models"] {
+    return [...this.#models].map(([model, { inputTokens, cachedInputTokens, outputTokens, costUsd }]) => {
+      return { model, inputTokens, cachedInputTokens, outputTokens, ...(costUsd !== undefined && { costUsd }) };
+    });
   }
 
   /** Adds one model call. Without a price the total cost becomes unknown. */
   add(usage: Usage, model: ResolvedModel): void {
-    const costUsd = costOf(usage, this.#ports.priceOf(model));
-    const before = this.#sum;
-    this.#sum = {
-      inputTokens: before.inputTokens + usage.inputTokens,
-      outputTokens: before.outputTokens + usage.outputTokens,
-      cachedInputTokens: before.cachedInputTokens + usage.cachedInputTokens,
-      reasoningTokens: before.reasoningTokens + usage.reasoningTokens,
-      costUsd: before.costUsd === undefined || costUsd === undefined ? undefined : before.costUsd + costUsd,
-    };
+    this.#add(choiceId(choiceOf(model)), { ...usage, costUsd: costOf(usage, this.#ports.priceOf(model)) });
   }
 
   /** Writes the total of several calls to the journal. */
@@ -81,5 +82,10 @@ export class UsageLedger {
   addAuxiliary(usage: Usage, model: ResolvedModel): void {
     this.add(usage, model);
     this.record(usage, model);
+  }
+
+  #add(model: string, usage: PricedUsage): void {
+    const before = this.#models.get(model);
+    this.#models.set(model, sumUsage(before === undefined ? [usage] : [before, usage]));
   }
 }

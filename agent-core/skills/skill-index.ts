@@ -8,7 +8,9 @@ const SHORT_CHARS = 60;
 /** Category of skills without one. */
 const NO_CATEGORY = "general";
 
-const HEAD = "Skills (before work that one describes, read it with skill_view; the user may name one as /name):";
+/** First line of the index. */
+export const SKILLS_HEAD =
+  "Skills (before work that one describes, read it with skill_view; the user may name one as /name):";
 
 /** Undefined without skills. When not all fit, skills of the project and of the user come first. */
 export function skillIndex(skills: readonly KnownSkill[]): string | undefined {
@@ -28,7 +30,7 @@ function rendered(shown: readonly KnownSkill[], count: number): string {
     return [`${category}:`, ...each].join("\n");
   });
   const more = rest === 0 ? [] : [`${rest} more: skills_list.`];
-  return [HEAD, ...lines, ...more].join("\n");
+  return [SKILLS_HEAD, ...lines, ...more].join("\n");
 }
 
 /** Names and descriptions by category. */

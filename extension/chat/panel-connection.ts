@@ -55,6 +55,11 @@ export class PanelConnection {
     this.#post?.({ type: "extension-acted", acted });
   }
 
+  /** Reaches only a panel that runs, whose page shows the contents of the window. */
+  context(sessionId: string, context: Extract<HostMessage, { type: "context" }>["context"]): void {
+    this.#post?.({ type: "context", sessionId, context });
+  }
+
   /** Reaches only a panel that runs: the search was the panel's. */
   mentions(found: Omit<Extract<HostMessage, { type: "mentions" }>, "type">): void {
     this.#post?.({ type: "mentions", ...found });

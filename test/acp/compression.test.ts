@@ -112,6 +112,34 @@ test("a conversation that fills the window is compressed, and a load still repla
   expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("[COMPRESSED:");
 });
 
+test("a client gets the contents of the window and the usage by model, also after a load", async () => {
+  const { agent } = await start();
+  writeFileSync(join(agent.cwd, "AGENTS.md"), "Write tests first. ".repeat(50));
+  const id = await agent.newSession();
+  const contents = async () => (await agent.request("_hermes/session/context", { sessionId: id })).result as Json;
+  await agent.prompt(id, "Question");
+  const first = await contents();
+  const parts = first["parts"] as { part: string; tokens: number }[];
+  const tokens = Object.fromEntries(parts.map(({ part, tokens }) => [part, tokens]));
+  expect(parts.reduce((sum, part) => sum + part.tokens, 0)).toBe(first["used"]);
+  expect(first).toMatchObject({ used: pressures(agent).at(-1)?.used, canCompress: false });
+  expect(first["window"]).toBeGreaterThan(Number(first["used"]));
+  for (const part of ["system-prompt", "instructions", "tools", "user", "answers"]) {
+    expect(tokens[part], part).toBeGreaterThan(0);
+  }
+  const [model] = first["models"] as Json[];
+  expect(model).toMatchObject({ model: expect.stringContaining("test-model") });
+  expect(model?.["outputTokens"]).toBeGreaterThanOrEqual(500);
+  for (let turn = 0; turn < 3; turn++) await agent.prompt(id, `Question ${turn}`);
+  const later = await contents();
+  expect(later["canCompress"]).toBe(true);
+  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  expect((await contents())["models"]).toEqual(later["models"]);
+  expect(await agent.request("_hermes/session/context", { sessionId: "none" })).toMatchObject({
+    error: { code: expect.any(Number) },
+  });
+});
+
 test("/compress compresses at once, with a focus", async () => {
   const { agent, model } = await start({ session: { compaction: {} } });
   const id = await agent.newSession();

@@ -5,11 +5,12 @@ import type {
   PanelEvent,
   WorkspaceFacts,
 } from "../../agent-core/protocol/panel-events.ts";
+import type { HermesContext } from "../../agent-core/protocol/sessions.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
 import { asBatch } from "./entry-list.ts";
 import { endAct, seeExtensions, withAct } from "./extensions.ts";
 import { addRestored, previewRestore, rewindTo } from "./restore.ts";
-import { announce, type PanelState, type Route, withoutSession } from "./state.ts";
+import { announce, type ContextProblem, type PanelState, type Route, withoutSession } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
 import { appendOutput, endTerminal } from "./tool-calls.ts";
 import { addEntry } from "./transcript.ts";
@@ -21,6 +22,11 @@ import { changeRoute, updateFacts, updateHistory } from "./workspace.ts";
 export type LocalEvent =
   | { readonly kind: "facts"; readonly facts: WorkspaceFacts }
   | { readonly kind: "history"; readonly update: HistoryUpdate }
+  | {
+      readonly kind: "context";
+      readonly sessionId: string;
+      readonly context: HermesContext | ContextProblem;
+    }
   | { readonly kind: "route"; readonly route: Partial<Route> }
   /** The panel asked for an action on an extension. */
   | { readonly kind: "extension-asked"; readonly id: string }
@@ -58,6 +64,7 @@ const handlers: Handlers = {
   facts: updateFacts,
   route: changeRoute,
   history: updateHistory,
+  context: (state, { sessionId, context }) => (sessionId === state.sessionId ? { ...state, context } : state),
   "extension-asked": (state, { id }) => withAct(state, id, { isRunning: true }),
   "extension-acted": endAct,
   "extensions-seen": seeExtensions,

@@ -20,7 +20,7 @@ import type {
   RestorePreview,
   WorkspaceFacts,
 } from "../../agent-core/protocol/panel-events.ts";
-import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
+import type { HermesContext, HermesEarlier } from "../../agent-core/protocol/sessions.ts";
 import type { Activity, CompressionUpdate, ContextPressure, RetryUpdate } from "./agent-meta.ts";
 import type { TaskRef } from "./delegation.ts";
 import type { StreamedText } from "./streamed-text.ts";
@@ -161,6 +161,9 @@ export type UsageState = {
   readonly pressure: ContextPressure;
 };
 
+/** Reason why the contents cannot be shown, in one line. */
+export type ContextProblem = { readonly problem: string };
+
 /** The page shown. Only the panel changes it; without a page the panel shows the conversation. */
 export type Route = {
   /** The list of stored sessions; it covers the other pages. */
@@ -217,6 +220,8 @@ export type PanelState = {
   readonly questions: readonly QuestionRequest[];
   readonly queue: readonly QueuedPrompt[];
   readonly usage: UsageState | undefined;
+  /** Contents of the window, since the user has opened their page. */
+  readonly context: HermesContext | ContextProblem | undefined;
   readonly configOptions: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
   /** Ids of the calls whose changes of the memory were undone. */
@@ -269,6 +274,7 @@ export const emptyState: PanelState = {
   questions: [],
   queue: [],
   usage: undefined,
+  context: undefined,
   configOptions: [],
   commands: [],
   undoneMemory: [],

@@ -68,11 +68,14 @@ async function changeOption(session: AcpSession, id: string, value: string): Pro
   return undefined;
 }
 
-/** Earlier pages, rewind, restores. */
+/** Earlier pages, contents of the window, rewind, restores. */
 export function registerConversationMethods(app: AgentApp, server: AgentServer): void {
   // Allowed while a turn runs.
   onClientRequest(app, sessionMethods.earlier, ({ params: { sessionId, ...page }, signal }) =>
     server.session(sessionId).earlier.page({ ...page, signal }),
+  );
+  onClientRequest(app, sessionMethods.context, ({ params, signal }) =>
+    server.session(params.sessionId).agent.context.contents(signal),
   );
   onClientRequest(app, sessionMethods.rewind, ({ params: { sessionId, position } }) => {
     const session = server.session(sessionId);

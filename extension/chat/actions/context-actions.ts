@@ -1,12 +1,17 @@
-/** Messages of the panel about attachments: the search after `@`, drops, the dialog for files, the suggestion. */
+/** Messages of the panel about context: the model's window, the search after `@`, drops, picked files, the suggestion. */
 import * as vscode from "vscode";
+import { messageOf } from "../../../agent-core/platform/errors.ts";
+import { call } from "../../../agent-core/protocol/method.ts";
+import { sessionMethods } from "../../../agent-core/protocol/sessions.ts";
 import { type AttachedFiles, attachFiles } from "../../context/attach-files.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
 import { withErrorMessage } from "../with-error-message.ts";
 
-type ContextActions = PanelActions<"mention-search" | "attach-dropped" | "attach-pick" | "attach-suggested">;
+type ContextActions = PanelActions<
+  "context-show" | "mention-search" | "attach-dropped" | "attach-pick" | "attach-suggested"
+>;
 
 export function contextActions(
   { mentions, suggestion }: Pick<Services, "mentions" | "suggestion">,
@@ -18,6 +23,15 @@ export function contextActions(
     for (const text of refused) panel.shown.log.push({ kind: "notice", severity: "warning", text });
   };
   return {
+    "context-show": async () => {
+      const { sessionId, agent } = panel.shown;
+      if (sessionId === undefined || !agent.offers.hermes) return;
+      try {
+        connection.context(sessionId, await call(await agent.agent(), sessionMethods.context, { sessionId }));
+      } catch (error) {
+        connection.context(sessionId, { problem: messageOf(error) });
+      }
+    },
     "mention-search": ({ id, query }) => mentions.search(connection, id, query),
     "attach-dropped": async ({ uris }) => attach(await attachFiles(uris.flatMap(parsed), { within: true })),
     "attach-pick": () =>

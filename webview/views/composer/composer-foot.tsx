@@ -1,20 +1,23 @@
 /** Line under the composer's text: options of the session, fill level of the context, stop and send. */
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ContextPressure } from "../../state/agent-meta.ts";
 import type { UsageState } from "../../state/state.ts";
 import { ConfigPicker } from "../config-picker.tsx";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { formatCount } from "../words.ts";
+import { ContextPage, percent } from "./context-page.tsx";
 
 export function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly onSend: () => void }) {
   const { store, post } = usePanel();
-  const { running, configOptions, usage } = store.shown.value;
+  const { running, configOptions, usage, sessionId } = store.shown.value;
   return (
     <div class="composer-foot">
       <div class="pickers">
         {configOptions.map((option) => option.type === "select" && <ConfigPicker key={option.id} option={option} />)}
       </div>
-      {usage && <UsageMeter usage={usage} />}
+      {usage && <ContextMeter key={sessionId} usage={usage} />}
       {running && (
         <button
           type="button"
@@ -48,15 +51,59 @@ const pressureNotes: Readonly<Record<ContextPressure, string>> = {
   full: "\nFull: the agent can summarise no more, and withholds tools with long results. Start a new session.",
 };
 
-/** Fill level of the context window, and cost of the session. */
-function UsageMeter({ usage: { used, size, cost, pressure } }: { readonly usage: UsageState }) {
-  const share = size > 0 ? Math.min(100, Math.round((used / size) * 100)) : 0;
+/** Fill level of the context window, and cost of the session. Agents other than Hermes say no more than that. */
+function ContextMeter({ usage }: { readonly usage: UsageState }) {
+  const { isForeign } = usePanel().store.shown.value;
+  const { used, size, cost, pressure } = usage;
+  const share = percent(used, size);
   const price = cost ? ` · ${cost.amount.toFixed(2)} ${cost.currency}` : "";
   const label = `Context: ${formatCount(used)} of ${formatCount(size)} tokens (${share} %)${price}${pressureNotes[pressure]}`;
+  const box = useRef<HTMLSpanElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => (isOpen ? onPressOutside(box, () => setOpen(false)) : undefined), [isOpen]);
+  const close = (): void => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  const className = `usage usage-${pressure}`;
+  if (isForeign) {
+    return (
+      <span class={className} title={label}>
+        <meter min={0} max={100} value={share} aria-label={label} />
+        {share}%
+      </span>
+    );
+  }
   return (
-    <span class={`usage usage-${pressure}`} title={label}>
-      <meter min={0} max={100} value={share} aria-label={label} />
-      {share}%
+    <span
+      ref={box}
+      onFocusOut={({ relatedTarget }) => {
+        if (relatedTarget instanceof Node && box.current?.contains(relatedTarget) === false) setOpen(false);
+      }}
+    >
+      <button
+        type="button"
+        ref={button}
+        class={className}
+        title={label}
+        aria-label={label}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <meter min={0} max={100} value={share} aria-hidden="true" />
+        {share}%
+      </button>
+      {isOpen && <ContextPage usage={usage} close={close} />}
     </span>
   );
+}
+
+function onPressOutside(box: RefObject<HTMLElement | null>, act: () => void): () => void {
+  const onPress = ({ target }: Event): void => {
+    if (target instanceof Node && box.current?.contains(target) === false) act();
+  };
+  document.addEventListener("pointerdown", onPress);
+  return () => document.removeEventListener("pointerdown", onPress);
 }

@@ -1,0 +1,141 @@
+/** Page above the composer: contents of the context window, and usage of the session. */
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { HermesContext, HermesContextPart } from "../../../agent-core/protocol/sessions.ts";
+import type { UsageState } from "../../state/state.ts";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+import { placeAbove } from "../place-above.ts";
+import { formatCost, formatCount } from "../words.ts";
+
+type ContextPageProps = { readonly usage: UsageState; readonly close: () => void };
+
+export function ContextPage({ usage, close }: ContextPageProps) {
+  const { store, post } = usePanel();
+  const { context, running } = store.shown.value;
+  const page = useRef<HTMLDivElement>(null);
+  // A new figure of the meter means new contents.
+  useEffect(() => post({ type: "context-show" }), [usage, running]);
+  useLayoutEffect(() => {
+    const place = (): void => placeAbove(page.current, page.current?.closest(".composer") ?? null);
+    place();
+    page.current?.focus();
+    window.addEventListener("resize", place);
+    return () => window.removeEventListener("resize", place);
+  }, []);
+  return (
+    <div
+      ref={page}
+      class="context-page"
+      role="dialog"
+      aria-label="Context window"
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        close();
+      }}
+    >
+      <div class="context-head">
+        <h2>Context window</h2>
+        <button type="button" class="icon-button" title="Close (Escape)" aria-label="Close" onClick={close}>
+          <Icon name="close" />
+        </button>
+      </div>
+      {context === undefined && <p class="context-note">Loading…</p>}
+      {context !== undefined && "problem" in context && <p role="alert">{context.problem}</p>}
+      {context !== undefined && "parts" in context && <Contents context={context} running={running} close={close} />}
+    </div>
+  );
+}
+
+const partNames: Readonly<Record<HermesContextPart, string>> = {
+  "system-prompt": "System prompt",
+  instructions: "Project instructions",
+  memory: "Memory",
+  skills: "List of skills",
+  tools: "Tools",
+  notes: "Summary and notes",
+  user: "Your messages",
+  answers: "Answers",
+  results: "Tool results",
+  pictures: "Pictures",
+};
+
+type ContentsProps = { readonly context: HermesContext; readonly running: boolean; readonly close: () => void };
+
+function Contents({ context: { used, window, parts, models, canCompress }, running, close }: ContentsProps) {
+  const { post } = usePanel();
+  const free = formatCount(Math.max(0, window - used));
+  const compress = (): void => {
+    close();
+    post({ type: "prompt", text: "/compress" });
+  };
+  return (
+    <>
+      <p>
+        {formatCount(used)} of {formatCount(window)} tokens ({percent(used, window)} %), {free} free
+      </p>
+      <ul class="context-parts" aria-label="Estimated tokens of each part">
+        {parts.map(
+          ({ part, tokens }) => tokens > 0 && <Part key={part} name={partNames[part]} of={used} tokens={tokens} />,
+        )}
+      </ul>
+      <p class="context-note">The parts are estimated.</p>
+      {models.length > 0 && (
+        <>
+          <h3>Session so far</h3>
+          <ul class="context-models" aria-label="Tokens and cost by model">
+            {models.map((model) => (
+              <li key={model.model}>
+                <bdi>{model.model}</bdi>
+                <span class="context-note">{usageText(model)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <button
+        type="button"
+        class="button button-small button-secondary"
+        disabled={running || !canCompress}
+        title={compressTitle(running, canCompress)}
+        onClick={compress}
+      >
+        Compress Now
+      </button>
+    </>
+  );
+}
+
+type PartProps = { readonly name: string; readonly tokens: number; readonly of: number };
+
+function Part({ name, tokens, of }: PartProps) {
+  return (
+    <li>
+      <span>{name}</span>
+      <span class="context-count">
+        {formatCount(tokens)}
+        <span class="visually-hidden"> tokens</span>
+      </span>
+      <meter min={0} max={of} value={tokens} aria-hidden="true" />
+    </li>
+  );
+}
+
+function usageText({ inputTokens, cachedInputTokens, outputTokens, costUsd }: HermesContext["models"][number]): string {
+  const cached = cachedInputTokens > 0 ? ` (${formatCount(cachedInputTokens)} cached)` : "";
+  const cost = costUsd === undefined ? " · cost unknown" : ` · ${formatCost(costUsd) ?? "$0"}`;
+  return `${formatCount(inputTokens)} in${cached}, ${formatCount(outputTokens)} out${cost}`;
+}
+
+function compressTitle(running: boolean, canCompress: boolean): string {
+  if (running) return "Not while a turn runs";
+  return canCompress
+    ? "Replace older messages by a summary for the model"
+    : "The conversation is too short to compress";
+}
+
+/** Whole percent, at most 100. */
+export function percent(used: number, size: number): number {
+  return size > 0 ? Math.min(100, Math.round((used / size) * 100)) : 0;
+}
