@@ -61,6 +61,8 @@ export class Panel {
   readonly paths = new PathLinks((paths) => this.post({ type: "check-paths", paths }));
   /** Increases with each request to focus the composer. */
   readonly composerFocus = signal(0);
+  /** Requests to find in the conversation since the find bar was closed; 0: it is closed. */
+  readonly findRequests = signal(0);
   readonly #host: PanelHost;
   readonly #clock: PanelClock;
   readonly #channel: Channel;
@@ -154,6 +156,15 @@ export class Panel {
     const draft = this.draft.value.text;
     if (draft === text) this.write("");
     else if (draft.startsWith(`${text}\n\n`)) this.write(draft.slice(text.length + 2));
+  }
+
+  /** Opens the find bar of the conversation shown. */
+  find(): void {
+    if (this.store.state.route.sessions) this.closeSessions();
+    this.#go({ extensions: false, setup: false });
+    const { entries, open } = this.store.state;
+    if (this.#task !== undefined) this.#task.view.find();
+    else if (entries.length > 0 || open !== undefined) this.findRequests.value += 1;
   }
 
   /** Opens the list of stored sessions and focuses its search. */
@@ -273,6 +284,9 @@ export class Panel {
         break;
       case "show-extensions":
         this.showExtensions();
+        break;
+      case "find":
+        this.find();
         break;
       case "show-setup":
         this.#go({ setup: true });

@@ -294,6 +294,8 @@ export const PanelCommand = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("show-sessions") }),
   z.object({ kind: z.literal("show-extensions") }),
   z.object({ kind: z.literal("show-setup") }),
+  /** Opens the find bar of the conversation. */
+  z.object({ kind: z.literal("find") }),
 ]);
 export type PanelCommand = z.infer<typeof PanelCommand>;
 

@@ -30,6 +30,7 @@ export const commands: CommandTable = {
   "hermes.moveToSideBar": ({ tabs }) => tabs.moveToSideBar(),
   "hermes.showHistory": (services) => showPanel(services, { kind: "show-sessions" }, services.panels.sideBar),
   "hermes.showExtensions": (services) => showPanel(services, { kind: "show-extensions" }, services.panels.sideBar),
+  "hermes.find": (services) => showPanel(services, { kind: "find" }),
   "hermes.showSession": ({ sessions }, sessionId) => typeof sessionId === "string" && sessions.reveal(sessionId),
   "hermes.resumeSession": resumeSession,
   "hermes.exportSession": exportShownSession,

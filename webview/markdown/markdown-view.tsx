@@ -81,7 +81,7 @@ function FoldedParts({ parts, isOpen, open }: FoldedPartsProps) {
         <Block key={part.id} block={part} parts={[]} leaves={false} />
       ))}
       {!isOpen && (
-        <button type="button" class="text-button" onClick={open}>
+        <button type="button" class="text-button" data-hides onClick={open}>
           Show {sizeOf(parts)}
         </button>
       )}
@@ -229,8 +229,23 @@ function empty(block: HTMLElement, place: Partial<CSSStyleDeclaration>): void {
   block.replaceChildren();
 }
 
-/** The keyboard's focus, the selection, or the place where the next one begins, is in the element. */
+/** Elements whose blocks stay in the DOM. */
+const held = new Set<HTMLElement>();
+
+/** Fills all blocks in `element` and keeps them in the DOM, until the returned function is called. */
+export function holdBlocks(element: HTMLElement): () => void {
+  held.add(element);
+  const blocks = [...element.querySelectorAll<HTMLElement>(".markdown-block")].filter((block) => fills.has(block));
+  for (const block of blocks) if (block.firstElementChild === null) fillAgain(block);
+  return () => {
+    held.delete(element);
+    for (const block of blocks) observeAgain(block);
+  };
+}
+
+/** The element is held, or has the keyboard's focus, the selection, or the place where the next one begins. */
 function isInUse(element: HTMLElement): boolean {
+  if ([...held].some((other) => other.contains(element))) return true;
   return document.getSelection()?.containsNode(element, true) === true || element.contains(document.activeElement);
 }
 
@@ -243,10 +258,15 @@ export function fillForCopy(list: HTMLElement, range: Range): void {
     for (const block of blocks.filter((filled) => filled.hasAttribute("style"))) {
       block.replaceChildren();
       // One that has come near the view meanwhile is filled again.
-      viewObserver?.unobserve(block);
-      viewObserver?.observe(block);
+      observeAgain(block);
     }
   });
+}
+
+/** Has the observer report where the block is, unless it has left the page. */
+function observeAgain(block: Element): void {
+  viewObserver?.unobserve(block);
+  if (block.isConnected) viewObserver?.observe(block);
 }
 
 const TAGS = [

@@ -84,6 +84,14 @@ export function visibleEntries({
   return visible;
 }
 
+/** Keys of the folded lines that hide an entry. */
+export function summariesOver({ entries, openSummaries }: PanelState, key: string): readonly string[] {
+  const place = indexOfKey(entries, key) ?? entries.length;
+  const lines = entries.slice(0, place).filter((entry) => entry.type === "summary");
+  const isHiding = (line: SummaryEntry) => place < (indexOfKey(entries, line.until) ?? entries.length);
+  return lines.filter((line) => !openSummaries.includes(line.key) && isHiding(line)).map((line) => line.key);
+}
+
 function indexOfKey(entries: readonly Entry[], key: string): number | undefined {
   const place = entries.findIndex((entry) => entry.key === key);
   return place < 0 ? undefined : place;

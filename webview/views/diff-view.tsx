@@ -57,7 +57,7 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
         ))}
       </div>
       {shown.length < lines.length && (
-        <button type="button" class="text-button" onClick={showRest}>
+        <button type="button" class="text-button" data-hides onClick={showRest}>
           Show {lines.length - shown.length} more lines
         </button>
       )}

@@ -23,7 +23,7 @@ export function Fold({ id, openByDefault, summary, children, class: name = "" }:
   };
   return (
     <div class={`fold ${name}`}>
-      <button type="button" class="fold-summary" aria-expanded={open} onClick={toggle}>
+      <button type="button" class="fold-summary" aria-expanded={open} data-hides={!open || undefined} onClick={toggle}>
         {summary}
         <Icon name={open ? "chevron-down" : "chevron-right"} />
       </button>

@@ -13,6 +13,7 @@ import { usePanel } from "../panel-context.ts";
 import { copySelected } from "./copy-selected.ts";
 import { EARLIER_PX, EarlierRow, useEarlier } from "./earlier-row.tsx";
 import { EntryRow } from "./entry-row.tsx";
+import { FindBar, useFind } from "./find-bar.tsx";
 import { useFollowing, usePrepended, useReadingPlace } from "./use-scroll-position.ts";
 import { useKeptKeys, useRowFocus, useTranscriptKeys } from "./use-transcript-keys.ts";
 import { MessageEdits } from "./user-message.tsx";
@@ -49,7 +50,8 @@ export function Transcript() {
   const { away, follows, keep, toEnd, onScroll } = useFollowing(scroller, reading.isEnd);
   const focus = useRowFocus(scroller);
   const kept = useKeptKeys(scroller);
-  const mounted = mountedIndexes(rows, focus.wanted === undefined ? kept : [...kept, focus.wanted]);
+  const find = useFind(state, { scroller, list, rows });
+  const mounted = mountedIndexes(rows, [...kept, focus.wanted, find?.current?.key]);
   const jump = (): void => {
     // The list may still be scrolling to another row.
     list.current?.scrollTo(Number.MAX_SAFE_INTEGER);
@@ -58,9 +60,8 @@ export function Transcript() {
   };
   const edits = useMemo(() => new Map<string, Signal<Draft>>(), []);
   const earlier = useEarlier(scroller, state, () => {
-    const [first] = rows;
     list.current?.scrollTo(0);
-    if (first !== undefined) focus.want(first.key);
+    focus.want(rows[0]?.key);
   });
   const { toFirst, askAll: onSelectAll } = earlier;
   const onKeyDown = useTranscriptKeys({ list, rows, toFirst, onSelectAll, toEnd: jump, focus: focus.want });
@@ -74,6 +75,7 @@ export function Transcript() {
   return (
     <MessageEdits.Provider value={edits}>
       <div class="transcript-frame">
+        {find && <FindBar find={find} earlier={state.earlier} onLoadAll={onSelectAll} onResize={keep} />}
         <div
           class="transcript"
           role="log"
@@ -136,7 +138,7 @@ function useShowNew(last: Entry | undefined, toEnd: () => void): void {
 }
 
 /** Indexes of the rows that stay mounted outside the view. `keys`: entries that must. */
-function mountedIndexes(rows: readonly Entry[], keys: readonly string[]): readonly number[] {
+function mountedIndexes(rows: readonly Entry[], keys: readonly (string | undefined)[]): readonly number[] {
   if (rows.length <= WHOLE_ROWS) return rows.map((_, index) => index);
   return keys.map((key) => rows.findLastIndex((row) => row.key === key)).filter((index) => index >= 0);
 }

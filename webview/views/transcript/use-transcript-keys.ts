@@ -81,7 +81,7 @@ function indexAfter(move: Exclude<Move, "first">, rows: readonly Entry[], from: 
 type RowFocus = {
   /** Key of the row that gets the focus next. The list must mount it. */
   readonly wanted: string | undefined;
-  readonly want: (key: string) => void;
+  readonly want: (key: string | undefined) => void;
   /** Call after rows were measured: before that they are hidden and take no focus. */
   readonly settle: () => void;
 };

@@ -85,7 +85,13 @@ function Sent({ message: { text, attachments }, fold }: SentProps) {
         <div class="bubble" dir="auto">
           {containedText(isOpen ? text : head)}
           {head !== text && (
-            <button type="button" class="text-button bubble-fold" aria-expanded={isOpen} onClick={toggle}>
+            <button
+              type="button"
+              class="text-button bubble-fold"
+              aria-expanded={isOpen}
+              data-hides={!isOpen || undefined}
+              onClick={toggle}
+            >
               <Icon name={isOpen ? "chevron-up" : "chevron-down"} />
               {isOpen ? "Show less" : `Show all ${lineCount(text)}`}
             </button>
