@@ -1,9 +1,8 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
 
 const MESSAGES = 200;
-const panel = useFedPanel();
 
 const said = (sessionUpdate: "user_message_chunk" | "agent_message_chunk", text: string): SessionUpdate => ({
   sessionUpdate,
@@ -13,78 +12,88 @@ const said = (sessionUpdate: "user_message_chunk" | "agent_message_chunk", text:
 const plain = Array.from({ length: MESSAGES }, (_, index) =>
   said(index % 2 === 0 ? "user_message_chunk" : "agent_message_chunk", `Message ${index}: some **bold** words.`),
 );
-const bar = () => panel().page.getByRole("search", { name: "Find in conversation" });
-const count = () => bar().getByRole("status").textContent();
-/** Texts of the marks; of the current hit, only one that is in view. */
-const marks = (name: string): Promise<readonly string[]> =>
-  panel().page.evaluate(
-    `[...(CSS.highlights.get("${name}") ?? [])].filter((range) => {
+const useFind = () => {
+  const panel = useFedPanel();
+  const bar = () => panel().page.getByRole("search", { name: "Find in conversation" });
+  const count = () => bar().getByRole("status").textContent();
+  /** Texts of the marks; of the current hit, only one that is in view. */
+  const marks = (name: string): Promise<readonly string[]> =>
+    panel().page.evaluate(
+      `[...(CSS.highlights.get("${name}") ?? [])].filter((range) => {
       const box = document.querySelector(".transcript").getBoundingClientRect();
       const { top, bottom } = range.getBoundingClientRect();
       return top >= box.top - 1 && bottom <= box.bottom + 1;
     }).map(String)`,
-  );
-const current = () => marks("hermes-find-current");
+    );
+  const current = () => marks("hermes-find-current");
 
-test("a search finds what is out of view, goes from hit to hit, and opens what is folded", async () => {
-  const { page } = panel();
-  const paragraphs = Array.from({ length: 400 }, (_, index) => `Paragraph ${index} of a long answer.`).join("\n\n");
-  await panel().update(
-    ...plain,
-    said("agent_message_chunk", `${paragraphs}\n\nThe needle one.\n\n${paragraphs}`),
-    {
-      ...{ sessionUpdate: "tool_call", toolCallId: "c", title: "Read a.ts", kind: "read", status: "completed" },
-      content: [{ type: "content", content: { type: "text", text: "A Needle in the output" } }],
-    },
-    said("user_message_chunk", `${"line\n".repeat(30)}needle three`),
-    said("agent_message_chunk", "Done."),
-  );
-  await page.locator(".row", { hasText: "Done." }).waitFor();
-  const composer = page.getByRole("textbox", { name: "Message Hermes" });
-  await composer.focus();
-  await page.keyboard.press("Control+f");
-  await page.keyboard.type("needle");
-  await expect.poll(count).toMatch(/^\d of 3$/);
-  const seen = new Set<string>();
-  for (let step = 0; step < 3; step += 1) {
-    await page.keyboard.press("Enter");
-    await expect.poll(async () => [await count(), ...(await current())].join()).not.toBe([...seen].at(-1));
-    await expect.poll(current).toHaveLength(1);
-    seen.add([await count(), ...(await current())].join());
-  }
-  expect([...seen].sort((one, other) => one.localeCompare(other))).toEqual([
-    "1 of 3,needle",
-    "2 of 3,Needle",
-    "3 of 3,needle",
-  ]);
-  await panel().pictures("find", ["light", "dark", "high-contrast"], [320]);
-  await bar().getByRole("textbox").fill("message 1: some bold");
-  await expect.poll(current).toEqual(["Message 1: some bold"]);
-  expect(await count()).toBe("1 of 1");
-  await page.keyboard.press("Escape");
-  await bar().waitFor({ state: "detached" });
-  expect(await composer.evaluate((element) => element.matches(":focus"))).toBe(true);
-  expect(await marks("hermes-find")).toEqual([]);
+  return { panel, bar, count, marks, current };
+};
+
+describe("the search of a conversation", () => {
+  const { panel, bar, count, marks, current } = useFind();
+  test("a search finds what is out of view, goes from hit to hit, and opens what is folded", async () => {
+    const { page } = panel();
+    const paragraphs = Array.from({ length: 400 }, (_, index) => `Paragraph ${index} of a long answer.`).join("\n\n");
+    await panel().update(
+      ...plain,
+      said("agent_message_chunk", `${paragraphs}\n\nThe needle one.\n\n${paragraphs}`),
+      {
+        ...{ sessionUpdate: "tool_call", toolCallId: "c", title: "Read a.ts", kind: "read", status: "completed" },
+        content: [{ type: "content", content: { type: "text", text: "A Needle in the output" } }],
+      },
+      said("user_message_chunk", `${"line\n".repeat(30)}needle three`),
+      said("agent_message_chunk", "Done."),
+    );
+    await page.locator(".row", { hasText: "Done." }).waitFor();
+    const composer = page.getByRole("textbox", { name: "Message Hermes" });
+    await composer.focus();
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("needle");
+    await expect.poll(count).toMatch(/^\d of 3$/);
+    const seen = new Set<string>();
+    for (let step = 0; step < 3; step += 1) {
+      await page.keyboard.press("Enter");
+      await expect.poll(async () => [await count(), ...(await current())].join()).not.toBe([...seen].at(-1));
+      await expect.poll(current).toHaveLength(1);
+      seen.add([await count(), ...(await current())].join());
+    }
+    expect([...seen].sort((one, other) => one.localeCompare(other))).toEqual([
+      "1 of 3,needle",
+      "2 of 3,Needle",
+      "3 of 3,needle",
+    ]);
+    await panel().pictures("find", ["light", "dark", "high-contrast"], [320]);
+    await bar().getByRole("textbox").fill("message 1: some bold");
+    await expect.poll(current).toEqual(["Message 1: some bold"]);
+    expect(await count()).toBe("1 of 1");
+    await page.keyboard.press("Escape");
+    await bar().waitFor({ state: "detached" });
+    expect(await composer.evaluate((element) => element.matches(":focus"))).toBe(true);
+    expect(await marks("hermes-find")).toEqual([]);
+  });
 });
 
-test("earlier messages are not searched until all are loaded", async () => {
-  await panel().reset();
-  const earlier = { before: 40, messages: 40 };
-  await panel().update({ sessionUpdate: "session_info_update", _meta: { hermes: { earlier } } }, ...plain);
-  await panel()
-    .page.getByText(`Message ${MESSAGES - 1}:`)
-    .waitFor();
-  await panel().tell({ type: "command", id: "find", command: { kind: "find" } });
-  await bar().getByText("Earlier messages are not searched").waitFor();
-  await bar().getByRole("textbox").fill("needle");
-  await expect.poll(count).toBe("No results");
-  await panel().pictures("find-earlier", ["light", "dark", "high-contrast"], [320]);
-  await bar().getByRole("button", { name: "Load all" }).click();
-  await expect.poll(() => panel().posted).toContainEqual({ type: "earlier", before: 40, all: true });
-  const updates = [said("user_message_chunk", "The needle of before")];
-  await panel().feed({ kind: "earlier-page", before: 40, updates, earlier: null });
-  await expect.poll(count).toBe("? of 1");
-  await bar().getByRole("textbox").press("Enter");
-  await expect.poll(current).toEqual(["needle"]);
-  expect(await bar().getByRole("button", { name: "Load all" }).count()).toBe(0);
+describe("the search of a session loaded from its end", () => {
+  const { panel, bar, count, current } = useFind();
+  test("earlier messages are not searched until all are loaded", async () => {
+    const earlier = { before: 40, messages: 40 };
+    await panel().update({ sessionUpdate: "session_info_update", _meta: { hermes: { earlier } } }, ...plain);
+    await panel()
+      .page.getByText(`Message ${MESSAGES - 1}:`)
+      .waitFor();
+    await panel().tell({ type: "command", id: "find", command: { kind: "find" } });
+    await bar().getByText("Earlier messages are not searched").waitFor();
+    await bar().getByRole("textbox").fill("needle");
+    await expect.poll(count).toBe("No results");
+    await panel().pictures("find-earlier", ["light", "dark", "high-contrast"], [320]);
+    await bar().getByRole("button", { name: "Load all" }).click();
+    await expect.poll(() => panel().posted).toContainEqual({ type: "earlier", before: 40, all: true });
+    const updates = [said("user_message_chunk", "The needle of before")];
+    await panel().feed({ kind: "earlier-page", before: 40, updates, earlier: null });
+    await expect.poll(count).toBe("? of 1");
+    await bar().getByRole("textbox").press("Enter");
+    await expect.poll(current).toEqual(["needle"]);
+    expect(await bar().getByRole("button", { name: "Load all" }).count()).toBe(0);
+  });
 });
