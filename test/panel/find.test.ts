@@ -51,18 +51,13 @@ describe("the search of a conversation", () => {
     await page.keyboard.press("Control+f");
     await page.keyboard.type("needle");
     await expect.poll(count).toMatch(/^\d of 3$/);
-    const seen = new Set<string>();
-    for (let step = 0; step < 3; step += 1) {
+    const hits = ["needle", "Needle", "needle"];
+    for (let step = 0; step < hits.length; step += 1) {
+      const before = Number((await count())?.[0]);
       await page.keyboard.press("Enter");
-      await expect.poll(async () => [await count(), ...(await current())].join()).not.toBe([...seen].at(-1));
-      await expect.poll(current).toHaveLength(1);
-      seen.add([await count(), ...(await current())].join());
+      const next = (before % hits.length) + 1;
+      await expect.poll(async () => [await count(), ...(await current())]).toEqual([`${next} of 3`, hits[next - 1]]);
     }
-    expect([...seen].sort((one, other) => one.localeCompare(other))).toEqual([
-      "1 of 3,needle",
-      "2 of 3,Needle",
-      "3 of 3,needle",
-    ]);
     await panel().pictures("find", ["light", "dark", "high-contrast"], [320]);
     await bar().getByRole("textbox").fill("message 1: some bold");
     await expect.poll(current).toEqual(["Message 1: some bold"]);
