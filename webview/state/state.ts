@@ -191,6 +191,8 @@ export type PanelState = {
   /** The list of stored sessions; undefined until the host has answered. */
   readonly history: HistoryPage | undefined;
   readonly sessionId: string | undefined;
+  /** Undefined until the agent has named the session. */
+  readonly title: string | undefined;
   readonly agentName: string;
   /** Another agent than Hermes: it takes no messages into a running turn. */
   readonly isForeign: boolean;
@@ -254,6 +256,7 @@ export const emptyState: PanelState = {
   route: { sessions: false, extensions: false, setup: false, task: undefined, isOpening: false, searchFocus: 0 },
   history: undefined,
   sessionId: undefined,
+  title: undefined,
   agentName: "Hermes",
   isForeign: false,
   entries: [],

@@ -44,7 +44,8 @@ const handlers: Handlers = {
     configOptions: withMode(state.configOptions, update.currentModeId),
   }),
   config_option_update: (state, update) => withOptions(state, update.configOptions),
-  session_info_update: (state, { _meta }, at) => {
+  session_info_update: (before, { title, _meta }, at) => {
+    const state = title == null ? before : { ...before, title };
     const activity = activityIn(_meta);
     if (activity !== undefined) return { ...state, activity };
     const position = positionIn(_meta);

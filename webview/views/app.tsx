@@ -1,6 +1,7 @@
 /** The panel: status lines, the page or transcript, and the dock with requests and composer. */
 import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
+import { onOneLine } from "../state/attachments.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { isPlanning } from "../state/turns.ts";
 import { Composer } from "./composer/composer.tsx";
@@ -63,15 +64,20 @@ export function App() {
 /** The page of the route; without one the transcript, or examples before the first message. */
 function Content() {
   const panel = usePanel();
-  const { entries, open, earlier, facts, route, history, sessionId } = panel.store.shown.value;
+  const { entries, open, earlier, facts, route, history, sessionId, title } = panel.store.shown.value;
   if (route.sessions) return <History page={history ?? LOADING} />;
   if (route.extensions) return <ExtensionsPage />;
   if (route.setup && facts.setup !== null) return <SetupPageView page={facts.setup} />;
   const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
   if (route.task !== undefined && panel.task !== undefined)
     return <TaskPage key={panel.task.child} open={panel.task} />;
-  if (!isEmpty) return <Transcript key={sessionId} />;
-  return <StartPageView />;
+  if (isEmpty) return <StartPageView />;
+  return (
+    <>
+      <h1 class="visually-hidden">{onOneLine(title ?? "Conversation")}</h1>
+      <Transcript key={sessionId} />
+    </>
+  );
 }
 
 const LOADING: HistoryPage = {

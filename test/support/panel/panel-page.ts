@@ -105,7 +105,7 @@ function originOf(server: Server): string {
 function plainHtml(origin: string): string {
   const policy = `default-src 'none'; script-src ${origin}; style-src ${origin}; font-src ${origin}; img-src data:; connect-src 'none'`;
   return `<!DOCTYPE html>
-<html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
+<html lang="en"><head><meta charset="utf-8"><title>Hermes</title><meta http-equiv="Content-Security-Policy" content="${policy}">
 <link rel="stylesheet" href="/main.css"></head><body><div id="root"></div>
 <script type="module" src="/main.js"></script></body></html>`;
 }

@@ -1,0 +1,168 @@
+import axe from "axe-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import type { HistoryItem, HostMessage } from "../../agent-core/protocol/panel-events.ts";
+import { emptyState } from "../../webview/state/state.ts";
+import { useFedPanel } from "../support/panel/fed-panel.ts";
+import { type Theme, themes } from "../support/panel/panel-theme.ts";
+
+/** Runs in the browser: failures as rule, element and reason. */
+const FAILURES = `axe
+  .run({ resultTypes: ["violations"] })
+  .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, any, all, none }) => id + ": " + html.slice(0, 160) + " " + [...any, ...all, ...none].map((check) => check.message).join(" ")),
+  ))`;
+
+const text = (shown: string) => ({ type: "content", content: { type: "text", text: shown } }) as const;
+const file = (label: string): Attachment => ({ kind: "file", uri: `file:///work/${label}`, label });
+
+const stored = (sessionId: string, title: string): HistoryItem => ({
+  ...{ sessionId, title, updatedAt: Date.now(), messages: 3, costUsd: 0.02, isCurrent: sessionId === "s1" },
+});
+
+/** A word in each of the terminal's colours. */
+const COLOURS = [31, 32, 33, 34, 35, 36].map((colour) => `\u001B[${colour}mcolour\u001B[0m `).join("");
+
+const extension = { source: "config.yaml", detail: "node server.mjs", actions: ["disable", "restart"] } as const;
+
+// Each state is checked in each theme. The test plays the host.
+describe("the panel passes the checks of axe", () => {
+  const panel = useFedPanel();
+
+  beforeAll(() => panel().page.evaluate(axe.source));
+
+  const tell = (message: HostMessage): Promise<void> => panel().tell(message);
+  const command = (kind: "show-sessions" | "show-extensions") => tell({ type: "command", id: kind, command: { kind } });
+  const passes = async (): Promise<void> => {
+    const failures: Record<string, unknown> = {};
+    for (const theme of Object.keys(themes) as Theme[]) {
+      await panel().setTheme(theme);
+      failures[theme] = await panel().page.evaluate(FAILURES);
+    }
+    await panel().setTheme("dark");
+    await panel().setWidth(200);
+    failures["200 px"] = await panel().page.evaluate(FAILURES);
+    await panel().setWidth(320);
+    const none = Object.fromEntries(Object.keys(failures).map((name) => [name, []]));
+    expect(failures).toEqual(none);
+  };
+
+  test("on the empty page", async () => {
+    await tell({
+      type: "facts",
+      facts: {
+        ...emptyState.facts,
+        agent: { state: "ready" },
+        start: {
+          recent: [stored("s2", "Mend the average")],
+          suggestions: [
+            { icon: "search", label: "Explain this project", detail: "Reads the files", prompt: "Explain" },
+          ],
+        },
+        suggested: [file("prices.ts")],
+      },
+    });
+    await panel()
+      .page.getByRole("button", { name: /Explain this project/ })
+      .waitFor();
+    await passes();
+  });
+
+  test("on a conversation with cards, under a heading with its title", async () => {
+    await panel().feed({ kind: "prompt", id: "p", text: "Mend it", attachments: [file("prices.ts")] });
+    await panel().update(
+      { sessionUpdate: "session_info_update", title: "Mend the average" },
+      { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "The divisor may be zero." } },
+      {
+        sessionUpdate: "agent_message_chunk",
+        content: { type: "text", text: "It **divides** by `0`, see [docs](https://example.com)." },
+      },
+      {
+        ...{
+          sessionUpdate: "tool_call",
+          toolCallId: "read",
+          title: "Read prices.ts",
+          kind: "read",
+          status: "completed",
+        },
+        content: [text("one\ntwo")],
+      },
+      {
+        ...{
+          sessionUpdate: "tool_call",
+          toolCallId: "edit",
+          title: "Edit prices.ts",
+          kind: "edit",
+          status: "completed",
+        },
+        content: [{ type: "diff", path: "/work/prices.ts", oldText: "one\ntwo\nthree\n", newText: "one\n2\nthree\n" }],
+      },
+      ...(["good", "bad"] as const).map((id) => ({
+        ...({
+          sessionUpdate: "tool_call",
+          toolCallId: id,
+          title: "npm test",
+          kind: "execute",
+          status: "completed",
+        } as const),
+        content: [{ type: "terminal", terminalId: id } as const],
+      })),
+      { sessionUpdate: "plan", entries: [{ content: "Mend it", priority: "medium", status: "in_progress" }] },
+      { sessionUpdate: "usage_update", used: 5_000, size: 10_000 },
+    );
+    await panel().feed(
+      { kind: "terminal-output", terminalId: "bad", text: COLOURS },
+      { kind: "terminal-exit", terminalId: "bad", exitCode: 1, signal: null },
+      { kind: "terminal-exit", terminalId: "good", exitCode: 0, signal: null },
+      { kind: "turn-end", stopReason: "end_turn" },
+    );
+    for (const id of ["read", "edit", "good", "bad"]) {
+      const head = panel().locator(`[data-tool-call="${id}"] .fold-summary`).first();
+      if ((await head.getAttribute("aria-expanded")) === "false") await head.click();
+    }
+    await panel().page.getByText("exit code 1").waitFor();
+    await panel().locator(".diff-number").first().waitFor();
+    expect(await panel().page.getByRole("heading", { level: 1 }).textContent()).toBe("Mend the average");
+    await passes();
+  });
+
+  test("with the list after @", async () => {
+    await panel().page.getByRole("textbox", { name: "Message Hermes" }).fill("@pri");
+    const searched = () => panel().posted.findLast((message) => message.type === "mention-search");
+    await expect.poll(() => searched()?.query).toBe("pri");
+    const item = (label: string) =>
+      ({ attachment: file(label), detail: "src", icon: "file", marks: [[0, 3]] }) as const;
+    await tell({
+      type: "mentions",
+      id: searched()?.id ?? 0,
+      items: [item("prices.ts"), item("private.ts")],
+      isComplete: false,
+    });
+    await panel().page.getByText("private.ts").waitFor();
+    await passes();
+    await panel().page.keyboard.press("Escape");
+  });
+
+  test("on the list of sessions", async () => {
+    await command("show-sessions");
+    const sessions = [stored("s1", "Mend the average"), stored("s2", "Explain this project")];
+    const page = { query: "", everywhere: false, isArchive: false, sessions, hasMore: true, isLoading: false };
+    await tell({ type: "history", update: { kind: "page", page } });
+    await panel().page.getByText("Explain this project").waitFor();
+    await passes();
+    await panel().page.keyboard.press("Escape");
+  });
+
+  test("on the page of extensions", async () => {
+    const items = [
+      { ...extension, id: "a", kind: "mcp", name: "files", state: "on", tools: [{ name: "read", on: true }] },
+      { ...extension, id: "b", kind: "mcp", name: "broken", state: "failed", error: "The server ended with code 3." },
+      { ...extension, id: "c", kind: "mcp", name: "notes", state: "needs-consent", actions: ["allow", "disable"] },
+      { ...extension, id: "d", kind: "skill", name: "review", state: "off", actions: ["enable"] },
+    ] as const;
+    await tell({ type: "facts", facts: { ...emptyState.facts, extensions: [{ sessionId: "s1", items }] } });
+    await command("show-extensions");
+    await panel().page.getByText("broken").waitFor();
+    await passes();
+  });
+});
