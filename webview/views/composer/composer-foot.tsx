@@ -57,7 +57,7 @@ function ContextMeter({ usage }: { readonly usage: UsageState }) {
   const { used, size, cost, pressure } = usage;
   const share = percent(used, size);
   const price = cost ? ` · ${cost.amount.toFixed(2)} ${cost.currency}` : "";
-  const label = `Context: ${formatCount(used)} of ${formatCount(size)} tokens (${share} %)${price}${pressureNotes[pressure]}`;
+  const label = `Context: ${formatCount(used)} of ${formatCount(size)} tokens (${share}%)${price}${pressureNotes[pressure]}`;
   const box = useRef<HTMLSpanElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -87,13 +87,13 @@ function ContextMeter({ usage }: { readonly usage: UsageState }) {
         ref={button}
         class={className}
         title={label}
-        aria-label={label}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
         <meter min={0} max={100} value={share} aria-hidden="true" />
-        {share}%
+        <span class="visually-hidden">{label}</span>
+        <span aria-hidden="true">{share}%</span>
       </button>
       {isOpen && <ContextPage usage={usage} close={close} />}
     </span>
