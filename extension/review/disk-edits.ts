@@ -18,6 +18,9 @@ const PARALLEL = 32;
 /** Folders that programs fill, whatever the user's own exclusions are. */
 const EXCLUDED = "**/{node_modules,.git,.hg,.svn,dist,build,out,target,.venv,__pycache__}/**";
 
+/** Dates of files lag behind the clock: the kernel takes them from its last tick, at most 10 ms ago. Milliseconds. */
+const FILE_CLOCK_MS = 10;
+
 /** `text` null: the file is no text, or too large. */
 type Kept = {
   readonly mtimeMs: number;
@@ -103,7 +106,7 @@ export class DiskEdits implements vscode.Disposable {
       if (now === undefined) before.delete(path);
       else before.set(path, now);
       // An unknown file that existed before the turn was beyond the limit. Its undo must not remove it.
-      if (kept === undefined && now !== undefined && now.birthtimeMs < this.#begunAt) return;
+      if (kept === undefined && now !== undefined && now.birthtimeMs < this.#begunAt - FILE_CLOCK_MS) return;
       const [was, is] = [kept?.text, now?.text];
       // A file that is no text, before or after, has no lines to review.
       if (was === is || was === null || is === null) return;

@@ -1,17 +1,29 @@
 /** Copies the selection, including entries inside it that the virtual list has not mounted, and blocks out of view. */
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { fillForCopy } from "../../markdown/markdown-view.tsx";
 import { contentText } from "../../state/content-text.ts";
 import type { Entry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { keyOfRow, rowAround } from "./entry-row.tsx";
 
-/** Leaves the event to the browser when the whole selection is in the page. `entries`: all rows, in order. */
-export function copySelected(event: ClipboardEvent, entries: readonly Entry[]): void {
-  const list = event.currentTarget;
-  const text = list instanceof HTMLElement ? selectedText(list, entries) : undefined;
-  if (text === undefined) return;
-  event.preventDefault();
-  event.clipboardData?.setData("text/plain", text);
+/**
+ * Copies selections in `list` while its view is mounted. `entries`: all rows, in order. The browser copies by itself when
+ * the whole selection is in the page. The document listens: a selection of everything starts before the list.
+ */
+export function useCopySelected(list: RefObject<HTMLElement | null>, entries: readonly Entry[]): void {
+  const latest = useRef(entries);
+  latest.current = entries;
+  useEffect(() => {
+    const onCopy = (event: ClipboardEvent): void => {
+      const text = list.current === null ? undefined : selectedText(list.current, latest.current);
+      if (text === undefined) return;
+      event.preventDefault();
+      event.clipboardData?.setData("text/plain", text);
+    };
+    document.addEventListener("copy", onCopy);
+    return () => document.removeEventListener("copy", onCopy);
+  }, [list]);
 }
 
 /** Undefined when the browser can copy the selection by itself. */

@@ -10,7 +10,7 @@ import { finishedRows, withOpen } from "../../state/rows.ts";
 import type { Entry, PanelState } from "../../state/state.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
-import { copySelected } from "./copy-selected.ts";
+import { useCopySelected } from "./copy-selected.ts";
 import { EARLIER_PX, EarlierRow, useEarlier } from "./earlier-row.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { FindBar, useFind } from "./find-bar.tsx";
@@ -72,6 +72,7 @@ export function Transcript() {
   );
   useLayoutEffect(keep, []);
   useShowNew(rows.at(-1), toEnd);
+  useCopySelected(scroller, rows);
   return (
     <MessageEdits.Provider value={edits}>
       <div class="transcript-frame">
@@ -90,7 +91,6 @@ export function Transcript() {
             reading.follow(rows, follows());
           }}
           onKeyDown={onKeyDown}
-          onCopy={(event) => copySelected(event, rows)}
         >
           {state.earlier && <EarlierRow earlier={state.earlier} onAsk={earlier.ask} />}
           <Virtualizer
