@@ -59,9 +59,9 @@ export class CommandWatch {
     this.#mirror = new Mirror(options.store, options.git);
   }
 
-  /** Scans the workspace, and starts to copy new and changed files. */
+  /** Scans the workspace, and starts to copy new and changed files. While a command runs, the scan at its end does that. */
   scan(): Promise<void> {
-    return this.#next(() => this.#scanAndCopy());
+    return this.#running > 0 ? this.settled() : this.#next(() => this.#scanAndCopy());
   }
 
   /** Waits for a scan before a command starts, so that earlier changes of the user are not logged as the command's. */
@@ -69,7 +69,7 @@ export class CommandWatch {
     if (this.#running === 0) this.#saved.clear();
     this.#running += 1;
     // Changes while another command runs may be its own: they are logged with the first command that ends.
-    await (this.#running === 1 ? this.scan() : this.#scanning);
+    await (this.#running === 1 ? this.#next(() => this.#scanAndCopy()) : this.#scanning);
     if (this.#filling === undefined || this.#copyTimeMs === 0) return;
     const deadline = new Deadline(this.#copyTimeMs, this.#options.clock);
     await deadline.waitFor(Promise.race([this.#filling, this.#awaited.spent.promise]));
