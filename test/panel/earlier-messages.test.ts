@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { writeLongSession } from "../support/long-session.ts";
+import { useFedPanel } from "../support/panel/fed-panel.ts";
 import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 
 /** Its tail, and three pages before it. */
@@ -33,15 +34,6 @@ const WATCH_JUMPS = `(() => {
     requestAnimationFrame(frame);
   };
   requestAnimationFrame(frame);
-})()`;
-
-/** Hands the panel events as its host would, under a numbering of their own. */
-const show = (events: readonly object[]): string => `(() => {
-  const events = ${JSON.stringify(events)};
-  const first = globalThis.shown ?? 0;
-  globalThis.shown = first + events.length;
-  const data = { type: "events", epoch: "test", first, reset: first === 0, events };
-  window.dispatchEvent(new MessageEvent("message", { data }));
 })()`;
 
 // A long session is opened by its end; what is earlier comes a page at a time, and nothing that one reads moves.
@@ -128,23 +120,28 @@ describe("earlier messages of a long session", () => {
     await expect.poll(() => earlier().textContent()).not.toContain("250");
     expect(await questions()).not.toContain(1);
   });
+});
 
-  test("a slow or failed page is reported in its place", async () => {
-    const receive = (...events: readonly object[]): Promise<unknown> => log().evaluate(show(events));
-    const update = (it: object) => ({ kind: "update", update: it });
-    const text = (words: string) => ({ content: { type: "text", text: words } });
-    // A request that the host never sends gets no answer.
-    const before = -1;
-    await receive(
-      { kind: "session", sessionId: "s", cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
-      update({ sessionUpdate: "session_info_update", _meta: { hermes: { earlier: { before, messages: 4_951 } } } }),
-      update({ sessionUpdate: "user_message_chunk", ...text("Where is the limit kept?") }),
-      update({ sessionUpdate: "agent_message_chunk", ...text("In `src/part.ts`, with a **note** on why.") }),
+describe("a page of earlier messages that is slow or fails", () => {
+  const panel = useFedPanel();
+
+  test("is reported in its place, and can be requested again", async () => {
+    const text = (words: string) => ({ content: { type: "text" as const, text: words } });
+    const before = 5_001;
+    await panel().update(
+      { sessionUpdate: "session_info_update", _meta: { hermes: { earlier: { before, messages: 4_951 } } } },
+      { sessionUpdate: "user_message_chunk", ...text("Where is the limit kept?") },
+      { sessionUpdate: "agent_message_chunk", ...text("In `src/part.ts`, with a **note** on why.") },
     );
     await panel().page.getByText("Loading earlier messages…").waitFor();
     await panel().pictures("earlier-loading");
-    await receive({ kind: "earlier-failed", before, message: "The agent does not answer." });
-    await panel().page.getByRole("button", { name: "Retry earlier messages" }).waitFor();
+    await panel().feed({ kind: "earlier-failed", before, message: "The agent does not answer." });
+    const requests = () => panel().posted.filter(({ type }) => type === "earlier").length;
+    const asked = requests();
+    const retry = panel().page.getByRole("button", { name: "Retry earlier messages" });
+    await retry.waitFor();
     await panel().pictures("earlier-failed");
+    await retry.click();
+    await expect.poll(requests).toBe(asked + 1);
   });
 });
