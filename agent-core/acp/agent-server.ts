@@ -7,6 +7,7 @@ import { withDelegations } from "../agent/stored-agent.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { prepareSandbox } from "../host/terminals/sandbox/find-sandbox.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
@@ -33,6 +34,8 @@ export type AgentServerOptions = {
   readonly local: Host;
   /** One line for the log. */
   readonly log: (line: string) => void;
+  /** Time of sessions, journals, memory and skills. Default: the system's. */
+  readonly clock?: Clock;
 };
 
 /** Time for a prompt that follows its session at once: the first request is sent before the test. Milliseconds. */
@@ -54,12 +57,12 @@ export class AgentServer {
   #client = new ConnectedClient({}, undefined, undefined);
 
   constructor(options: AgentServerOptions) {
-    const { environment, log } = options;
+    const { environment, log, clock = systemClock } = options;
     this.options = options;
     this.home = homeFolder(environment);
     const client = (): ConnectedClient => this.#client;
-    this.stored = new StoredSessions({ home: this.home, client, log });
-    this.configuration = new LiveConfiguration({ home: this.home, environment, client, log });
+    this.stored = new StoredSessions({ home: this.home, client, log, now: () => clock.now() });
+    this.configuration = new LiveConfiguration({ home: this.home, environment, client, log, clock });
   }
 
   get client(): ConnectedClient {
@@ -84,7 +87,7 @@ export class AgentServer {
 
   async newSession(client: AgentContext, params: SessionParams): Promise<AcpSession> {
     await this.#checkFolders(params);
-    return this.#open(client, params, newSessionId(Date.now()));
+    return this.#open(client, params, newSessionId((this.options.clock ?? systemClock).now()));
   }
 
   /** Opens a stored session again, in the folder of `params`. */
@@ -305,16 +308,19 @@ type LiveConfigurationOptions = {
   readonly client: () => ConnectedClient;
   /** One line for the log. */
   readonly log: (line: string) => void;
+  readonly clock: Clock;
 };
 
 /** Configuration while the agent runs: the home's files, and variables that the client has changed since the start. */
 class LiveConfiguration {
   readonly directory: ModelDirectory;
   readonly #client: () => ConnectedClient;
+  readonly #clock: Clock;
   #environment: Environment;
 
-  constructor({ home, environment, client, log }: LiveConfigurationOptions) {
+  constructor({ home, environment, client, log, clock }: LiveConfigurationOptions) {
     this.#environment = environment;
+    this.#clock = clock;
     this.#client = client;
     const editorModels = async () => {
       const { models } = client();
@@ -326,7 +332,7 @@ class LiveConfiguration {
   /** Reads the configuration again. */
   async read(): Promise<ConfiguredAgent> {
     const { platform } = this.#client();
-    const configured = await configuredAgent(this.#environment, platform);
+    const configured = await configuredAgent(this.#environment, platform, this.#clock);
     this.directory.configure(configured);
     useNetwork(configured.options.environment ?? this.#environment);
     // A key of the client may be newer than the one that the session started with.

@@ -12,6 +12,7 @@ import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import { McpExtension } from "../mcp/mcp-extension.ts";
 import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
+import { systemClock } from "../platform/clock.ts";
 import { Plugins } from "../plugins/plugins.ts";
 import type { EditorFiles } from "../prompt/surroundings.ts";
 import { fileMethods } from "../protocol/files.ts";
@@ -184,7 +185,7 @@ function interruption({ checkpoints }: AIAgent): readonly string[] {
 }
 
 function sessionJournal(
-  { home, params: { cwd, otherFolders: folders }, id, stored, journal }: SessionAgentOptions,
+  { home, params: { cwd, otherFolders: folders }, id, stored, journal, configured }: SessionAgentOptions,
   show: (event: StatusEvent) => void,
 ): Journal {
   const listeners = {
@@ -196,10 +197,11 @@ function sessionJournal(
     setImmediate(() => journal.setListeners(listeners)); // after the current response, as all warnings
     return journal;
   }
+  const { clock = systemClock } = configured.options;
   const path = journalPath(sessionsFolder(home), id);
   if (path === undefined) throw new Error(`${id} is not the id of a session.`);
   return new Journal({
-    ...{ path, sessionId: id, cwd, folders, now: Date.now },
+    ...{ path, sessionId: id, cwd, folders, now: () => clock.now() },
     ...(stored && { knownSize: stored.size }),
     reserve: new SpaceReserve(spaceReserveFile(home)),
     ...listeners,

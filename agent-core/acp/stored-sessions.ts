@@ -38,6 +38,8 @@ export type StoredSessionsOptions = {
   readonly client: () => ConnectedClient;
   /** One line for the log. */
   readonly log: (line: string) => void;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 };
 
 export class StoredSessions {
@@ -89,7 +91,7 @@ export class StoredSessions {
 
   /** Stores a copy of a session for other folders. Resolves to its id. */
   async fork({ id, position }: ForkSource, { cwd, otherFolders: folders }: SessionParams): Promise<string> {
-    const at = Date.now();
+    const at = this.#options.now();
     const fork = newSessionId(at);
     const [from, to] = [this.#pathOf(id), this.#pathOf(fork)];
     const source = await this.read(id);

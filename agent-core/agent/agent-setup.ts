@@ -164,9 +164,9 @@ function extensionsOf(
   return new Extensions([...extensions, ...own], onDefect);
 }
 
-function memoryOf({ memory }: AIAgentOptions, home: string): Memory | undefined {
+function memoryOf({ memory, clock = systemClock }: AIAgentOptions, home: string): Memory | undefined {
   if (memory === false) return undefined;
-  return memory ?? new Memory({ folder: memoriesFolder(home) });
+  return memory ?? new Memory({ folder: memoriesFolder(home), now: () => clock.now() });
 }
 
 /** Undefined when the skills or their tools are off. */

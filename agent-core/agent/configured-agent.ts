@@ -9,6 +9,7 @@ import { type ContextEngine, defaultEngine, MOST_TARGET } from "../context/conte
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { networkVariables } from "../platform/http/network-settings.ts";
 import { deployments } from "../providers/deployments.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
@@ -47,6 +48,7 @@ export type ConfiguredAgent = {
     | "web"
     | "prefillMessages"
     | "surroundings"
+    | "clock"
   >;
   /** Settings of the place that runs commands. */
   readonly terminal: TerminalConfig;
@@ -68,7 +70,11 @@ export type ConfiguredAgent = {
 };
 
 /** `platform` selects the entry of `platform_toolsets`: `acp` or `cli`. */
-export async function configuredAgent(environment: Environment, platform: string): Promise<ConfiguredAgent> {
+export async function configuredAgent(
+  environment: Environment,
+  platform: string,
+  clock: Clock = systemClock,
+): Promise<ConfiguredAgent> {
   const home = homeFolder(environment);
   const { config, environment: merged, warnings, errors } = await loadConfig(home, environment);
   const toolsets = config.platform_toolsets[platform] ?? config.toolsets;
@@ -78,6 +84,7 @@ export async function configuredAgent(environment: Environment, platform: string
   return {
     options: {
       home,
+      clock,
       environment: withDefaults(config, merged),
       fallbacks: config.fallback_providers.map((entry) => modelSettings(entry, config, merged)),
       auxiliary: auxiliaryModels(config, merged),
@@ -88,7 +95,7 @@ export async function configuredAgent(environment: Environment, platform: string
       sampling: configuredSampling(config),
       ...(prefill.messages.length > 0 && { prefillMessages: prefill.messages }),
       approvals: config.approvals.mode,
-      memory: configuredMemory(home, config.memory),
+      memory: configuredMemory(home, config.memory, clock),
       memoryReviewTurns: config.memory.nudge_interval,
       skills: {
         externalFolders: config.skills.external_dirs,
@@ -215,9 +222,9 @@ function milliseconds(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1_000;
 }
 
-function configuredMemory(home: string, section: Config["memory"]): Memory | false {
+function configuredMemory(home: string, section: Config["memory"], clock: Clock): Memory | false {
   const { memory_enabled: isEnabled, memory_char_limit: memory, user_char_limit: user } = section;
-  return isEnabled && new Memory({ folder: memoriesFolder(home), limits: { memory, user } });
+  return isEnabled && new Memory({ folder: memoriesFolder(home), limits: { memory, user }, now: () => clock.now() });
 }
 
 type CompressionSection = Config["compression"];

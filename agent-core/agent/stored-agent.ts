@@ -1,6 +1,7 @@
 /** Options of an agent that continues a stored session. */
 import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, homeFolder, sessionsFolder } from "../config/home.ts";
+import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseChoice } from "../providers/choice.ts";
 import { Journal } from "../sessions/journal.ts";
@@ -41,7 +42,15 @@ export async function openStored(
   const stored = await withDelegations(readStored, options.onDefect);
   const report = (message: string): void => options.callbacks?.status?.({ severity: "error", message });
   const cwd = options.cwd ?? (stored.cwd || process.cwd());
-  const journal = new Journal({ path, sessionId: id, cwd, knownSize: stored.size, now: Date.now, onFailure: report });
+  const { clock = systemClock } = options;
+  const journal = new Journal({
+    path,
+    sessionId: id,
+    cwd,
+    knownSize: stored.size,
+    now: () => clock.now(),
+    onFailure: report,
+  });
   const problem = journal.claim();
   if (problem !== undefined) throw new Error(`The session ${id} could not be opened: ${problem}`);
   return { ...storedModel(stored), ...options, ...resumedOptions(stored), sessionId: id, cwd, journal };

@@ -70,9 +70,12 @@ function refused(message: string): { readonly ok: false; readonly message: strin
 
 export class MemoryLedger {
   readonly #path: string;
+  readonly #now: () => number;
 
-  constructor(path: string) {
+  /** `now`: milliseconds since 1970. */
+  constructor(path: string, now: () => number) {
     this.#path = path;
+    this.#now = now;
   }
 
   /** Oldest first. A line that cannot be read is left out. */
@@ -88,7 +91,7 @@ export class MemoryLedger {
   }
 
   async append(write: Omit<MemoryWrite, "id" | "at">): Promise<void> {
-    const record: MemoryWrite = { id: randomBytes(3).toString("hex"), at: Date.now(), ...write };
+    const record: MemoryWrite = { id: randomBytes(3).toString("hex"), at: this.#now(), ...write };
     const file = await open(this.#path, "a", 0o600);
     try {
       await file.appendFile(`${JSON.stringify(record)}\n`);

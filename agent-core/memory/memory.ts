@@ -37,6 +37,8 @@ export type MemoryOptions = {
   readonly folder: string;
   /** Characters. */
   readonly limits?: Readonly<Record<MemoryTarget, number>>;
+  /** Milliseconds since 1970; default: the system's clock. */
+  readonly now?: () => number;
 };
 
 export type MemoryPreview =
@@ -54,10 +56,12 @@ export class Memory {
   readonly #folder: string;
   readonly #ledger: MemoryLedger;
   readonly #limits: Readonly<Record<MemoryTarget, number>>;
+  readonly #now: () => number;
 
-  constructor({ folder, limits = MEMORY_LIMITS }: MemoryOptions) {
+  constructor({ folder, limits = MEMORY_LIMITS, now = Date.now }: MemoryOptions) {
     this.#folder = folder;
-    this.#ledger = new MemoryLedger(join(folder, LEDGER));
+    this.#ledger = new MemoryLedger(join(folder, LEDGER), now);
+    this.#now = now;
     this.#limits = limits;
   }
 
@@ -160,7 +164,7 @@ export class Memory {
   /** Appends evicted entries to the archive, so that none is lost. */
   async #archive(target: MemoryTarget, evicted: Notes): Promise<void> {
     if (evicted.length === 0) return;
-    const at = new Date().toISOString();
+    const at = new Date(this.#now()).toISOString();
     const lines = evicted.map((content) => `${JSON.stringify({ at, target, content })}\n`).join("");
     const archive = await open(join(this.#folder, ARCHIVE), "a", 0o600);
     try {

@@ -101,6 +101,11 @@ export class SkillLibrary {
     return this.#options.homeSkills;
   }
 
+  /** Date of the session's clock, as YYYY-MM-DD in UTC. */
+  get today(): string {
+    return new Date(this.#options.now()).toISOString().slice(0, 10);
+  }
+
   /** All skills of the session, by precedence, then by name. Reads only files that changed. Never rejects. */
   load(): Promise<KnownSkills> {
     this.#loading ??= this.#load().finally(() => {

@@ -61,7 +61,7 @@ export const tool = defineTool({
 async function stage(call: Call, context: ToolContext): Promise<StagedCall> {
   if (context.skills === undefined) return refused("there are no skills in this session");
   const { planSkillChange } = await import("../skills/change-skill.ts");
-  const planned = await planSkillChange(call, context.skills, new Date().toISOString().slice(0, 10));
+  const planned = await planSkillChange(call, context.skills, context.skills.today);
   if (!planned.ok) return refused(planned.reason);
   const { files, folder } = planned;
   const diffs = files.map(({ path, before, after }) => ({ path, oldText: before, newText: after }));

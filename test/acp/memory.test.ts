@@ -1,7 +1,7 @@
 // Memory over the protocol: its entries with their origins, and the undo of a write.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../agent-core/platform/clock.ts";
 import { AcpAgent } from "../support/acp-agent.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
@@ -114,4 +114,22 @@ test("a review after a turn shows one line, which a replay has too, and its undo
   expect(existsSync(skill)).toBe(false);
   expect(readFileSync(file(), "utf8")).not.toContain("releases are tagged");
   await reviewed.stop();
+});
+
+test("an injected clock dates the session, its prompt and the writes of its memory", async () => {
+  const noon = Date.UTC(2031, 4, 6, 12);
+  const environment = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" };
+  const later = new AcpAgent(environment, undefined, { ...systemClock, now: () => noon });
+  onTestFinished(() => later.stop());
+  await later.initialize();
+  const id = await later.newSession();
+  await later.request("session/set_mode", { sessionId: id, modeId: "auto" });
+  model.forget();
+  model.script({ parts: [call("memory", { action: "add", content: "likes spaces" })] }, say("noted"));
+  await later.prompt(id, "remember it");
+  expect(id).toContain("20310506");
+  expect(JSON.stringify(model.requests[0]?.body.messages[0])).toContain("2031-05-06");
+  const [head] = readFileSync(join(later.home, "vscode", "sessions", `${id}.jsonl`), "utf8").split("\n");
+  expect(JSON.parse(head ?? "")).toMatchObject({ at: noon });
+  expect(readFileSync(join(later.home, "memories", "LEDGER.jsonl"), "utf8")).toContain(`"at":${noon}`);
 });

@@ -2,13 +2,15 @@
 import type { AnyMessage } from "@zed-industries/agent-client-protocol";
 import { serve } from "../../agent-core/acp/serve.ts";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
+import type { Clock } from "../../agent-core/platform/clock.ts";
 import { AcpClient } from "./acp-client.ts";
 
 export class AcpAgent extends AcpClient {
   readonly #writer: WritableStreamDefaultWriter<AnyMessage>;
   readonly #ended: Promise<void>;
 
-  constructor(environment: Readonly<Record<string, string>> = {}, home?: string) {
+  /** `clock`: default: the system's. */
+  constructor(environment: Readonly<Record<string, string>> = {}, home?: string, clock?: Clock) {
     super(home);
     // Commands, and what the agent knows of the user's home, take these from the process.
     process.env["HOME"] = this.home;
@@ -26,6 +28,7 @@ export class AcpAgent extends AcpClient {
         },
         local: nodeHost(),
         log: () => undefined,
+        ...(clock && { clock }),
       },
     );
     this.#writer = toAgent.writable.getWriter();
