@@ -20,6 +20,7 @@ const checks = [
   ["dead code", "knip", "--no-progress"],
   ["types: webview", ...tsc, "webview"],
   ["tables", "node", "scripts/tables.mjs", "--check"],
+  ["texts", "node", "scripts/texts.mjs"],
   ["house rules", "node", "scripts/house-rules.mjs"],
 ];
 

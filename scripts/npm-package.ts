@@ -23,10 +23,12 @@ const START_MS = 60_000;
 
 type Manifest = {
   readonly version: string;
-  readonly description: string;
   readonly license: string;
   readonly repository: { readonly url: string };
 };
+
+/** English texts of package.json. */
+type Texts = { readonly description: string };
 
 const manifest: Manifest = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8"));
 const distFolder = join(projectFolder, "dist");
@@ -70,7 +72,8 @@ const README = `# Hermes over the Agent Client Protocol
 
 /** Entry of the registry at agentclientprotocol.com: a manifest, and an icon of 16 pixels in the text's colour. */
 function writeRegistryEntry(): void {
-  const { version, description, license, repository } = manifest;
+  const { version, license, repository } = manifest;
+  const { description }: Texts = JSON.parse(readFileSync(join(projectFolder, "package.nls.json"), "utf8"));
   const entry = {
     ...{ id: REGISTRY_ID, name: "Hermes", version, description },
     repository: repository.url.replace(/\.git$/, ""),

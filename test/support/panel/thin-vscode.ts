@@ -2,10 +2,10 @@
  * As much of VS Code's API as the extension needs to serve its panel: settings, memory, commands, files and one webview.
  * Whatever needs an editor, a terminal or a dialog on the screen is tested in a real VS Code (test/e2e).
  */
-import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { projectFolder, vscodeTestFolder } from "../../../scripts/project.ts";
+import { readManifest } from "../manifest.ts";
 import { Disposable, EventEmitter } from "./thin-events.ts";
 import { FileSystemError, Position, Range, Selection, ThinFiles, Uri, WorkspaceEdit } from "./thin-files.ts";
 
@@ -49,7 +49,7 @@ type Manifest = {
   };
 };
 
-const manifest: Manifest = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8"));
+const manifest: Manifest = readManifest();
 
 /** One window of the thin VS Code. */
 export type ChatHandler = (request: object, context: object, response: object, token: object) => Promise<ChatAnswer>;

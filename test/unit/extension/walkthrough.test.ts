@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { projectFolder } from "../../../scripts/project.ts";
+import { readManifest } from "../../support/manifest.ts";
 
 type Step = {
   readonly id: string;
@@ -9,8 +10,6 @@ type Step = {
   readonly media: { readonly markdown: string };
   readonly completionEvents: readonly string[];
 };
-
-const { contributes }: Manifest = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8"));
 
 type Manifest = {
   readonly contributes: {
@@ -20,18 +19,28 @@ type Manifest = {
   };
 };
 
-const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
-const textOf = ({ media }: Step): string => readFileSync(join(projectFolder, media.markdown), "utf8");
+const { contributes } = readManifest<Manifest>();
+const ids = contributes.commands.map(({ command }) => command);
+const stepsOf = ({ contributes }: Manifest) => contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
 
-test.each(steps)("step $id of the walkthrough has a page, and its links and events name our commands", (step) => {
-  expect(existsSync(join(projectFolder, step.media.markdown))).toBe(true);
-  const ids = contributes.commands.map(({ command }) => command);
-  const named =
-    `${step.description} ${step.completionEvents.join(" ")}`.match(/(?<=command:|onCommand:)hermes\.\w+/gi) ?? [];
-  expect(named.filter((id) => !ids.includes(id))).toEqual([]);
-});
+/** The page of a step in German lies beside the English one: VS Code looks for it under this name. */
+const pages = {
+  en: ({ media }: Step) => join(projectFolder, media.markdown),
+  de: ({ media }: Step) => join(projectFolder, media.markdown.replace(/\.md$/, ".nls.de.md")),
+};
 
-test("the walkthrough shows every default key", () => {
-  const keys = textOf(steps.find(({ id }) => id === "keys") as Step).toLowerCase();
-  for (const { key } of contributes.keybindings) expect(keys).toContain(`\`${key}\``);
+describe.each(["en", "de"] as const)("in the language %s", (language) => {
+  const steps = stepsOf(readManifest<Manifest>(language));
+
+  test.each(steps)("step $id of the walkthrough has a page, and its links and events name our commands", (step) => {
+    expect(existsSync(pages[language](step))).toBe(true);
+    const named =
+      `${step.description} ${step.completionEvents.join(" ")}`.match(/(?<=command:|onCommand:)hermes\.\w+/gi) ?? [];
+    expect(named.filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  test("the walkthrough shows every default key", () => {
+    const keys = readFileSync(pages[language](steps.find(({ id }) => id === "keys") as Step), "utf8").toLowerCase();
+    for (const { key } of contributes.keybindings) expect(keys).toContain(`\`${key}\``);
+  });
 });
