@@ -43,6 +43,8 @@ export type AcpSessionOptions = SessionAgentOptions &
     readonly notes: readonly string[];
     /** Called after a change of the title. */
     readonly titled: () => void;
+    /** Called before each turn; the returned function is called after it. */
+    readonly beginTurn: () => () => void;
   };
 
 export class AcpSession {
@@ -128,14 +130,11 @@ export class AcpSession {
     });
     const forCommands = (signal: AbortSignal): CommandSession => this.#forCommands(options, signal);
     const { keyHint } = identity;
+    const { beginTurn } = options;
     this.#prompts = new PromptRunner({
+      ...{ agent, journal, keyHint, endTurn, forCommands, beginTurn },
       sessionId: id,
-      agent,
       model: this.model,
-      journal,
-      keyHint,
-      endTurn,
-      forCommands,
     });
     this.#showsExtensions = ours.extensions === true;
     this.#isKept = stored === undefined && ours.sessionIndex !== true;

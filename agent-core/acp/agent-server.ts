@@ -14,6 +14,7 @@ import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { invalidParams } from "../protocol/handle.ts";
 import type { HermesImport, HermesImported, HermesShelf } from "../protocol/sessions.ts";
 import { discoverEditorModels } from "../providers/catalogue/discovered-models.ts";
+import { choiceId } from "../providers/choice.ts";
 import { deployments } from "../providers/deployments.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { ReviewOutcome } from "../sessions/outcomes.ts";
@@ -21,6 +22,7 @@ import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
 import { writeProblem } from "../sessions/write-fault.ts";
 import { AcpSession } from "./acp-session.ts";
+import { Background } from "./background.ts";
 import { ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import { authRequired, sessionUnusable } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
@@ -45,6 +47,8 @@ export class AgentServer {
   readonly options: AgentServerOptions;
   readonly configuration: LiveConfiguration;
   readonly stored: StoredSessions;
+  /** The loops that learn. */
+  readonly background: Background;
   /** New sessions need `authenticate` first. */
   isLoggedOut = false as boolean;
   /** Hermes' home folder. */
@@ -63,6 +67,12 @@ export class AgentServer {
     const client = (): ConnectedClient => this.#client;
     this.stored = new StoredSessions({ home: this.home, client, log, now: () => clock.now() });
     this.configuration = new LiveConfiguration({ home: this.home, environment, client, log, clock });
+    const notify = (message: string | undefined, items: readonly string[]): void =>
+      this.#client.notifyLearnt(message, items);
+    const isOpen = (id: string): boolean => this.#sessions.has(id);
+    this.background = new Background({
+      ...{ home: this.home, models: this, index: this.stored.index, clock, isOpen, log, notify },
+    });
   }
 
   get client(): ConnectedClient {
@@ -72,6 +82,12 @@ export class AgentServer {
   /** Keeps the client that `initialize` describes. */
   identify(client: ConnectedClient): void {
     this.#client = client;
+  }
+
+  /** Choice of the model that a session used last; undefined before the first session. */
+  get lastModel(): string | undefined {
+    const last = [...this.#sessions.values()].at(-1);
+    return last && choiceId(last.model.current);
   }
 
   /** The open session with this id; throws the protocol's error when there is none. */
@@ -188,6 +204,7 @@ export class AgentServer {
   /** Ends every session with its processes. A client can load a session that was never prompted in its next connection. */
   async dispose(): Promise<void> {
     for (const session of this.#sessions.values()) session.keep();
+    await this.background.dispose();
     await Promise.all([...this.#sessions.keys()].map((id) => this.closeSession(id)));
     await this.stored.dispose();
   }
@@ -224,6 +241,7 @@ export class AgentServer {
           readStored: (other) => this.readStored(other),
           importSessions: (request, signal) => this.importSessions(request, signal),
           titled: () => this.#client.notifySessionsChanged(),
+          beginTurn: () => this.background.beginTurn(),
         }),
     );
     this.#sessions.set(id, session);
@@ -231,6 +249,7 @@ export class AgentServer {
     session.model.refresh();
     session.warmUp();
     this.stored.startCleanup();
+    this.background.start();
     return session;
   }
 

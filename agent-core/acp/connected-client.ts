@@ -1,6 +1,7 @@
 /** The client of a connection: its declared capabilities, its own models, its lists of sessions. */
 import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
 import { HermesClientCapabilities } from "../protocol/capabilities.ts";
+import { learningMethods } from "../protocol/learning.ts";
 import { notify, readMeta } from "../protocol/method.ts";
 import { type HermesBuilding, sessionMethods } from "../protocol/sessions.ts";
 import { ClientModels } from "./client-models.ts";
@@ -54,6 +55,11 @@ export class ConnectedClient {
     if (now - this.#importNotifiedAt < IMPORT_INTERVAL_MS && progress.done < progress.total) return;
     this.#importNotifiedAt = now;
     if (this.#listener) notify(this.#listener, sessionMethods.importing, progress);
+  }
+
+  /** Notifies the client of something that was learnt; `items`: ids for an undo. */
+  notifyLearnt(message: string | undefined, items: readonly string[]): void {
+    if (this.#listener) notify(this.#listener, learningMethods.changed, { ...(message && { message }), items });
   }
 
   /** Notifies the client that a session is new, deleted or renamed. */

@@ -25,6 +25,8 @@ export type PromptRunnerOptions = {
   readonly keyHint: string;
   /** Closes the tool calls that never ran. */
   readonly endTurn: () => void;
+  /** See `AcpSessionOptions`. */
+  readonly beginTurn: () => () => void;
   /** The part of the session that a command may use; `signal` cancels the command. */
   readonly forCommands: (signal: AbortSignal) => CommandSession;
 };
@@ -107,17 +109,19 @@ export class PromptRunner {
   }
 
   async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
-    const { sessionId, agent, model, journal, endTurn, keyHint } = this.#options;
+    const { sessionId, agent, model, journal, endTurn, keyHint, beginTurn } = this.#options;
     checkImages(message, agent);
     const problem = journal.claim();
     if (problem !== undefined) throw sessionUnusable(sessionId, problem);
     model.record();
+    const turnEnded = beginTurn();
     try {
       const { stopReason, fault } = await agent.runConversation({ userMessage: message, signal });
       if (stopReason !== "error") return { stopReason };
       if (fault !== undefined) throw faultError(fault, keyHint);
       throw new Error("The turn failed without a reported cause.");
     } finally {
+      turnEnded();
       endTurn();
       model.announce();
     }

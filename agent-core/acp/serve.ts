@@ -17,6 +17,7 @@ import {
   registerTurnMethods,
 } from "./methods/conversation-methods.ts";
 import { registerEditorMethods } from "./methods/editor-methods.ts";
+import { registerLearningMethods } from "./methods/learning-methods.ts";
 import { registerHistoryMethods, registerSessionMethods } from "./methods/session-methods.ts";
 import {
   registerExtensionMethods,
@@ -35,6 +36,7 @@ const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] =
   registerSettingsMethods,
   registerExtensionMethods,
   registerMemoryMethods,
+  registerLearningMethods,
   registerEditorNotifications,
   registerEditorMethods,
 ];

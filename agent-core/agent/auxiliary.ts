@@ -33,6 +33,8 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   vision: 60_000,
   evaluation: 60_000,
   commit_message: 60_000,
+  consolidation: 120_000,
+  distillation: 120_000,
 };
 
 /** Share of a task's time for retries, which no one sees. */

@@ -55,6 +55,8 @@ export type ConfiguredAgent = {
   /** Changes to the environment of commands. */
   readonly variables: CommandVariables;
   readonly plugins: Config["plugins"];
+  readonly learning: Config["learning"];
+  readonly cron: Config["cron"];
   /** Name of a plugin's context engine; undefined for a built-in one. */
   readonly pluginEngine: string | undefined;
   /** Endpoints from the section `providers` of config.yaml. */
@@ -77,6 +79,7 @@ export async function configuredAgent(
 ): Promise<ConfiguredAgent> {
   const home = homeFolder(environment);
   const { config, environment: merged, warnings, errors } = await loadConfig(home, environment);
+  const { plugins, learning, cron } = config;
   const toolsets = config.platform_toolsets[platform] ?? config.toolsets;
   const { backend, search_backend: searchBackend = backend, base_url: baseUrl } = config.web;
   const search = chooseSearch({ backend: searchBackend, baseUrl }, merged);
@@ -102,12 +105,7 @@ export async function configuredAgent(
         disabled: config.skills.disabled,
         ...(config.skills.hub_sources !== undefined && { hubSources: config.skills.hub_sources }),
       },
-      browser: {
-        executable: config.browser.executable,
-        headless: config.browser.headless,
-        idleSeconds: config.browser.inactivity_timeout,
-        allowPrivate: config.browser.allow_private_urls ?? config.web.allow_private_urls,
-      },
+      browser: configuredBrowser(config),
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       ...(config.evaluation.enabled !== undefined && { evaluation: config.evaluation.enabled }),
@@ -124,7 +122,7 @@ export async function configuredAgent(
     },
     terminal: config.terminal,
     variables: commandVariables(config, merged),
-    plugins: config.plugins,
+    ...{ plugins, learning, cron },
     pluginEngine: config.compression.enabled && !engines.has(config.context.engine) ? config.context.engine : undefined,
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
@@ -139,6 +137,15 @@ export async function configuredAgent(
       ...(search.warning === undefined ? [] : [search.warning]),
     ],
     errors,
+  };
+}
+
+function configuredBrowser({ browser, web }: Config): NonNullable<AIAgentOptions["browser"]> {
+  return {
+    executable: browser.executable,
+    headless: browser.headless,
+    idleSeconds: browser.inactivity_timeout,
+    allowPrivate: browser.allow_private_urls ?? web.allow_private_urls,
   };
 }
 

@@ -80,6 +80,12 @@ export async function setPluginEnabled(home: string, name: string, isEnabled: bo
   });
 }
 
+/** Sets a switch of the section `learning` in config.yaml, as `setHomeModel`. */
+export async function setLearningSwitch(home: string, name: string, isOn: boolean): Promise<void> {
+  const { withSection } = await import("./yaml.ts");
+  await changeConfig(home, `the switch learning.${name}`, (text) => withSection(text, "learning", { [name]: isOn }));
+}
+
 /** `subject`: the value for the error. */
 async function changeConfig(home: string, subject: string, change: (text: string) => string): Promise<void> {
   try {

@@ -53,6 +53,11 @@ export function memoriesFolder(home: string): string {
   return join(home, "memories");
 }
 
+/** Folder of everything that the agent learnt from its sessions, except skills. */
+export function learningFolder(home: string): string {
+  return join(home, "learning");
+}
+
 /** Folder of the home's skills. */
 export function skillsFolder(home: string): string {
   return join(home, "skills");

@@ -11,6 +11,9 @@ const seconds = z.number().positive();
 const text = z.string().min(1);
 const share = z.number().min(0.05).max(1);
 
+/** Truth value; `on` and `off` are texts in YAML 1.2. */
+const onOff = z.union([z.boolean(), z.enum(["on", "off"]).transform((word) => word === "on")]);
+
 /** A single name stands for a list with that name. */
 const names = z.union([z.array(text), text.transform((name) => [name])]);
 
@@ -79,6 +82,8 @@ const auxiliaryTasks = {
   commit_message: auxiliarySection,
   web_extract: auxiliarySection,
   vision: auxiliarySection,
+  consolidation: auxiliarySection,
+  distillation: auxiliarySection,
 };
 
 export type AuxiliaryTask = keyof typeof auxiliaryTasks;
@@ -243,6 +248,42 @@ export const sections = {
       user_char_limit: z.number().int().positive().default(1_375),
       /** User messages between two background reviews; 0: none. */
       nudge_interval: z.number().int().nonnegative().default(10),
+    })
+    .prefault({}),
+  /**
+   * Learning from earlier sessions, in the background. Each loop has its switch; without `enabled` nothing is learnt, and
+   * nothing that was learnt reaches a prompt.
+   */
+  learning: z
+    .object({
+      enabled: onOff.default(true),
+      /** Facts, preferences and episodes from ended sessions. */
+      consolidation: onOff.default(true),
+      /** Skills from repeated tasks, daily. */
+      distillation: onOff.default(true),
+      /** Report on the agent's work, daily. */
+      report: onOff.default(true),
+      /** Applies recommendations of the report that have a low risk. */
+      auto_tune: onOff.default(false),
+      /** Off: the loops write, and nothing that was learnt reaches a prompt. */
+      use: onOff.default(true),
+      /** Most tokens and US dollars that learning may cost a day. */
+      daily_tokens: z.number().int().nonnegative().default(200_000),
+      daily_usd: z.number().nonnegative().default(0.5),
+      /** Work begins when no turn has run for this long. Seconds. */
+      idle_seconds: z.number().nonnegative().default(60),
+      /** A session without activity for this long counts as ended. Minutes. */
+      session_idle_minutes: z.number().nonnegative().default(10),
+    })
+    .prefault({}),
+  /** Jobs that run at planned times. */
+  cron: z
+    .object({
+      enabled: onOff.default(true),
+      /** IANA name; default: the machine's time zone. */
+      timezone: text.optional(),
+      /** `once`: a job whose time passed while nothing ran runs once, late. */
+      run_missed: z.enum(["once", "skip"]).default("once"),
     })
     .prefault({}),
   /** Folders of skills besides the known ones, and names of skills that are off. */

@@ -27,7 +27,7 @@ const safeguards: readonly { readonly name: Safeguard; readonly settings: RegExp
  */
 const ORIGINAL: Readonly<Record<string, string>> = {
   "": `attachments bedrock bot_mode checkpoints command_allowlist context_file_max_chars
-    context_file_read_timeout credential_pool_strategies cron curator custom_providers custom_toolsets dashboard database
+    context_file_read_timeout credential_pool_strategies curator custom_providers custom_toolsets dashboard database
     discord display file_read_max_chars gateway goals honcho human_delay kanban logging
     loops lsp matrix mattermost max_concurrent_sessions max_live_sessions mcp mcp_discovery_timeout
     mcp_single_query_discovery_timeout moa model_aliases model_catalog model_overrides models_dev monitoring openrouter

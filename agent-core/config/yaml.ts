@@ -15,7 +15,7 @@ export function parseYaml(text: string): unknown {
 export function withSection(
   text: string,
   section: string,
-  values: Readonly<Record<string, string | undefined>>,
+  values: Readonly<Record<string, string | boolean | undefined>>,
 ): string {
   const document = parsedDocument(text, section);
   for (const [key, value] of Object.entries(values)) {

@@ -1,0 +1,161 @@
+/**
+ * Background work of one agent process: the loops that learn. It starts with the first session, waits for idle time, and
+ * is the one place that knows which turns run.
+ */
+
+import { learningFolder } from "../config/home.ts";
+import { DailyBudget } from "../learning/budget.ts";
+import { LearningLedger } from "../learning/ledger.ts";
+import {
+  actOn,
+  allLearnt,
+  isOn,
+  type LearningSettings,
+  type LearntOutcome,
+  type Loop,
+  makeLoops,
+} from "../learning/loops.ts";
+import { BackgroundRunner } from "../learning/runner.ts";
+import type { Clock } from "../platform/clock.ts";
+import { type LearningState, type LearntAction, LOOPS } from "../protocol/learning.ts";
+import type { SessionIndex } from "../sessions/index/session-index.ts";
+import { learningModel, type ModelSource } from "./sessionless-models.ts";
+
+/** Time for the first prompt of a new process. Milliseconds. */
+const START_DELAY_MS = 2_000;
+
+export type BackgroundOptions = {
+  /** Hermes' home folder. */
+  readonly home: string;
+  readonly models: ModelSource;
+  readonly index: SessionIndex;
+  /** True for a session that is open here. */
+  readonly isOpen: (sessionId: string) => boolean;
+  /** One line for the log. */
+  readonly log: (line: string) => void;
+  /** Shows what was learnt to the user. */
+  readonly notify: (message: string | undefined, items: readonly string[]) => void;
+  readonly clock: Clock;
+};
+
+type Started = { readonly loops: readonly Loop[]; readonly runner: BackgroundRunner };
+
+export class Background {
+  readonly #options: BackgroundOptions;
+  readonly #clock: Clock;
+  #settings: LearningSettings | undefined;
+  #started: Promise<Started> | undefined;
+  #runner: BackgroundRunner | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isDisposed = false as boolean;
+  readonly #turns = new Set<{ end: () => void }>();
+
+  constructor(options: BackgroundOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+  }
+
+  /** Starts the work some time after the first call. */
+  start(): void {
+    if (this.#isDisposed) return;
+    this.#timer ??= setTimeout(
+      () => void this.#load().then(({ runner }) => runner.start(), this.#logFailure),
+      START_DELAY_MS,
+    ).unref();
+  }
+
+  /** A turn begins: work stops. Call the returned function at its end. */
+  beginTurn(): () => void {
+    const turn = { end: this.#runner?.beginTurn() ?? (() => undefined) };
+    this.#turns.add(turn);
+    return () => {
+      this.#turns.delete(turn);
+      turn.end();
+    };
+  }
+
+  /** Does all work that there is. Resolves to false while another process is at work. */
+  async runNow(signal: AbortSignal): Promise<boolean> {
+    const { runner } = await this.#load();
+    return runner.runNow(signal);
+  }
+
+  async state(): Promise<LearningState> {
+    const [{ loops, runner }, settings] = await Promise.all([this.#load(), this.#readSettings()]);
+    const budget = await this.#budget();
+    const [{ tokens, usd }, items, runs] = await Promise.all([
+      budget.spent(),
+      allLearnt(loops.map(({ store }) => store)),
+      Promise.all(loops.map(async (loop) => ({ loop: loop.work.loop, run: await loop.lastRun() }))),
+    ]);
+    const { enabled, consolidation, distillation, report, auto_tune, use } = settings;
+    return {
+      switches: { enabled, consolidation, distillation, report, auto_tune, use },
+      loops: LOOPS.map((loop) => {
+        const run = runs.find((one) => one.loop === loop)?.run;
+        const last = run === undefined ? {} : { lastRun: run.at, lastResult: run.result };
+        return { loop, on: isOn(loop, settings), isRunning: runner.loop === loop, ...last };
+      }),
+      budget: { tokens, maxTokens: budget.limits.tokens, usd, maxUsd: budget.limits.usd },
+      items,
+      folder: learningFolder(this.#options.home),
+    };
+  }
+
+  /** Runs an action of the user on something that was learnt. */
+  async act(id: string, action: LearntAction): Promise<LearntOutcome> {
+    const { loops } = await this.#load();
+    return actOn(
+      loops.map(({ store }) => store),
+      id,
+      action,
+    );
+  }
+
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    clearTimeout(this.#timer);
+    await this.#runner?.dispose();
+  }
+
+  #load(): Promise<Started> {
+    this.#started ??= this.#make();
+    return this.#started;
+  }
+
+  async #make() {
+    const { home, models, index, isOpen, notify, log } = this.#options;
+    const settings = await this.#readSettings();
+    const clock = this.#clock;
+    const ports = {
+      ...{ home, clock, index, isOpen, notify, log },
+      ledger: new LearningLedger(home, clock),
+      model: learningModel(models, () => this.#budget()),
+      settings: () => this.#settings ?? settings,
+    };
+    const loops = await makeLoops(ports);
+    const works = loops.map(({ work }) => ({
+      loop: work.loop,
+      doNext: async (signal: AbortSignal) => isOn(work.loop, await this.#readSettings()) && work.doNext(signal),
+    }));
+    const idleMs = (): number => ports.settings().idle_seconds * 1_000;
+    this.#runner = new BackgroundRunner({ home, works, clock, idleMs, log });
+    for (const turn of this.#turns) turn.end = this.#runner.beginTurn();
+    return { loops, runner: this.#runner };
+  }
+
+  /** Settings of today's config.yaml: a loop that the user switched off stops with its current piece. */
+  async #readSettings(): Promise<LearningSettings> {
+    this.#settings = (await this.#options.models.configuration.read()).learning;
+    return this.#settings;
+  }
+
+  async #budget(): Promise<DailyBudget> {
+    const { daily_tokens: tokens, daily_usd: usd } = this.#settings ?? (await this.#readSettings());
+    return new DailyBudget(this.#options.home, { tokens, usd }, this.#clock);
+  }
+
+  readonly #logFailure = (error: unknown): void => {
+    this.#options.log(`learning could not start: ${String(error)}`);
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Ledger of everything that is learnt: who changed which item, on what evidence, and the texts before and after. One file
+ * a home, append-only. The items themselves are Markdown that people read and edit.
+ */
+import { randomBytes } from "node:crypto";
+import { open, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+import { learningFolder } from "../config/home.ts";
+import { replaceFile } from "../config/home-file.ts";
+import type { Clock } from "../platform/clock.ts";
+import { hasCode } from "../platform/errors.ts";
+import { parseJson } from "../platform/json.ts";
+import { withLock } from "../platform/locks/with-lock.ts";
+import { makeFolder } from "../platform/make-folder.ts";
+import { LoopName } from "../protocol/learning.ts";
+
+const recordSchema = z.object({
+  id: z.string(),
+  /** Milliseconds since 1970. */
+  at: z.number(),
+  loop: LoopName,
+  /** `loop`: the loop by itself. `user`: the user, on the page or by a command. */
+  actor: z.enum(["loop", "user"]),
+  /**
+   * `add`, `change`, `remove`: of an item. `close`: a newer fact replaces it. `reject`: a candidate failed a check and was
+   * not written. `apply`, `revert`: of a setting.
+   */
+  op: z.enum(["add", "change", "close", "remove", "reject", "apply", "revert", "pin", "unpin", "undo", "forget"]),
+  /** Id of the item: unique over all loops. */
+  target: z.string(),
+  /** Text of the item; null: no item. */
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  /** `<session id>:<position of the message>`, oldest first. */
+  evidence: z.array(z.string()).readonly(),
+  /** In one sentence, for people. */
+  reason: z.string(),
+  /** Id of the record that an undo takes back. */
+  undoes: z.string().exactOptional(),
+});
+export type LearningRecord = z.infer<typeof recordSchema>;
+
+/** A change that is about to be recorded. */
+export type LearningChange = Omit<LearningRecord, "id" | "at">;
+
+/** Random part of a record's id. Bytes. */
+const ID_BYTES = 6;
+
+export class LearningLedger {
+  readonly #path: string;
+  readonly #clock: Pick<Clock, "now">;
+
+  constructor(home: string, clock: Pick<Clock, "now">) {
+    this.#path = join(learningFolder(home), "ledger.jsonl");
+    this.#clock = clock;
+  }
+
+  /** Oldest first; a damaged line is left out. Rejects when reading fails. */
+  async read(): Promise<readonly LearningRecord[]> {
+    let text: string;
+    try {
+      text = await readFile(this.#path, "utf8");
+    } catch (error) {
+      if (hasCode(error, "ENOENT")) return [];
+      throw error;
+    }
+    return text.split("\n").flatMap((line) => recordSchema.safeParse(parseJson(line)).data ?? []);
+  }
+
+  /** Appends the changes as one block, so that all of them are in the file or none. Rejects when writing fails. */
+  async append(changes: readonly LearningChange[]): Promise<readonly LearningRecord[]> {
+    if (changes.length === 0) return [];
+    const at = this.#clock.now();
+    const records = changes.map((change) => ({ id: randomBytes(ID_BYTES).toString("hex"), at, ...change }));
+    await this.#append(linesOf(records));
+    return records;
+  }
+
+  /** Removes the texts of an item from the ledger; its records stay without them. For "forget this". */
+  async forget(target: string): Promise<void> {
+    await withLock(`${this.#path}.lock`, async () => {
+      const records = await this.read();
+      const without = records.map((record) =>
+        record.target === target ? { ...record, before: null, after: null, evidence: [], reason: "forgotten" } : record,
+      );
+      await replaceFile(this.#path, linesOf(without));
+    });
+  }
+
+  /** A line that a killed process left incomplete ends before the next one. */
+  async #append(lines: string): Promise<void> {
+    makeFolder(dirname(this.#path), 0o700);
+    await withLock(`${this.#path}.lock`, async () => {
+      const file = await open(this.#path, "a+", 0o600);
+      try {
+        const { size } = await file.stat();
+        const last = size === 0 ? undefined : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer;
+        const isIncomplete = last !== undefined && last.toString() !== "\n";
+        await file.appendFile(isIncomplete ? `\n${lines}` : lines);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+}
+
+function linesOf(records: readonly LearningRecord[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join("");
+}
