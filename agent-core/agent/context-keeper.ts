@@ -12,6 +12,7 @@ import { modelInfo } from "../providers/model-info.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type Compression, type Conversation, droppedCount } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
+import type { CountedTokens } from "../sessions/usage-ledger.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { Auxiliary } from "./auxiliary.ts";
@@ -53,6 +54,8 @@ export type ContextKeeperOptions = {
   readonly window: () => number;
   /** Texts that each request contains besides the conversation. */
   readonly overhead: () => Omit<RequestTexts, "messages">;
+  /** Size of the last call before this process. */
+  readonly lastCount: CountedTokens | undefined;
   readonly usageByModel: () => HermesContext["models"];
   /** Lets the model save notes to memory before messages are dropped. */
   readonly flush: MemoryFlush;
@@ -84,6 +87,7 @@ export class ContextKeeper {
 
   constructor(options: ContextKeeperOptions) {
     this.#options = options;
+    if (options.lastCount !== undefined) this.#meter.resume(options.lastCount);
   }
 
   /** Tokens of the next request, as far as they are known. */
@@ -136,6 +140,11 @@ export class ContextKeeper {
     }
     this.#sent = this.#estimate();
     this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#options.engine.hardLimit;
+  }
+
+  /** Size of the last call; undefined before the first one, and after a compression. */
+  get count(): CountedTokens | undefined {
+    return this.#meter.count;
   }
 
   /** Calibrates the estimate with the provider's count after an answer. */
@@ -337,6 +346,7 @@ export function createContextKeeper(
     },
     window,
     overhead: () => ({ systemPrompt: systemPrompt(), schemas: catalogue.schemaText }),
+    lastCount: setup.ledger.lastCount(setup.models.current),
     usageByModel: () => setup.ledger.models,
     flush: new MemoryFlush({
       ...{ auxiliary, systemPrompt, contextFor, hooks, notify: notifyStatus },

@@ -1,6 +1,7 @@
 /** Counts the tokens of a conversation: the provider's last count, plus an estimate for later messages. */
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
+import type { CountedTokens } from "../sessions/usage-ledger.ts";
 
 /** For English text and code. */
 export const CHARS_A_TOKEN = 4;
@@ -22,8 +23,7 @@ const known = new WeakMap<Message, number>();
 export class TokenMeter {
   /** Ratio of the provider's count to our estimate. */
   #ratio = 1;
-  /** Last count of the provider, and our estimate of the same messages. */
-  #anchor: { readonly counted: number; readonly estimated: number } | undefined;
+  #anchor: CountedTokens | undefined;
 
   /**
    * Takes over a provider's count. `estimated` covers the same messages: the request and its answer. `window`: tokens of
@@ -32,9 +32,20 @@ export class TokenMeter {
   record({ inputTokens, outputTokens }: Usage, estimated: number, window: number): void {
     const counted = inputTokens + outputTokens;
     if (!(counted > 0) || estimated === 0) return;
-    this.#ratio = Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, counted / estimated));
+    this.#ratio = ratioOf({ counted, estimated });
     const isPlausible = counted >= estimated * COUNT_LIMITS.leastShare && counted <= window * COUNT_LIMITS.mostWindows;
     this.#anchor = { counted: isPlausible ? counted : estimated * this.#ratio, estimated };
+  }
+
+  /** The last count; undefined before the first one, and after a compression. */
+  get count(): CountedTokens | undefined {
+    return this.#anchor;
+  }
+
+  /** Takes over the last count of an earlier process. */
+  resume(count: CountedTokens): void {
+    this.#ratio = ratioOf(count);
+    this.#anchor = count;
   }
 
   /** Drops the last count after a compression or a rewind; the ratio stays. */
@@ -64,6 +75,10 @@ export class TokenMeter {
     if (anchor === undefined || estimated < anchor.estimated) return Math.round(estimated * this.#ratio);
     return Math.round(anchor.counted + (estimated - anchor.estimated) * this.#ratio);
   }
+}
+
+function ratioOf({ counted, estimated }: CountedTokens): number {
+  return Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, counted / estimated));
 }
 
 export function estimateTokens(messages: readonly Message[]): number {

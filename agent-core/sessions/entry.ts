@@ -220,6 +220,8 @@ const entrySchema = z.discriminatedUnion("type", [
     cachedInputTokens: z.number(),
     reasoningTokens: z.number(),
     /** US dollars; absent when the price is unknown. */ costUsd: z.number().exactOptional(),
+    /** Size of the last call: tokens by the provider's count, and by our estimate. */
+    context: z.object({ counted: z.number(), estimated: z.number() }).exactOptional(),
     at,
   }),
   fileChange,

@@ -11,6 +11,9 @@ import type { NewEntry } from "./journal.ts";
 /** Providers give prices per million tokens. */
 const PRICED_TOKENS = 1_000_000;
 
+/** A count of the provider, and our estimate of the same messages. */
+export type CountedTokens = { readonly counted: number; readonly estimated: number };
+
 export type UsageSum = Usage & {
   /** US dollars; undefined when any price is unknown. */
   readonly costUsd: number | undefined;
@@ -49,11 +52,21 @@ export class UsageLedger {
   /** Sums by model, first used first. */
   readonly #models = new Map<string, UsageSum>();
   readonly #ports: LedgerPorts;
+  #counted: { readonly model: string; readonly context: CountedTokens } | undefined;
 
   /** `entries`: the journal of earlier turns. */
   constructor(entries: readonly JournalEntry[], ports: LedgerPorts) {
     this.#ports = ports;
-    for (const entry of entries) if (entry.type === "usage") this.#add(entry.model, entry);
+    for (const entry of entries) {
+      if (entry.type !== "usage") continue;
+      this.#add(entry.model, entry);
+      if (entry.context !== undefined) this.#counted = { model: entry.model, context: entry.context };
+    }
+  }
+
+  /** Size of the last call before this process, when `model` answered it. */
+  lastCount(model: ResolvedModel): CountedTokens | undefined {
+    return this.#counted?.model === choiceId(choiceOf(model)) ? this.#counted.context : undefined;
   }
 
   get sum(): UsageSum {
@@ -71,11 +84,12 @@ export class UsageLedger {
     this.#add(choiceId(choiceOf(model)), { ...usage, costUsd: costOf(usage, this.#ports.priceOf(model)) });
   }
 
-  /** Writes the total of several calls to the journal. */
-  record(usage: Usage, model: ResolvedModel): void {
+  /** Writes the total of several calls to the journal. `context`: size of the last one. */
+  record(usage: Usage, model: ResolvedModel, context?: CountedTokens): void {
     const { priceOf, journal } = this.#ports;
     const costUsd = costOf(usage, priceOf(model));
-    journal({ type: "usage", model: choiceId(choiceOf(model)), ...usage, ...(costUsd !== undefined && { costUsd }) });
+    const known = { ...(costUsd !== undefined && { costUsd }), ...(context && { context }) };
+    journal({ type: "usage", model: choiceId(choiceOf(model)), ...usage, ...known });
   }
 
   /** Adds and records an auxiliary call, such as a summary or a title. */

@@ -7,8 +7,6 @@ import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 const MESSAGES = 700;
 const QUESTIONS = MESSAGES / 4;
-/** It takes a second to stop it. */
-const STUBBORN = "run `trap '' TERM; sleep 600`";
 
 // The panel has its own tests in test/panel. Here is what VS Code adds: its palette, its side bar, its clipboard, and
 // its reload of a window.
@@ -60,6 +58,21 @@ describe("the panel in VS Code", () => {
     expect(await bubbles()).not.toContain("search two");
   });
 
+  test("a session moves into an editor tab, returns there after a reload of the window, and moves back", async () => {
+    const tab = window.page
+      .frameLocator('iframe.webview[src*="extensionId=hermes-agent.hermes-vscode"]:not([src*="purpose=webviewView"])')
+      .frameLocator("#active-frame");
+    await window.runCommand("Hermes: Open Session in Editor Tab");
+    await tab.getByRole("button", { name: /messages summarised/ }).waitFor();
+    await window.stored(/hermes\.session.*sessionId/);
+    await window.reload();
+    await tab.getByRole("button", { name: /messages summarised/ }).waitFor();
+    await tab.getByRole("textbox", { name: "Message Hermes" }).click();
+    await window.runCommand("Hermes: Move to Side Bar");
+    await window.page.locator(".tab.active").waitFor({ state: "detached" });
+    await summary().waitFor();
+  });
+
   test("the palette opens the sessions with the focus in the search field, and Escape returns", async () => {
     await window.runCommand("Hermes: Show Sessions");
     await expect.poll(async () => (await names()).length).toBe(2);
@@ -106,21 +119,11 @@ describe("the panel in VS Code", () => {
     await window.composer.fill("");
   });
 
-  test("a message sent while a new session replaces a running turn belongs to the new session", async () => {
-    await window.send(STUBBORN);
-    await window.toolCalls("in_progress").last().waitFor();
-    await window.composer.fill("search two");
-    await window.runCommand("Hermes: New Session");
-    await window.composer.press("Enter");
-    // VS Code may carry out either one first: the message is in the new session, or in its composer.
-    const unsent = () => window.composer.inputValue();
-    await expect.poll(async () => [...(await bubbles()), await unsent()].filter(Boolean)).toEqual(["search two"]);
-    if ((await unsent()) !== "") await window.composer.press("Enter");
-    await expect.poll(bubbles).toEqual(["search two"]);
-    await idle();
-  });
-
   test("a hidden side bar shows everything again, with the typed text", async () => {
+    await window.runCommand("Hermes: New Session");
+    await expect.poll(bubbles).toEqual([]);
+    await window.send("search two");
+    await idle();
     await window.composer.fill("read a.txt");
     await window.runCommand("View: Toggle Secondary Side Bar Visibility");
     await window.composer.waitFor({ state: "detached" });

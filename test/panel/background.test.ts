@@ -42,6 +42,17 @@ describe("a turn without its panel", () => {
     await offer.waitFor({ state: "detached" });
     await expect.poll(async () => (await panel().bubbles()).at(-1)).toBe("Continue where you stopped.");
   });
+
+  test("a message sent while a new session replaces a running turn belongs to the new session", async () => {
+    await panel().idle();
+    await panel().send("run `trap '' TERM; sleep 600`"); // takes a second to stop
+    await panel().toolCalls("in_progress").last().waitFor();
+    await panel().composer.fill("search two");
+    const replaced = panel().runCommand("Hermes: New Session");
+    await panel().composer.press("Enter");
+    await replaced;
+    await expect.poll(() => panel().bubbles()).toEqual(["search two"]);
+  });
 });
 
 describe("@hermes in VS Code's own chat", () => {

@@ -9,7 +9,7 @@ import {
   type Locator,
   type Page,
 } from "playwright-core";
-import { afterEach, inject } from "vitest";
+import { afterEach, expect, inject } from "vitest";
 import { picturesFolder, resultsFolder } from "../../scripts/project.ts";
 import { calmSettings, windowUrl } from "../../scripts/vscode-server.ts";
 import type { ModelServer } from "./model-server/model-server.ts";
@@ -125,6 +125,12 @@ export class VSCodeWindow {
   /** Loads the window again, as F5 in the browser does. */
   async reload(): Promise<void> {
     await this.#load();
+  }
+
+  /** Resolves when VS Code has stored `text` for a reload: in a browser, when the window loses the focus or 5 s later. */
+  async stored(text: RegExp): Promise<void> {
+    const layout = () => this.page.evaluate<readonly string[]>(STORED_LAYOUT);
+    await expect.poll(async () => (await layout()).some((value) => text.test(value))).toBe(true);
   }
 
   /** Runs the command of the palette with this whole title, once there is one. */
@@ -293,6 +299,26 @@ function writeSettings(home: string, { settings, model = "offline", askForTrust 
   const section = { provider: "custom", base_url: model.baseUrl, api_key: "sk-1", default: "m" };
   writeFiles(home, { "config.yaml": JSON.stringify({ model: section }) });
 }
+
+/** Lets VS Code see the loss of the focus, and returns what its storage has. Evaluated in the page. */
+const STORED_LAYOUT = `(async () => {
+  for (const focus of [false, true]) {
+    document.hasFocus = () => focus;
+    document.dispatchEvent(new Event("visibilitychange"));
+  }
+  const done = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const values = [];
+  for (const { name } of await indexedDB.databases()) {
+    if (!name.startsWith("vscode-web-state-db-")) continue;
+    const database = await done(indexedDB.open(name));
+    values.push(...(await done(database.transaction("ItemTable").objectStore("ItemTable").getAll())));
+    database.close();
+  }
+  return values.map(String);
+})()`;
 
 async function boxOf(locator: Locator) {
   const box = await locator.boundingBox();

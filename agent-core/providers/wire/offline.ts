@@ -25,7 +25,7 @@ async function* stream({ messages, tools }: ModelRequest, signal: AbortSignal): 
     type: "finish",
     reason: call === undefined ? "stop" : "tool_calls",
     usage: {
-      inputTokens: Math.ceil(JSON.stringify(messages).length / CHARS_A_TOKEN),
+      inputTokens: Math.ceil((JSON.stringify(messages).length + JSON.stringify(tools).length) / CHARS_A_TOKEN),
       outputTokens: Math.ceil((text.length + json.length) / CHARS_A_TOKEN),
       cachedInputTokens: 0,
       reasoningTokens: 0,
