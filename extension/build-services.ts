@@ -102,7 +102,7 @@ export function buildServices(
     ...{ review, opener, terminals, environment, models, firstRun: new FirstRun(worker, panels, models) },
     ...contextIn(context, outputs, { panels, worker, history }),
     extensions: new SessionExtensions(worker, panels),
-    inlineEdits: new InlineEdits(sessions, (sessionId) => sessions.reveal(sessionId)),
+    inlineEdits: new InlineEdits(sessions),
     launcher: new AgentLauncher(context),
   };
   const view = new ChatView(page);

@@ -1,5 +1,5 @@
 // npm run test:vscode: the extension-host suite and the browser tests against the packaged extension, in VS Code's
-// server. `--suite` or `--e2e` runs one of them; names after `--suite` are those of its files to run.
+// server. `--suite` or `--e2e` runs one of them; names after it are those of its files to run.
 // Needs the bundles and the package: npm run package.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -17,20 +17,25 @@ await ensureVSCodeServer();
 await ensureChromium();
 await ensureTestPrograms();
 
-const onlySuite = process.argv.includes("--suite");
-const onlyBrowser = process.argv.includes("--e2e");
+/** Names after this option; undefined without the option. */
+const filesOf = (option: string): readonly string[] | undefined => {
+  const index = process.argv.indexOf(option);
+  return index < 0 ? undefined : process.argv.slice(index + 1);
+};
+const suiteFiles = filesOf("--suite");
+const browserFiles = filesOf("--e2e");
 const removeRunFolder = useRunFolder();
 let failed = false;
 
-if (!onlyBrowser) {
-  const counts = await runSuite(onlySuite ? process.argv.slice(process.argv.indexOf("--suite") + 1) : []);
+if (browserFiles === undefined) {
+  const counts = await runSuite(suiteFiles ?? []);
   console.log(`\nExtension host: ${counts.passed} passed, ${counts.failed} failed\n`);
   failed ||= counts.failed > 0 || counts.passed === 0;
 }
-if (!onlySuite) {
+if (suiteFiles === undefined) {
   const vitest = join(projectFolder, "node_modules", "vitest", "vitest.mjs");
   const report = ["--reporter=default", "--reporter=json", `--outputFile.json=${join(resultsFolder, "e2e.json")}`];
-  const args = [vitest, "run", "--config", "vitest.e2e.config.ts", ...report];
+  const args = [vitest, "run", "--config", "vitest.e2e.config.ts", ...report, ...(browserFiles ?? [])];
   failed = (await runInTerminal({ command: process.execPath, args, cwd: projectFolder })) !== 0 || failed;
 }
 await removeRunFolder();

@@ -42,19 +42,20 @@ if (root !== null) {
 }
 panel.start();
 
-const HOST_MESSAGES: readonly unknown[] = [
-  "events",
-  "facts",
-  "history",
-  "extension-acted",
-  "context",
-  "mentions",
-  "task-events",
-  "paths-checked",
-  "command",
-] satisfies HostMessage["type"][];
+const HOST_MESSAGES: Readonly<Record<HostMessage["type"], true>> = {
+  events: true,
+  facts: true,
+  history: true,
+  "extension-acted": true,
+  context: true,
+  mentions: true,
+  "task-events": true,
+  "paths-checked": true,
+  command: true,
+};
 
 /** The window also receives messages of other senders: browser extensions, developer tools. */
 function isHostMessage(data: unknown): data is HostMessage {
-  return typeof data === "object" && data !== null && "type" in data && HOST_MESSAGES.includes(data.type);
+  if (typeof data !== "object" || data === null || !("type" in data)) return false;
+  return typeof data.type === "string" && Object.hasOwn(HOST_MESSAGES, data.type);
 }

@@ -52,7 +52,7 @@ export class UsageLedger {
   /** Sums by model, first used first. */
   readonly #models = new Map<string, UsageSum>();
   readonly #ports: LedgerPorts;
-  #counted: { readonly model: string; readonly context: CountedTokens } | undefined;
+  readonly #counted: { readonly model: string; readonly context: CountedTokens } | undefined;
 
   /** `entries`: the journal of earlier turns. */
   constructor(entries: readonly JournalEntry[], ports: LedgerPorts) {

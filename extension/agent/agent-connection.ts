@@ -1,5 +1,12 @@
 /** Connection to an agent: Hermes in its worker, or another program. A session keeps to its agent. */
-import type { ClientContext, InitializeResponse } from "@zed-industries/agent-client-protocol";
+import {
+  type ClientContext,
+  type ContentBlock,
+  type InitializeResponse,
+  type McpServer,
+  type NewSessionRequest,
+  RequestError,
+} from "@zed-industries/agent-client-protocol";
 
 /** Parts of ACP that an agent has. */
 export type AgentOffers = {
@@ -49,4 +56,52 @@ export function offersOf({ agentCapabilities: can }: Pick<InitializeResponse, "a
     embeddedText: can?.promptCapabilities?.embeddedContext === true,
     mcp: { http, sse },
   };
+}
+
+/** Sessions of agents other than Hermes, in terms of what the agent offers. */
+
+/** ACP's error of an agent that needs a sign-in. */
+const AUTH_REQUIRED = -32000;
+
+/** Hermes asks for its key in the panel. */
+export function needsSignIn({ offers }: AgentConnection, error: unknown): boolean {
+  return !offers.hermes && error instanceof RequestError && error.code === AUTH_REQUIRED;
+}
+
+/** Parameters of a session: only fields and servers that the agent takes. */
+export function placeFor<Place extends NewSessionRequest>(
+  offers: AgentOffers,
+  place: Place,
+): Place | NewSessionRequest {
+  if (offers.hermes) return place;
+  const { cwd, mcpServers, additionalDirectories } = place;
+  return {
+    cwd,
+    mcpServers: mcpServers.filter((server) => isTaken(server, offers)),
+    ...(offers.folders && additionalDirectories && { additionalDirectories }),
+  };
+}
+
+function isTaken(server: McpServer, { mcp }: AgentOffers): boolean {
+  if (!("type" in server)) return true;
+  if (server.type === "http") return mcp.http;
+  return server.type === "sse" && mcp.sse;
+}
+
+/** Blocks that the agent takes: embedded text becomes plain text, and a picture a line about it. */
+export function blocksFor(offers: AgentOffers, blocks: readonly ContentBlock[]): ContentBlock[] {
+  return blocks.map((block): ContentBlock => {
+    if (block.type === "image" && !offers.images) return text("[A picture is left out: this agent takes none.]");
+    if (block.type !== "resource" || offers.embeddedText || !("text" in block.resource)) return withoutMeta(block);
+    const { uri, text: content } = block.resource;
+    return text(`${uri}:\n${content}`);
+  });
+}
+
+function text(content: string): ContentBlock {
+  return { type: "text", text: content };
+}
+
+function withoutMeta({ _meta: _, ...block }: ContentBlock): ContentBlock {
+  return block;
 }

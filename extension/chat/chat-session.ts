@@ -6,8 +6,6 @@ import {
   type McpServer,
   methods,
   RequestError,
-  type SessionConfigOption,
-  type SessionConfigSelectOption,
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
@@ -21,11 +19,11 @@ import {
   type HermesSessionMeta,
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
-import type { AgentConnection } from "../agent/agent-connection.ts";
-import { blocksFor, needsSignIn, optionsOf, placeFor, setOption, withMode } from "../agent/foreign-session.ts";
+import { type AgentConnection, blocksFor, needsSignIn, placeFor } from "../agent/agent-connection.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
 import { contentOf, type PromptContent } from "./prompt-queue.ts";
+import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
 
 /** Folders of the session and the facts that a new session starts with. */
@@ -70,14 +68,6 @@ export type StoredSession = {
   readonly isChosen: boolean;
 };
 
-/** An option that is a choice from a list. */
-export type SelectedOption = {
-  readonly id: string;
-  readonly currentValue: string;
-  readonly currentName: string;
-  readonly choices: readonly SessionConfigSelectOption[];
-};
-
 export class ChatSession {
   readonly log = new EventLog();
   /** The part of a long session that the panel does not have. */
@@ -86,7 +76,7 @@ export class ChatSession {
   #stored: StoredSession | undefined;
   #state = closedSession;
   #sessionId: string | undefined;
-  #options: readonly SessionConfigOption[] = [];
+  readonly #options = new SessionOptions();
   #opening: Promise<void> = Promise.resolve();
   readonly #ready: Promise<unknown> | undefined;
   #title: string | undefined;
@@ -143,8 +133,13 @@ export class ChatSession {
 
   /** Takes an update of the agent. */
   receive(update: SessionUpdate): void {
-    if (update.sessionUpdate === "config_option_update") this.#setOptions(update.configOptions);
-    if (update.sessionUpdate === "current_mode_update") this.#modeChanged(update.currentModeId);
+    if (update.sessionUpdate === "config_option_update") {
+      this.#options.replace(update.configOptions);
+      this.#ports.changed(this);
+    }
+    if (update.sessionUpdate === "current_mode_update" && this.#options.modeChanged(update.currentModeId)) {
+      this.#showOptions();
+    }
     const isEnd = update.sessionUpdate === "tool_call_update" && update.status === "completed";
     if (isEnd && !this.agent.offers.hermes) void this.#ports.diskEdits.collect();
     if (update.sessionUpdate === "session_info_update" && update.title != null) {
@@ -156,12 +151,7 @@ export class ChatSession {
 
   /** The option of an ACP category: `mode`, `model`, `thought_level`. */
   option(category: string): SelectedOption | undefined {
-    const option = this.#options.find((candidate) => candidate.category === category);
-    if (option?.type !== "select") return undefined;
-    const { id, currentValue } = option;
-    const choices = option.options.flatMap((item) => ("group" in item ? item.options : [item]));
-    const currentName = choices.find(({ value }) => value === currentValue)?.name ?? currentValue;
-    return { id, currentValue, currentName, choices };
+    return this.#options.find(category);
   }
 
   /** Sets an option. New sessions start with the same model. The panel shows a refusal. */
@@ -170,7 +160,8 @@ export class ChatSession {
     const sessionId = this.#sessionId;
     if (sessionId === undefined) return;
     try {
-      this.#showOptions(await setOption(await this.agent.agent(), this.#options, { sessionId, configId, value }));
+      await this.#options.set(await this.agent.agent(), { sessionId, configId, value });
+      this.#showOptions();
       if (configId === this.option("model")?.id) this.#rememberModel();
     } catch (error) {
       this.log.push({ kind: "notice", severity: "error", text: await this.agent.explain(error) });
@@ -236,7 +227,8 @@ export class ChatSession {
     if (stored !== undefined && failure === undefined) return undefined;
     const created = await agent.request(methods.agent.session.new, placeFor(this.agent.offers, place));
     if (this.agent.offers.hermes) this.#ports.opened(readMeta(HermesOpenedMeta, created._meta));
-    this.#begin(created.sessionId, place.cwd, optionsOf(created));
+    this.#options.open(created);
+    this.#begin(created.sessionId, place.cwd);
     return stored?.isChosen ? failure : undefined;
   }
 
@@ -244,7 +236,8 @@ export class ChatSession {
   async #load(agent: ClientContext, sessionId: string, place: SessionPlace): Promise<string | undefined> {
     const { offers, title } = this.agent;
     if (!offers.load) return `${title} does not load earlier sessions.`;
-    this.#begin(sessionId, place.cwd, []);
+    this.#options.replace([]);
+    this.#begin(sessionId, place.cwd);
     try {
       const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tail };
       const loaded = await agent.request(methods.agent.session.load, {
@@ -252,7 +245,8 @@ export class ChatSession {
         ...placeFor(offers, { ...place, _meta: { hermes } }),
       });
       if (offers.hermes) this.#ports.opened(readMeta(HermesOpenedMeta, loaded._meta));
-      this.#showOptions(optionsOf(loaded));
+      this.#options.open(loaded);
+      this.#showOptions();
       return undefined;
     } catch (error) {
       if (!(error instanceof RequestError) || needsSignIn(this.agent, error)) throw error;
@@ -273,7 +267,7 @@ export class ChatSession {
   }
 
   /** Starts the log again: the replay of the agent follows. */
-  #begin(sessionId: string, cwd: string, configOptions: readonly SessionConfigOption[]): void {
+  #begin(sessionId: string, cwd: string): void {
     const previousId = this.#sessionId;
     this.#sessionId = sessionId;
     // After a restart of the agent this session is loaded again.
@@ -281,11 +275,11 @@ export class ChatSession {
     this.log.clear();
     this.earlier.begin(sessionId);
     const { title: agentName, offers } = this.agent;
-    const facts = { agentName, ...(!offers.hermes && { isForeign: true }), configOptions, commands: [] };
-    this.log.push({ kind: "session", sessionId, cwd, ...facts });
+    const facts = { agentName, ...(!offers.hermes && { isForeign: true }), commands: [] };
+    this.log.push({ kind: "session", sessionId, cwd, configOptions: this.#options.all, ...facts });
     this.log.push({ kind: "queue", prompts: this.#state.queue });
     this.#ports.began(this, previousId);
-    this.#setOptions(configOptions);
+    this.#ports.changed(this);
   }
 
   async #sendPrompt(content: PromptContent): Promise<void> {
@@ -360,19 +354,10 @@ export class ChatSession {
     return send(await this.agent.agent(), this.#sessionId);
   }
 
-  #setOptions(options: readonly SessionConfigOption[]): void {
-    this.#options = options;
+  #showOptions(): void {
     this.#ports.changed(this);
-  }
-
-  #modeChanged(modeId: string): void {
-    const changed = withMode(this.#options, modeId);
-    if (changed !== undefined) this.#showOptions(changed);
-  }
-
-  #showOptions(configOptions: SessionConfigOption[]): void {
-    this.#setOptions(configOptions);
-    this.log.push({ kind: "update", update: { sessionUpdate: "config_option_update", configOptions } });
+    const update = { sessionUpdate: "config_option_update", configOptions: this.#options.all } as const;
+    this.log.push({ kind: "update", update });
   }
 
   #rememberModel(): void {

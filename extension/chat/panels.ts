@@ -1,4 +1,5 @@
 /** Panels of the window: the side bar's view and any number of editor tabs. Each shows one session. */
+import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
 import type { PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "./chat-session.ts";
 import { PanelConnection } from "./panel-connection.ts";
@@ -48,20 +49,7 @@ export class Panels {
 
   /** `revealSideBar` opens the side bar with the view. */
   constructor(isTrusted: boolean, revealSideBar: Reveal) {
-    this.#facts = {
-      agent: { state: "starting" },
-      isTrusted,
-      review: [],
-      undone: 0,
-      background: [],
-      processes: [],
-      extensions: [],
-      suggested: [],
-      isSuggesting: true,
-      setup: null,
-      folder: "open",
-      start: null,
-    };
+    this.#facts = { ...INITIAL_FACTS, isTrusted };
     this.sideBar = this.#create("side-bar", revealSideBar);
     this.#active = this.sideBar;
   }

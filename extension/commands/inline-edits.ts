@@ -21,12 +21,9 @@ export class InlineEdits implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #subscription: vscode.Disposable;
   readonly #sessions: Sessions;
-  readonly #reveal: (sessionId: string) => void;
 
-  /** `reveal` shows a session in the panel. */
-  constructor(sessions: Sessions, reveal: (sessionId: string) => void) {
+  constructor(sessions: Sessions) {
     this.#sessions = sessions;
-    this.#reveal = reveal;
     this.#subscription = vscode.Disposable.from(
       this.#changed,
       vscode.languages.registerCodeLensProvider([{ scheme: "file" }, { scheme: "untitled" }], {
@@ -120,11 +117,6 @@ export class InlineEdits implements vscode.Disposable {
     }
   }
 
-  /** Shows the session of an edit in the panel. */
-  show(sessionId: unknown): void {
-    if (typeof sessionId === "string") this.#reveal(sessionId);
-  }
-
   /** Reports what the file does not show: an answer without an edit, or a failure. */
   async #report({ session, progress }: RunningEdit): Promise<void> {
     const { answer, hasEdited, end } = progress;
@@ -139,6 +131,6 @@ export class InlineEdits implements vscode.Disposable {
       failure === undefined
         ? await vscode.window.showInformationMessage(`Hermes: ${shown}`, SHOW)
         : await vscode.window.showErrorMessage(`Hermes could not edit: ${failure}`, SHOW);
-    if (answered === SHOW) this.show(session.sessionId);
+    if (answered === SHOW && session.sessionId !== undefined) this.#sessions.reveal(session.sessionId);
   }
 }

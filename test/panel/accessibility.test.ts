@@ -14,7 +14,7 @@ const FAILURES = `axe
   ))`;
 
 const text = (shown: string) => ({ type: "content", content: { type: "text", text: shown } }) as const;
-const file = (label: string): Attachment => ({ kind: "file", uri: `file:///work/${label}`, label });
+const file = (label: string): Attachment => ({ kind: "file", uri: `file:///project/${label}`, label });
 
 const stored = (sessionId: string, title: string): HistoryItem => ({
   ...{ sessionId, title, updatedAt: Date.now(), messages: 3, costUsd: 0.02, isCurrent: sessionId === "s1" },
@@ -95,7 +95,9 @@ describe("the panel passes the checks of axe", () => {
           kind: "edit",
           status: "completed",
         },
-        content: [{ type: "diff", path: "/work/prices.ts", oldText: "one\ntwo\nthree\n", newText: "one\n2\nthree\n" }],
+        content: [
+          { type: "diff", path: "/project/prices.ts", oldText: "one\ntwo\nthree\n", newText: "one\n2\nthree\n" },
+        ],
       },
       ...(["good", "bad"] as const).map((id) => ({
         ...({

@@ -8,7 +8,7 @@ import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
 
 const file = (path: string): Attachment => ({
-  ...{ kind: "file", uri: `file:///work/${path}`, label: path.split("/").at(-1) ?? path },
+  ...{ kind: "file", uri: `file:///project/${path}`, label: path.split("/").at(-1) ?? path },
 });
 const found = (attachment: Attachment, detail = "src", marks: MentionItem["marks"] = []): MentionItem => ({
   ...{ attachment, detail, icon: attachment.kind === "folder" ? "folder" : "file", marks },
@@ -133,12 +133,12 @@ describe("context of a message", () => {
   });
 
   test("files from the Explorer and from the desktop are dropped on the panel", async () => {
-    await drag("dragover", { uris: "file:///work/a.ts" });
+    await drag("dragover", { uris: "file:///project/a.ts" });
     await panel().page.getByText("Drop to attach to the message").waitFor();
     await panel().pictures("drop", ["light", "dark", "high-contrast"], [200, 320, 900]);
-    await drag("drop", { uris: "# two files\r\nfile:///work/a.ts\r\nhttps://example.com/\r\nfile:///work/b.ts" });
+    await drag("drop", { uris: "# two files\r\nfile:///project/a.ts\r\nhttps://example.com/\r\nfile:///project/b.ts" });
     expect(posted("attach-dropped")).toEqual([
-      { type: "attach-dropped", uris: ["file:///work/a.ts", "file:///work/b.ts"] },
+      { type: "attach-dropped", uris: ["file:///project/a.ts", "file:///project/b.ts"] },
     ]);
     await drag("drop", { file: ["notes.txt", "text/plain", "some notes"] });
     await expect.poll(names).toEqual(["Text: notes.txt"]);
@@ -150,8 +150,8 @@ describe("context of a message", () => {
   test("chips and the draft survive a reload, and a sent message keeps its chips", async () => {
     const shown: readonly Attachment[] = [
       file("src/prices.ts"),
-      { kind: "lines", uri: "file:///work/src/a.ts", label: "a.ts:3-9", start: 3, end: 9 },
-      { kind: "folder", uri: "file:///work/src/", label: "src" },
+      { kind: "lines", uri: "file:///project/src/a.ts", label: "a.ts:3-9", start: 3, end: 9 },
+      { kind: "folder", uri: "file:///project/src/", label: "src" },
       { kind: "problems", label: "Problems" },
       { kind: "text", label: "Pasted text, 50 lines", text: "one\ntwo" },
     ];
@@ -170,7 +170,7 @@ describe("context of a message", () => {
     await panel().update({ sessionUpdate: "session_info_update", _meta: { hermes: { position: 0 } } });
     const sent = panel().locator(".user");
     await sent.getByRole("button", { name: "Lines: a.ts:3-9" }).click();
-    expect(posted("open-location")).toEqual([{ type: "open-location", path: "/work/src/a.ts", line: 3 }]);
+    expect(posted("open-location")).toEqual([{ type: "open-location", path: "/project/src/a.ts", line: 3 }]);
     expect(await sent.textContent()).not.toContain("line 12");
     await panel().pictures("sent", ["light", "dark", "high-contrast"], [200, 320, 900]);
     await sent.getByRole("button", { name: "Show all 30 lines" }).click();

@@ -12,6 +12,7 @@ import type {
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import type { HermesTask } from "../../agent-core/protocol/delegation.ts";
+import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
 import type {
   HistoryPage,
   PanelEvent,
@@ -239,20 +240,7 @@ export type PanelState = {
 };
 
 export const emptyState: PanelState = {
-  facts: {
-    agent: { state: "starting" },
-    isTrusted: true,
-    review: [],
-    undone: 0,
-    background: [],
-    processes: [],
-    extensions: [],
-    suggested: [],
-    isSuggesting: true,
-    setup: null,
-    folder: "open",
-    start: null,
-  },
+  facts: INITIAL_FACTS,
   route: { sessions: false, extensions: false, setup: false, task: undefined, isOpening: false, searchFocus: 0 },
   history: undefined,
   sessionId: undefined,

@@ -6,6 +6,7 @@ import { earlierOf } from "../state/earlier.ts";
 import { isPlanning } from "../state/turns.ts";
 import { Composer } from "./composer/composer.tsx";
 import { TaskPage } from "./delegation/task-page.tsx";
+import { DockBar, DockText } from "./dock-bar.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
 import { Fold } from "./fold.tsx";
@@ -165,21 +166,11 @@ function InterruptedLine() {
   const { store, post } = usePanel();
   const { isInterrupted, running } = store.shown.value;
   if (!isInterrupted || running) return null;
+  const resume = (): void => post({ type: "prompt", text: CONTINUE });
   return (
-    <section class="review" aria-label="Interrupted turn">
-      <div class="review-head">
-        <span class="review-undone" role="status">
-          <Icon name="debug-pause" /> The turn was interrupted
-        </span>
-        <button
-          type="button"
-          class="button button-small button-primary"
-          onClick={() => post({ type: "prompt", text: CONTINUE })}
-        >
-          Continue
-        </button>
-      </div>
-    </section>
+    <DockBar label="Interrupted turn" steps={[{ label: "Continue", isPrimary: true, run: resume }]}>
+      <DockText icon="debug-pause">The turn was interrupted</DockText>
+    </DockBar>
   );
 }
 
@@ -193,33 +184,27 @@ function PlanBar() {
     store.apply([{ kind: "keep-planning" }]);
     panel.compose();
   };
+  const carryOut = (text: string) => (): void => post({ type: "prompt", text });
   return (
-    <section class="review" aria-label="Plan to carry out">
-      <div class="review-head">
-        <span class="review-undone" role="status">
-          <Icon name="checklist" /> The plan is ready
-        </span>
-        <button
-          type="button"
-          class="button button-small button-primary"
-          title="Switch to the mode Code and carry out the plan"
-          onClick={() => post({ type: "prompt", text: "/carry-out" })}
-        >
-          Carry Out
-        </button>
-        <button
-          type="button"
-          class="button button-small button-secondary"
-          title="Switch to the mode Ask and carry out the plan: you approve each edit before it is written"
-          onClick={() => post({ type: "prompt", text: "/carry-out ask" })}
-        >
-          Approve Each Edit
-        </button>
-        <button type="button" class="button button-small button-secondary" onClick={keepPlanning}>
-          Keep Planning
-        </button>
-      </div>
-    </section>
+    <DockBar
+      label="Plan to carry out"
+      steps={[
+        {
+          label: "Carry Out",
+          title: "Switch to the mode Code and carry out the plan",
+          isPrimary: true,
+          run: carryOut("/carry-out"),
+        },
+        {
+          label: "Approve Each Edit",
+          title: "Switch to the mode Ask and carry out the plan: you approve each edit before it is written",
+          run: carryOut("/carry-out ask"),
+        },
+        { label: "Keep Planning", run: keepPlanning },
+      ]}
+    >
+      <DockText icon="checklist">The plan is ready</DockText>
+    </DockBar>
   );
 }
 

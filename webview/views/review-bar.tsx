@@ -1,5 +1,6 @@
 /** Pending edits: keep or undo all of them, or file by file. */
 import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
+import { DockBar, DockText } from "./dock-bar.tsx";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -25,24 +26,23 @@ export function ReviewBar() {
       )}
     </>
   );
+  const isProposed = waiting === review.length;
   return (
-    <section class="review" aria-label="Edits to review">
-      <div class="review-head">
-        <Fold id="review" openByDefault={false} summary={summary}>
-          <ul class="review-list">
-            {review.map((file) => (
-              <ReviewLine key={`${file.isWaiting} ${file.path}`} file={file} />
-            ))}
-          </ul>
-        </Fold>
-        <button type="button" class="button button-small button-primary" onClick={() => post({ type: "keep-all" })}>
-          {waiting === review.length ? "Accept" : "Keep"}
-        </button>
-        <button type="button" class="button button-small button-secondary" onClick={() => post({ type: "undo-all" })}>
-          {waiting === review.length ? "Reject" : "Undo"}
-        </button>
-      </div>
-    </section>
+    <DockBar
+      label="Edits to review"
+      steps={[
+        { label: isProposed ? "Accept" : "Keep", isPrimary: true, run: () => post({ type: "keep-all" }) },
+        { label: isProposed ? "Reject" : "Undo", run: () => post({ type: "undo-all" }) },
+      ]}
+    >
+      <Fold id="review" openByDefault={false} summary={summary}>
+        <ul class="review-list">
+          {review.map((file) => (
+            <ReviewLine key={`${file.isWaiting} ${file.path}`} file={file} />
+          ))}
+        </ul>
+      </Fold>
+    </DockBar>
   );
 }
 
@@ -50,20 +50,9 @@ export function ReviewBar() {
 function UndoneLine({ files }: { readonly files: number }) {
   const { post } = usePanel();
   return (
-    <section class="review" aria-label="Undone edits">
-      <div class="review-head">
-        <span class="review-undone" role="status">
-          <Icon name="discard" /> Undid {files === 1 ? "1 file" : `${files} files`}
-        </span>
-        <button
-          type="button"
-          class="button button-small button-secondary"
-          onClick={() => post({ type: "redo-undone" })}
-        >
-          Redo
-        </button>
-      </div>
-    </section>
+    <DockBar label="Undone edits" steps={[{ label: "Redo", run: () => post({ type: "redo-undone" }) }]}>
+      <DockText icon="discard">Undid {files === 1 ? "1 file" : `${files} files`}</DockText>
+    </DockBar>
   );
 }
 

@@ -17,13 +17,8 @@ const STATUS_MS = 3_000;
 /** Searches of the settings editor. */
 const SETTINGS = { hermes: "@ext:hermes-agent.hermes-vscode", network: "http.proxy" } as const;
 
-export type WorkspaceActions = PanelActions<
-  | "open-review"
-  | "keep-file"
-  | "undo-file"
-  | "keep-all"
-  | "undo-all"
-  | "redo-undone"
+type ReviewActions = PanelActions<"open-review" | "keep-file" | "undo-file" | "keep-all" | "undo-all" | "redo-undone">;
+type EditorActions = PanelActions<
   | "open-location"
   | "show-terminal"
   | "open-link"
@@ -34,17 +29,12 @@ export type WorkspaceActions = PanelActions<
   | "open-settings"
   | "open-log"
   | "open-folder"
-  | "process-input"
-  | "process-stop"
-  | "extensions-list"
-  | "extension-act"
-  | "extension-open"
-  | "extension-place"
-  | "use-model"
-  | "choose-model"
-  | "set-key"
-  | "open-setup"
 >;
+type ProcessActions = PanelActions<"process-input" | "process-stop">;
+type ExtensionActions = PanelActions<"extensions-list" | "extension-act" | "extension-open" | "extension-place">;
+type ModelActions = PanelActions<"use-model" | "choose-model" | "set-key" | "open-setup">;
+
+type WorkspaceActions = ReviewActions & EditorActions & ProcessActions & ExtensionActions & ModelActions;
 
 export function workspaceActions(services: Services, panel: ChatPanel): WorkspaceActions {
   return {
@@ -56,13 +46,7 @@ export function workspaceActions(services: Services, panel: ChatPanel): Workspac
   };
 }
 
-function reviewActions({
-  review,
-  opener,
-}: Services): Pick<
-  WorkspaceActions,
-  "open-review" | "keep-file" | "undo-file" | "keep-all" | "undo-all" | "redo-undone"
-> {
+function reviewActions({ review, opener }: Services): ReviewActions {
   return {
     "open-review": ({ path: given }) => {
       const path = inWorkspace(given);
@@ -81,22 +65,7 @@ function reviewActions({
   };
 }
 
-function editorActions(
-  { terminals, log }: Services,
-  { connection }: ChatPanel,
-): Pick<
-  WorkspaceActions,
-  | "open-location"
-  | "show-terminal"
-  | "open-link"
-  | "check-paths"
-  | "open-picture"
-  | "insert-text"
-  | "manage-trust"
-  | "open-settings"
-  | "open-log"
-  | "open-folder"
-> {
+function editorActions({ terminals, log }: Services, { connection }: ChatPanel): EditorActions {
   return {
     "open-location": ({ path, line }) => openLocation(path, line),
     "show-terminal": ({ terminalId }) => terminals.show(terminalId),
@@ -112,10 +81,7 @@ function editorActions(
   };
 }
 
-function processActions(
-  { worker }: Services,
-  panel: ChatPanel,
-): Pick<WorkspaceActions, "process-input" | "process-stop"> {
+function processActions({ worker }: Services, panel: ChatPanel): ProcessActions {
   const sessionId = (): string => {
     const { sessionId: shown } = panel.shown;
     if (shown === undefined) throw new Error("no session is open");
@@ -135,10 +101,7 @@ function processActions(
   };
 }
 
-function extensionActions(
-  { extensions }: Services,
-  panel: ChatPanel,
-): Pick<WorkspaceActions, "extensions-list" | "extension-act" | "extension-open" | "extension-place"> {
+function extensionActions({ extensions }: Services, panel: ChatPanel): ExtensionActions {
   return {
     "extensions-list": () => withErrorMessage("The extensions cannot be listed", () => extensions.refresh(panel)),
     "extension-act": ({ type: _, ...act }) => extensions.act(panel, act),
@@ -148,10 +111,7 @@ function extensionActions(
   };
 }
 
-function modelActions(
-  services: Services,
-  panel: ChatPanel,
-): Pick<WorkspaceActions, "use-model" | "choose-model" | "set-key" | "open-setup"> {
+function modelActions(services: Services, panel: ChatPanel): ModelActions {
   const { firstRun } = services;
   return {
     "use-model": async ({ choice }) => {

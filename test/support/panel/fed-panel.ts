@@ -48,7 +48,7 @@ export class FedPanel {
     await this.#send([
       {
         kind: "session",
-        ...{ sessionId: `s${this.#sessions}`, cwd: "/work", agentName: "Hermes", configOptions: [], commands: [] },
+        ...{ sessionId: `s${this.#sessions}`, cwd: "/project", agentName: "Hermes", configOptions: [], commands: [] },
       },
     ]);
   }

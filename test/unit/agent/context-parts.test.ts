@@ -15,7 +15,7 @@ const prompt = (texts: { memory?: string; skills?: string; instructions?: string
     memory: { memory: texts.memory, user: undefined },
     extensionTexts: texts.skills === undefined ? [] : [texts.skills],
     projectContext: texts.instructions,
-    cwd: "/work",
+    cwd: "/project",
     otherFolders: [],
     platform: undefined,
     operatingSystem: "Linux",

@@ -253,18 +253,18 @@ describe("without python3 a script runs on Node", () => {
 });
 
 test("the approval sees the code as the input of its interpreter, whatever lines it has", () => {
-  const view = { folder: "/work", process: () => undefined };
+  const view = { folder: "/project", process: () => undefined };
   const effectOf = (code: string) => {
-    const preparation = executeCode.prepare({ code }, "/work", view);
+    const preparation = executeCode.prepare({ code }, "/project", view);
     return preparation.ok ? preparation.call.effect : undefined;
   };
   expect(effectOf("print(1)\nSCRIPT\nrm")).toEqual({
     kind: "command",
     command: "python3 - <<'SCRIPT_'\nprint(1)\nSCRIPT\nrm\nSCRIPT_",
-    cwd: "/work",
+    cwd: "/project",
   });
 });
 
 test("an empty script is refused", () => {
-  expect(executeCode.prepare({ code: " \n" }, "/work")).toMatchObject({ ok: false });
+  expect(executeCode.prepare({ code: " \n" }, "/project")).toMatchObject({ ok: false });
 });

@@ -16,7 +16,12 @@ async function read(mcpFile: unknown, setting?: unknown, files: Readonly<Record<
     writeFileSync(join(user, path), JSON.stringify(content));
   }
   const list = new EditorServers(globalStorage);
-  const servers = await list.read({ setting, cwd: "/work", workspace: "file:///work", environment: { TOKEN: "t-1" } });
+  const servers = await list.read({
+    setting,
+    cwd: "/project",
+    workspace: "file:///work",
+    environment: { TOKEN: "t-1" },
+  });
   const problems = list.takeProblems();
   expect(list.takeProblems()).toEqual([]);
   return { servers, problems };
@@ -33,7 +38,7 @@ test("servers of the profile's mcp.json are passed with their arguments, environ
   }`;
   expect(await read(file)).toEqual({
     servers: [
-      { name: "files", command: "npx", args: ["-y", "fs", "/work"], env: [{ name: "HOME", value: homedir() }] },
+      { name: "files", command: "npx", args: ["-y", "fs", "/project"], env: [{ name: "HOME", value: homedir() }] },
       {
         ...{ type: "http", name: "issues", url: "https://example.com/mcp" },
         headers: [{ name: "Authorization", value: "Bearer t-1" }],

@@ -23,7 +23,7 @@ function session(...hooks: Hook[]): { readonly hooks: Hooks; readonly runs: Reco
     hooks: new Hooks({
       hooks: () => hooks,
       sessionId: "s1",
-      cwd: "/work",
+      cwd: "/project",
       home: "/home/.hermes",
       report: (run) => runs.push(run),
       monotonicNow: () => 5,
@@ -54,7 +54,7 @@ test("a hook gets the event as one JSON object", async () => {
     tool_name: "terminal",
     tool_input: { command: "ls" },
     session_id: "s1",
-    cwd: "/work",
+    cwd: "/project",
     profile: "default",
     extra: { iteration: 1, tool_call_id: "c1" },
   });

@@ -1,24 +1,16 @@
-import type { ClientContext, McpServer } from "@zed-industries/agent-client-protocol";
+import type { McpServer } from "@zed-industries/agent-client-protocol";
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
-import { type AgentConnection, HERMES_OFFERS, offersOf } from "../../../extension/agent/agent-connection.ts";
 import {
+  type AgentConnection,
   blocksFor,
+  HERMES_OFFERS,
   needsSignIn,
-  optionsOf,
+  offersOf,
   placeFor,
-  setOption,
-  withMode,
-} from "../../../extension/agent/foreign-session.ts";
+} from "../../../extension/agent/agent-connection.ts";
 
 const nothing = offersOf({});
-const modes = {
-  currentModeId: "careful",
-  availableModes: [
-    { id: "careful", name: "Careful" },
-    { id: "bold", name: "Bold" },
-  ],
-};
 
 test("an agent without capabilities offers nothing but a conversation", () => {
   const offered = Object.entries({ ...nothing, ...nothing.mcp }).filter(([name, value]) => name !== "mcp" && value);
@@ -46,29 +38,6 @@ test("embedded text becomes plain text, and a picture a line, for an agent that 
     { type: "resource_link", uri: "file:///a.ts", name: "a.ts" },
   ]);
   expect(blocksFor({ ...nothing, images: true, embeddedText: true }, [image])).toEqual([image]);
-});
-
-test("modes are an option where the agent has no options, and set by the method for modes", async () => {
-  const sent: unknown[] = [];
-  const agent = { request: async (...request: unknown[]) => void sent.push(request) } as unknown as ClientContext;
-  const options = optionsOf({ modes });
-  expect(options).toMatchObject([{ category: "mode", currentValue: "careful", options: [{ value: "careful" }, {}] }]);
-  const set = await setOption(agent, options, { sessionId: "x:1", configId: options[0]?.id ?? "", value: "bold" });
-  expect(sent).toEqual([["session/set_mode", { sessionId: "x:1", modeId: "bold" }]]);
-  expect(set).toMatchObject([{ currentValue: "bold" }]);
-  expect(withMode([], "bold")).toBeUndefined();
-});
-
-test("an agent with options shows those, and no modes beside them", () => {
-  const own = {
-    id: "model",
-    name: "Model",
-    category: "model",
-    type: "select",
-    currentValue: "a",
-    options: [],
-  } as const;
-  expect(optionsOf({ modes, configOptions: [{ ...own, options: [] }] }).map(({ id }) => id)).toEqual(["model"]);
 });
 
 test("only another agent's authentication error asks for a sign-in", () => {
