@@ -35,8 +35,8 @@ const conversation = [
   /** `now`: into the running turn, not after it. */
   z.object({ type: z.literal("prompt"), ...prompt, now: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("cancel") }),
-  /** Removes the user message at this position and all after it, then sends this one. */
-  z.object({ type: z.literal("resend"), position, ...prompt }),
+  /** Removes the user message at this position and all after it, then sends this one. `files`: restores the files first. */
+  z.object({ type: z.literal("resend"), position, ...prompt, files: z.literal(true).exactOptional() }),
   /** Forks the session before this message, whose content goes into the composer. */
   z.object({ type: z.literal("fork-here"), position, ...prompt }),
   /** Requests the messages before this position: a page of them, or all. */
@@ -63,7 +63,8 @@ const queue = [
 ] as const;
 
 const restores = [
-  z.object({ type: z.literal("restore-preview"), position }),
+  /** `forResend`: the preview belongs to the message's editor. */
+  z.object({ type: z.literal("restore-preview"), position, forResend: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("restore-close") }),
   /** Shows the changes of the files in the editor. */
   z.object({ type: z.literal("restore-changes"), position }),

@@ -22,7 +22,7 @@ import {
 import { type AgentConnection, blocksFor, needsSignIn, placeFor } from "../agent/agent-connection.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
-import { contentOf, type PromptContent } from "./prompt-queue.ts";
+import type { PromptContent } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
 
@@ -183,7 +183,7 @@ export class ChatSession {
         void this.#steer(effect.id, effect);
         break;
       case "rewind":
-        void this.#rewind(effect.position, contentOf(effect));
+        void this.#rewind(effect);
         break;
       case "cancel":
         void this.#cancel();
@@ -317,12 +317,14 @@ export class ChatSession {
     }
   }
 
-  async #rewind(position: number, content: PromptContent): Promise<void> {
+  async #rewind(effect: Extract<SessionEffect, { type: "rewind" }>): Promise<void> {
+    const { type: _, ...resend } = effect;
+    const { position, restored } = resend;
     try {
       await this.#request((agent, sessionId) => call(agent, sessionMethods.rewind, { sessionId, position }));
-      this.dispatch({ type: "rewound", id: randomUUID(), position, ...content });
+      this.dispatch({ type: "rewound", id: randomUUID(), ...resend });
     } catch (error) {
-      this.dispatch({ type: "rewind-failed", message: messageOf(error) });
+      this.dispatch({ type: "rewind-failed", message: messageOf(error), ...(restored && { restored }) });
     }
   }
 

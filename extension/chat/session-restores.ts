@@ -1,7 +1,7 @@
 /** Restores of a panel's session: previewed in the panel and the editor, carried out by the agent. */
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
-import type { RestoreFile } from "../../agent-core/protocol/panel-events.ts";
+import type { PanelEvent, RestoreFile } from "../../agent-core/protocol/panel-events.ts";
 import {
   type HermesRestored,
   type HermesRestoredFile,
@@ -11,6 +11,8 @@ import {
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { CheckpointDocuments } from "../review/earlier-texts.ts";
 import type { ChatPanel } from "./panels.ts";
+
+type RestoredEvent = Extract<PanelEvent, { kind: "restored" }>;
 
 export class SessionRestores {
   readonly #worker: AgentWorker;
@@ -57,12 +59,16 @@ export class SessionRestores {
   }
 
   async restore(position: number, parts: { readonly files: boolean; readonly conversation: boolean }): Promise<void> {
-    const sessionId = this.#sessionId();
-    const agent = await this.#worker.agent();
-    const restored = await call(agent, restoreMethods.restore, { sessionId, position, ...parts });
+    const restored = await this.#restore(position, parts);
     this.close();
     if (parts.conversation) this.#rewinds.set(restored.restoreId, restored.prompt);
-    this.#showResult(restored, { isUndo: false, hasConversation: parts.conversation });
+    this.#panel.shown.log.push(restoredEvent(restored, { isUndo: false, hasConversation: parts.conversation }));
+  }
+
+  /** Restores the files before a message is sent again; resolves to the event that shows the result. */
+  async forResend(position: number): Promise<RestoredEvent> {
+    const restored = await this.#restore(position, { files: true, conversation: false });
+    return restoredEvent(restored, { isUndo: false, hasConversation: false });
   }
 
   /** Reverts a restore. */
@@ -75,7 +81,15 @@ export class SessionRestores {
     if (hasConversation) this.#rewinds.set(undone.restoreId, prompt ?? null);
     // The restore put this text into the composer.
     if (typeof prompt === "string") this.#panel.connection.command({ kind: "withdraw", text: prompt });
-    this.#showResult(undone, { isUndo: true, hasConversation });
+    this.#panel.shown.log.push(restoredEvent(undone, { isUndo: true, hasConversation }));
+  }
+
+  async #restore(
+    position: number,
+    parts: { readonly files: boolean; readonly conversation: boolean },
+  ): Promise<HermesRestored> {
+    const sessionId = this.#sessionId();
+    return call(await this.#worker.agent(), restoreMethods.restore, { sessionId, position, ...parts });
   }
 
   async #preview(position: number, withTexts: boolean): Promise<HermesRestorePreview> {
@@ -84,23 +98,18 @@ export class SessionRestores {
     return call(agent, restoreMethods.preview, { sessionId, position, withTexts });
   }
 
-  #showResult(
-    { files, restoreId }: HermesRestored,
-    kind: { readonly isUndo: boolean; readonly hasConversation: boolean },
-  ): void {
-    this.#panel.shown.log.push({
-      kind: "restored",
-      files: files.map(fileOf),
-      ...kind,
-      ...(restoreId !== undefined && { restoreId }),
-    });
-  }
-
   #sessionId(): string {
     const { sessionId } = this.#panel.shown;
     if (sessionId === undefined) throw new Error("no session is open");
     return sessionId;
   }
+}
+
+function restoredEvent(
+  { files, restoreId }: HermesRestored,
+  kind: { readonly isUndo: boolean; readonly hasConversation: boolean },
+): RestoredEvent {
+  return { kind: "restored", files: files.map(fileOf), ...kind, ...(restoreId !== undefined && { restoreId }) };
 }
 
 function fileOf({ text: _, ...file }: HermesRestoredFile): RestoreFile {

@@ -41,9 +41,9 @@ export type SessionEvent =
   | { readonly type: "turn-ended"; readonly stopReason: StopReason }
   | { readonly type: "turn-failed"; readonly message: string; readonly fault?: string }
   | { readonly type: "cancel" }
-  | ({ readonly type: "resend"; readonly position: number } & queue.PromptContent)
-  | ({ readonly type: "rewound"; readonly id: string; readonly position: number } & queue.PromptContent)
-  | { readonly type: "rewind-failed"; readonly message: string }
+  | ({ readonly type: "resend" } & Resend)
+  | ({ readonly type: "rewound"; readonly id: string } & Resend)
+  | { readonly type: "rewind-failed"; readonly message: string; readonly restored?: Restored }
   | { readonly type: "queue-hold" | "queue-remove" | "queue-send" | "queue-interrupt"; readonly id: string }
   | ({ readonly type: "queue-edit"; readonly id: string } & queue.PromptContent)
   | { readonly type: "queue-move"; readonly id: string; readonly to: number }
@@ -58,12 +58,17 @@ export type SessionEvent =
   /** The panel shows the session again. */
   | { readonly type: "return" };
 
+type Restored = Extract<PanelEvent, { kind: "restored" }>;
+
+/** A message that replaces the one at `position` and all after it. `restored`: the files were restored for it. */
+type Resend = queue.PromptContent & { readonly position: number; readonly restored?: Restored };
+
 export type SessionEffect =
   | { readonly type: "open"; readonly attempt: number }
   | { readonly type: "emit"; readonly event: PanelEvent }
   | ({ readonly type: "send-prompt" } & queue.PromptContent)
   | ({ readonly type: "steer"; readonly id: string } & queue.PromptContent)
-  | ({ readonly type: "rewind"; readonly position: number } & queue.PromptContent)
+  | ({ readonly type: "rewind" } & Resend)
   | { readonly type: "cancel" }
   /** Puts text into the composer, before the draft. */
   | { readonly type: "compose"; readonly text: string }
@@ -229,21 +234,32 @@ function sendNext(state: SessionState): Step {
 function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "rewind-failed">): Step {
   switch (event.type) {
     case "resend": {
-      if (state.phase !== "open") return [state, []];
+      const { position, restored } = event;
+      if (state.phase !== "open") return [state, shown(restored)];
       if (state.turn.kind !== "idle") {
-        return [state, [notice("warning", "Stop the running turn before you edit an earlier message.")]];
+        const text = "Stop the running turn before you edit an earlier message.";
+        return [state, [...shown(restored), notice("warning", text)]];
       }
-      const { position } = event;
-      const rewind: SessionEffect = { type: "rewind", position, ...queue.contentOf(event) };
+      const rewind: SessionEffect = {
+        ...{ type: "rewind", position, ...queue.contentOf(event) },
+        ...(restored && { restored }),
+      };
       return [{ ...state, turn: { kind: "rewinding" } }, [rewind]];
     }
     case "rewound": {
-      const [next, effects] = start({ ...state, turn: { kind: "idle" } }, event.id, event);
-      return [next, [{ type: "emit", event: { kind: "rewind", position: event.position } }, ...effects]];
+      const { id, position, restored } = event;
+      const [next, effects] = start({ ...state, turn: { kind: "idle" } }, id, event);
+      return [next, [{ type: "emit", event: { kind: "rewind", position } }, ...shown(restored), ...effects]];
     }
-    case "rewind-failed":
-      return [{ ...state, turn: { kind: "idle" } }, [error(`The message cannot be sent again. ${event.message}`)]];
+    case "rewind-failed": {
+      const failed = error(`The message cannot be sent again. ${event.message}`);
+      return [{ ...state, turn: { kind: "idle" } }, [...shown(event.restored), failed]];
+    }
   }
+}
+
+function shown(restored: Restored | undefined): readonly SessionEffect[] {
+  return restored === undefined ? [] : [{ type: "emit", event: restored }];
 }
 
 type QueueEvent = EventOf<

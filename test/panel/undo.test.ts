@@ -44,4 +44,28 @@ describe("undo of the user's own undo", () => {
     await expect.poll(hasNew).toBe(true);
     await panel().pictures("restore-undone");
   });
+
+  test("an edited message is sent again with the files restored, by one button and by keys alone", async () => {
+    const [before] = await panel().bubbles();
+    await panel().page.getByRole("button", { name: "Edit message and send it again" }).focus();
+    await panel().page.keyboard.press("Enter");
+    const files = panel().page.getByRole("list", { name: "Files that changed since then" });
+    await expect.poll(() => files.locator(".restore-file .tool-title").allTextContents()).toEqual(["a.txt", "new.txt"]);
+    await panel().pictures("resend-with-files");
+    await panel().page.keyboard.press("ControlOrMeta+a");
+    await panel().page.keyboard.type("read a.txt");
+    await panel().page.getByRole("button", { name: "Restore 2 Files and Send" }).focus();
+    await panel().page.keyboard.press("Enter");
+    await expect.poll(() => panel().bubbles()).toEqual(["read a.txt"]);
+    await panel().page.locator(".restore-line").getByText("Restored 2 files", { exact: true }).waitFor();
+    await panel().idle();
+    expect([before, panel().readFile("a.txt"), hasNew()]).toEqual([
+      "replace two with TWO in a.txt then create new.txt with hello",
+      "one\ntwo\nthree\n",
+      false,
+    ]);
+    await panel().page.getByRole("button", { name: "Edit message and send it again" }).click();
+    await panel().page.getByRole("textbox", { name: "Message to send again" }).press("Escape");
+    expect(await files.count()).toBe(0);
+  });
 });

@@ -62,8 +62,12 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
       if (hasContent(content)) panel.shown.prompt(content, now);
     },
     cancel: (message) => panel.shown.dispatch(message),
-    resend: (message) => {
-      if (hasContent(message)) panel.shown.dispatch(message);
+    resend: async ({ files, ...message }) => {
+      if (!hasContent(message)) return;
+      await withErrorMessage("The files cannot be restored, and the message was not sent", async () => {
+        const restored = files && (await restores.forResend(message.position));
+        panel.shown.dispatch({ ...message, ...(restored && { restored }) });
+      });
     },
     "fork-here": async ({ position, text, attachments = [] }) => {
       const { sessionId } = panel.shown;
@@ -95,8 +99,10 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
     "queue-interrupt": (message) => panel.shown.dispatch(message),
     restore: ({ position, files, conversation }) =>
       withErrorMessage("Nothing was restored", () => restores.restore(position, { files, conversation })),
-    "restore-preview": ({ position }) =>
-      withErrorMessage("The restore cannot be previewed", () => restores.preview(position)),
+    "restore-preview": ({ position, forResend }) =>
+      forResend
+        ? restores.preview(position).catch(() => undefined) // the message can be sent without it
+        : withErrorMessage("The restore cannot be previewed", () => restores.preview(position)),
     "restore-close": () => restores.close(),
     "restore-changes": ({ position }) =>
       withErrorMessage("The changes cannot be shown", () => restores.showChanges(position)),

@@ -17,13 +17,41 @@ const words: Readonly<Record<RestoreFile["change"], string>> = {
   recreate: "is created again",
 };
 
-export function RestoreCard({ position }: { readonly position: number }) {
+/** Preview of a restore to before the message at this position. */
+export function useRestorePreview(position: number | undefined): RestorePreview | undefined {
   const { store } = usePanel();
-  const restore = useMemo(
-    () => store.select((state) => (state.restore?.position === position ? state.restore.preview : undefined)),
+  const shown = useMemo(
+    () => store.select(({ restore }) => (restore?.position === position ? restore?.preview : undefined)),
     [store, position],
   );
-  return restore.value === undefined ? null : <Card position={position} preview={restore.value} />;
+  return shown.value;
+}
+
+export function RestoreCard({ position }: { readonly position: number }) {
+  const preview = useRestorePreview(position);
+  return preview === undefined ? null : <Card position={position} preview={preview} />;
+}
+
+type RestoreFilesProps = { readonly position: number; readonly preview: RestorePreview };
+
+/** Files that a restore would change, and a link to the changes. */
+export function RestoreFiles({ position, preview: { files } }: RestoreFilesProps) {
+  const { post } = usePanel();
+  return (
+    <>
+      <div class="restore-note">
+        These files have changed since then.{" "}
+        <button type="button" class="link-button" onClick={() => post({ type: "restore-changes", position })}>
+          Show changes
+        </button>
+      </div>
+      <ul class="restore-list" aria-label="Files that changed since then">
+        {files.map((file) => (
+          <FileLine key={file.path} file={file} />
+        ))}
+      </ul>
+    </>
+  );
 }
 
 /** Previews that have had the focus. A card that the virtual list mounts again does not take it. */

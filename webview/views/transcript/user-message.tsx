@@ -1,7 +1,7 @@
 /** A message of the user, with its attachments and its actions: edit, send again, fork, restore. */
 import { type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
-import { useContext, useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { containedText } from "../../../agent-core/platform/visible-text.ts";
 import { type Draft, isSendable } from "../../state/attachments.ts";
 import type { TextEntry } from "../../state/state.ts";
@@ -10,7 +10,7 @@ import { ChipRow } from "../composer/chips.tsx";
 import { DraftEditor } from "../composer/draft-field.tsx";
 import { Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
-import { RestoreCard } from "./restore-card.tsx";
+import { RestoreCard, RestoreFiles, useRestorePreview } from "./restore-card.tsx";
 
 /** Messages that the user edits, by the key of the entry. They outlive the rows of the virtual list. */
 export const MessageEdits = createContext<Map<string, Signal<Draft>>>(new Map());
@@ -33,8 +33,9 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
     edits.delete(entry.key);
     setEdited(undefined);
   };
-  const resend = ({ text, attachments }: Draft): void => {
-    if (position !== undefined) post({ type: "resend", position, text, attachments });
+  const resend = ({ text, attachments }: Draft, withFiles = false): void => {
+    const files = withFiles && ({ files: true } as const);
+    if (position !== undefined) post({ type: "resend", position, text, attachments, ...files });
   };
   return (
     <div class="entry user">
@@ -43,19 +44,23 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
         <Sent message={message} fold={`message:${position ?? entry.key}`} />
       ) : (
         <MessageEditor
+          position={position}
           draft={edited}
           takesFocus={isNew}
-          onSend={(draft) => {
+          onSend={(draft, withFiles) => {
             close();
-            resend(draft);
+            resend(draft, withFiles);
           }}
-          onCancel={close}
+          onCancel={() => {
+            close();
+            post({ type: "restore-close" });
+          }}
         />
       )}
       {position !== undefined && edited === undefined && !isReadOnly && (
         <Actions position={position} message={message} onEdit={edit} onResend={() => resend(message)} />
       )}
-      {position !== undefined && <RestoreCard position={position} />}
+      {position !== undefined && edited === undefined && <RestoreCard position={position} />}
     </div>
   );
 }
@@ -116,31 +121,50 @@ function lineCount(text: string): string {
 }
 
 type MessageEditorProps = {
+  /** Undefined until the agent has sent it. */
+  readonly position: number | undefined;
   readonly draft: Signal<Draft>;
   readonly takesFocus: boolean;
-  readonly onSend: (draft: Draft) => void;
+  /** `withFiles`: restores the files to their state before the message. */
+  readonly onSend: (draft: Draft, withFiles?: true) => void;
   readonly onCancel: () => void;
 };
 
-function MessageEditor({ draft, takesFocus, onSend, onCancel }: MessageEditorProps) {
+/** Editor of a sent message. It offers to restore the files that changed since then, with the same click. */
+function MessageEditor({ position, draft, takesFocus, onSend, onCancel }: MessageEditorProps) {
+  const { post } = usePanel();
+  const preview = useRestorePreview(position);
   const canSend = isSendable(draft.value);
-  const send = (): void => {
-    if (isSendable(draft.peek())) onSend(draft.peek());
+  const send = (withFiles?: true): void => {
+    if (isSendable(draft.peek())) onSend(draft.peek(), withFiles);
   };
+  useEffect(() => {
+    if (position !== undefined && preview === undefined) post({ type: "restore-preview", position, forResend: true });
+  }, [position]);
+  const changing = preview?.files.filter(({ leftAlone }) => leftAlone === undefined).length ?? 0;
+  const keeps = changing > 0 ? "Send, Keep Files" : "Send";
   return (
     <div class="message-editor">
       <DraftEditor
         label="Message to send again"
         draft={draft}
         takesFocus={takesFocus}
-        onSubmit={send}
+        onSubmit={() => send()}
         onCancel={onCancel}
       />
-      <p class="message-editor-note">Sending it removes everything after this message. Files stay as they are.</p>
+      <p class="message-editor-note">Sending it removes everything after this message.</p>
+      {changing > 0 && preview !== undefined && position !== undefined && (
+        <RestoreFiles position={position} preview={preview} />
+      )}
       <div class="ask-buttons">
-        <button type="button" class="button button-primary" disabled={!canSend} onClick={send}>
-          Send
+        <button type="button" class="button button-primary" disabled={!canSend} onClick={() => send()}>
+          {keeps}
         </button>
+        {changing > 0 && (
+          <button type="button" class="button button-secondary" disabled={!canSend} onClick={() => send(true)}>
+            {changing === 1 ? "Restore 1 File and Send" : `Restore ${changing} Files and Send`}
+          </button>
+        )}
         <button type="button" class="button button-secondary" onClick={onCancel}>
           Cancel
         </button>
