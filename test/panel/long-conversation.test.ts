@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { writeLongSession } from "../support/long-session.ts";
 import { say } from "../support/model-server/model-server.ts";
+import { useFedPanel } from "../support/panel/fed-panel.ts";
 import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 
 const MESSAGES = 10_000;
@@ -251,5 +252,29 @@ describe("a very long answer", () => {
     const lines = (await composer.inputValue()).split("\n").filter((line) => line.startsWith("Part "));
     expect(lines).toEqual(Array.from({ length: PARAGRAPHS - 1 }, (_, index) => `Part ${index + 1} of the *`));
     await expect.poll(() => page.locator("*").count()).toBeLessThan(MAX_NODES);
+  });
+});
+
+describe("a message that the user sends from far above the end", () => {
+  const panel = useFedPanel();
+
+  test("is scrolled to, even when its first tool call arrives with it", async () => {
+    const text = (words: string) => ({ content: { type: "text" as const, text: words } });
+    const talk = Array.from({ length: 60 }, (_, index) => [
+      { sessionUpdate: "user_message_chunk" as const, ...text(`Question ${index}?`) },
+      { sessionUpdate: "agent_message_chunk" as const, ...text(`Answer ${index}.\n\n- one\n- two`) },
+    ]).flat();
+    await panel().update(...talk);
+    const log = panel().page.getByRole("log");
+    await log.getByText("Answer 59.").waitFor();
+    await log.hover();
+    await panel().page.mouse.wheel(0, -3_000);
+    await panel().page.getByRole("button", { name: "Jump to the latest" }).waitFor();
+    await panel().update(
+      { sessionUpdate: "user_message_chunk", ...text("Run the tests") },
+      { sessionUpdate: "tool_call", toolCallId: "t1", title: "npm test", kind: "execute", status: "in_progress" },
+    );
+    await log.locator('[data-tool-call][data-status="in_progress"]').waitFor();
+    await panel().page.getByRole("button", { name: "Jump to the latest" }).waitFor({ state: "detached" });
   });
 });

@@ -71,7 +71,7 @@ export function Transcript() {
     [count],
   );
   useLayoutEffect(keep, []);
-  useShowNew(rows.at(-1), toEnd);
+  useShowNew(rows, toEnd);
   useCopySelected(scroller, rows);
   return (
     <MessageEdits.Provider value={edits}>
@@ -127,14 +127,14 @@ function JumpToEnd({ act }: { readonly act: () => void }) {
   );
 }
 
-/** Scrolls to a new message or restore of the user. */
-function useShowNew(last: Entry | undefined, toEnd: () => void): void {
-  const shown = useRef(last?.key);
+/** Scrolls to a new message or restore of the user, even when the agent's first rows came with it. */
+function useShowNew(rows: readonly Entry[], toEnd: () => void): void {
+  const key = rows.findLast(({ type }) => type === "user" || type === "restored")?.key;
+  const shown = useRef(key);
   useLayoutEffect(() => {
-    const isTheirs = last?.type === "user" || last?.type === "restored";
-    if (isTheirs && shown.current !== last.key) toEnd();
-    shown.current = last?.key;
-  }, [last?.key]);
+    if (key !== undefined && shown.current !== key) toEnd();
+    shown.current = key;
+  }, [key]);
 }
 
 /** Indexes of the rows that stay mounted outside the view. `keys`: entries that must. */
