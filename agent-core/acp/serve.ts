@@ -16,6 +16,7 @@ import {
   registerProcessMethods,
   registerTurnMethods,
 } from "./methods/conversation-methods.ts";
+import { registerCronMethods } from "./methods/cron-methods.ts";
 import { registerEditorMethods } from "./methods/editor-methods.ts";
 import { registerLearningMethods } from "./methods/learning-methods.ts";
 import { registerHistoryMethods, registerSessionMethods } from "./methods/session-methods.ts";
@@ -37,6 +38,7 @@ const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] =
   registerExtensionMethods,
   registerMemoryMethods,
   registerLearningMethods,
+  registerCronMethods,
   registerEditorNotifications,
   registerEditorMethods,
 ];
