@@ -38,7 +38,7 @@ const WARM_UP_DELAY_MS = 20;
 const EARLY_PROMPT_DELAY_MS = 100;
 
 export type AcpSessionOptions = SessionAgentOptions &
-  Pick<CommandSession, "readStored" | "importSessions"> & {
+  Pick<CommandSession, "readStored" | "importSessions" | "learning"> & {
     /** Warnings for the user, one line each. */
     readonly notes: readonly string[];
     /** Called after a change of the title. */
@@ -258,10 +258,11 @@ export class AcpSession {
     return this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
   }
 
-  #forCommands({ params, index, readStored, importSessions }: AcpSessionOptions, signal: AbortSignal): CommandSession {
+  #forCommands(options: AcpSessionOptions, signal: AbortSignal): CommandSession {
+    const { params, index, readStored, importSessions, learning } = options;
     const { agent, model, mode, restores, id } = this;
     return {
-      ...{ id, agent, model, mode, restores, cwd: params.cwd, signal, index, readStored, importSessions },
+      ...{ id, agent, model, mode, restores, cwd: params.cwd, signal, index, readStored, importSessions, learning },
       send: (update) => this.send(update),
       setMode: (next) => this.setMode(next),
     };

@@ -240,6 +240,7 @@ export class AgentServer {
           index: this.stored.index,
           readStored: (other) => this.readStored(other),
           importSessions: (request, signal) => this.importSessions(request, signal),
+          learning: this.background,
           titled: () => this.#client.notifySessionsChanged(),
           beginTurn: () => this.background.beginTurn(),
         }),

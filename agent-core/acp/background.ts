@@ -4,6 +4,7 @@
  */
 
 import { learningFolder } from "../config/home.ts";
+import { setLearningSwitch } from "../config/home-file.ts";
 import { DailyBudget } from "../learning/budget.ts";
 import { LearningLedger } from "../learning/ledger.ts";
 import {
@@ -15,9 +16,16 @@ import {
   type Loop,
   makeLoops,
 } from "../learning/loops.ts";
+import { readReports } from "../learning/reports.ts";
 import { BackgroundRunner } from "../learning/runner.ts";
 import type { Clock } from "../platform/clock.ts";
-import { type LearningState, type LearntAction, LOOPS } from "../protocol/learning.ts";
+import {
+  type HealthReport,
+  type LearningState,
+  type LearningSwitch,
+  type LearntAction,
+  LOOPS,
+} from "../protocol/learning.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { learningModel, type ModelSource } from "./sessionless-models.ts";
 
@@ -83,8 +91,9 @@ export class Background {
   async state(): Promise<LearningState> {
     const [{ loops, runner }, settings] = await Promise.all([this.#load(), this.#readSettings()]);
     const budget = await this.#budget();
-    const [{ tokens, usd }, items, runs] = await Promise.all([
+    const [{ tokens, usd }, obstacle, items, runs] = await Promise.all([
       budget.spent(),
+      this.#obstacle(budget),
       allLearnt(loops.map(({ store }) => store)),
       Promise.all(loops.map(async (loop) => ({ loop: loop.work.loop, run: await loop.lastRun() }))),
     ]);
@@ -96,6 +105,7 @@ export class Background {
         const last = run === undefined ? {} : { lastRun: run.at, lastResult: run.result };
         return { loop, on: isOn(loop, settings), isRunning: runner.loop === loop, ...last };
       }),
+      ...(obstacle !== undefined && { obstacle }),
       budget: { tokens, maxTokens: budget.limits.tokens, usd, maxUsd: budget.limits.usd },
       items,
       folder: learningFolder(this.#options.home),
@@ -110,6 +120,16 @@ export class Background {
       id,
       action,
     );
+  }
+
+  /** Writes the switch into config.yaml. Rejects with an Error in one line when it cannot be written. */
+  setSwitch(name: LearningSwitch, on: boolean): Promise<void> {
+    return setLearningSwitch(this.#options.home, name, on);
+  }
+
+  /** Health reports, newest first. */
+  reports(count: number): Promise<readonly HealthReport[]> {
+    return readReports(this.#options.home, count);
   }
 
   async dispose(): Promise<void> {
@@ -148,6 +168,13 @@ export class Background {
   async #readSettings(): Promise<LearningSettings> {
     this.#settings = (await this.#options.models.configuration.read()).learning;
     return this.#settings;
+  }
+
+  async #obstacle(budget: DailyBudget): Promise<LearningState["obstacle"]> {
+    if (await budget.isExhausted()) return "budget";
+    const model = learningModel(this.#options.models, () => Promise.resolve(budget));
+    const isAvailable = await model.isAvailable().catch(() => false); // without any model
+    return isAvailable ? undefined : "no-model";
   }
 
   async #budget(): Promise<DailyBudget> {

@@ -68,6 +68,8 @@ export type LoopState = z.infer<typeof LoopState>;
 export const LearningState = z.object({
   switches: z.record(LearningSwitch, z.boolean()),
   loops: z.array(LoopState).readonly(),
+  /** Reason why nothing is learnt at the moment: no model that can answer, or a spent budget. */
+  obstacle: z.enum(["no-model", "budget"]).exactOptional(),
   budget: z.object({ tokens: z.number(), maxTokens: z.number(), usd: z.number(), maxUsd: z.number() }),
   /** Newest first. */
   items: z.array(LearntItem).readonly(),
@@ -78,6 +80,7 @@ export type LearningState = z.infer<typeof LearningState>;
 
 /** A rate with its 95 % Wilson interval. */
 export const Rate = z.object({
+  /** A share of 1 ends with `_rate` or `_score`: `task_success_rate`, `avg_feedback_score`, `tool_error_rate`. */
   name: z.string(),
   /** Tool, model or task type; absent: all. */
   of: z.string().exactOptional(),
@@ -101,6 +104,7 @@ export const Regression = z.object({
 });
 export type Regression = z.infer<typeof Regression>;
 
+/** A recommended value of a setting. Of the actions on its id, `accept` applies it and `undo` takes it back. */
 export const Recommendation = z.object({
   id: z.string(),
   /** Setting of config.yaml, `compression.hard_limit`. */

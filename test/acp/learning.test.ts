@@ -1,5 +1,5 @@
-// Learning over the protocol: its state and its switches.
-import { readFileSync } from "node:fs";
+// Learning over the protocol: its state, its switches, reports and slash commands.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -22,5 +22,31 @@ test("a client reads the state, and switches a loop off in config.yaml", async (
   expect((await agent.request("_hermes/learning/run", {})).result).toEqual({
     message: "Everything that was due is done.",
   });
+  await agent.stop();
+});
+
+test("a client reads the stored reports, newest first, and /learning and /report answer in every editor", async () => {
+  const agent = new AcpAgent({ HERMES_PROVIDER: "offline" });
+  const folder = join(agent.home, "learning", "reports");
+  mkdirSync(folder, { recursive: true });
+  const report = (date: string) => ({
+    ...{ date, period: { from: 0, to: 1 }, sessions: 7, regressions: [], recommendations: [] },
+    rates: [{ name: "task_success_rate", value: 0.8, n: 20, low: 0.58, high: 0.92 }],
+    totals: { tokens: 1, usd: 0, learningTokens: 0, learningUsd: 0 },
+  });
+  for (const date of ["2026-11-21", "2026-11-22"]) {
+    writeFileSync(join(folder, `${date}.json`), JSON.stringify(report(date)));
+  }
+  writeFileSync(join(folder, "2026-11-23.json"), "{ damaged");
+  await agent.initialize();
+  const { result } = await agent.request("_hermes/learning/reports", {});
+  expect(result).toEqual({ reports: [report("2026-11-22"), report("2026-11-21")] });
+  const sessionId = await agent.newSession();
+  await agent.prompt(sessionId, "/report");
+  await agent.prompt(sessionId, "/learning off");
+  await agent.prompt(sessionId, "/learning");
+  expect(agent.text()).toContain("| task success rate | 80.0 % | 58.0 % to 92.0 % | 20 | – |");
+  expect(agent.text()).toContain("**Learning is off**");
+  expect(agent.text()).toContain("learning needs a language model");
   await agent.stop();
 });

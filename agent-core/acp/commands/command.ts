@@ -6,6 +6,7 @@ import type { ApprovalMode } from "../../approval/decision.ts";
 import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
+import type { Background } from "../background.ts";
 import type { RestorePoints } from "../restore-points.ts";
 import type { SessionModel } from "../session-model.ts";
 
@@ -24,6 +25,8 @@ export type CommandSession = {
   readonly readStored: (id: string) => Promise<StoredSession>;
   /** Rejects with an Error in one line. */
   readonly importSessions: (request: HermesImport, signal: AbortSignal) => Promise<HermesImported>;
+  /** Loops that learn, and their reports. */
+  readonly learning: Pick<Background, "state" | "act" | "setSwitch" | "runNow" | "reports">;
   readonly send: (update: SessionUpdate) => void;
   /** Cancels the command. */
   readonly signal: AbortSignal;

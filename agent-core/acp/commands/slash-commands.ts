@@ -3,6 +3,7 @@ import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
 import type { Command, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
+import { learning, report } from "./learning-commands.ts";
 import { memory } from "./memory-command.ts";
 import { compress, model, usage } from "./model-commands.ts";
 import { carryOut, grants, mode, status } from "./permission-commands.ts";
@@ -47,11 +48,13 @@ const commands: readonly Command[] = [
   grants,
   help,
   importSessions,
+  learning,
   memory,
   mode,
   model,
   newSession,
   queue,
+  report,
   resume,
   retry,
   status,

@@ -1,0 +1,110 @@
+/** Stored health reports, `HOME/learning/reports/<date>.json`, and their text for people. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { learningFolder } from "../config/home.ts";
+import { readJsonFile } from "../config/home-file.ts";
+import { hasCode } from "../platform/errors.ts";
+import { HealthReport, type Rate, type Recommendation, type Regression } from "../protocol/learning.ts";
+
+const REPORT_FILE = /^\d{4}-\d\d-\d\d\.json$/;
+
+export function reportsFolder(home: string): string {
+  return join(learningFolder(home), "reports");
+}
+
+/** The newest `count` reports, newest first. A damaged one is left out. Rejects when reading the folder fails. */
+export async function readReports(home: string, count: number): Promise<readonly HealthReport[]> {
+  const folder = reportsFolder(home);
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return [];
+    throw error;
+  });
+  const reports: HealthReport[] = [];
+  for (const name of names
+    .filter((one) => REPORT_FILE.test(one))
+    .sort()
+    .reverse()) {
+    if (reports.length === count) break;
+    const { data } = HealthReport.safeParse(await readJsonFile(join(folder, name)));
+    if (data !== undefined) reports.push(data);
+  }
+  return reports;
+}
+
+/** The report in Markdown. */
+export function reportText(report: HealthReport): string {
+  const { date, sessions, rates, totals, regressions, recommendations } = report;
+  const { tokens, usd, learningTokens, learningUsd } = totals;
+  const cost = `${tokens.toLocaleString("en")} tokens, $${usd.toFixed(2)}. Learning itself: ${learningTokens.toLocaleString("en")} tokens, $${learningUsd.toFixed(2)}.`;
+  return [
+    `**Health report of ${date}**, ${sessions} ${sessions === 1 ? "session" : "sessions"}`,
+    ...(rates.length === 0 ? ["There are no figures yet."] : [rateTable(rates)]),
+    `Cost: ${cost}`,
+    ...section("Worse than before", regressions.map(regressionLine)),
+    ...section("Recommendations", recommendations.map(recommendationLine)),
+  ].join("\n\n");
+}
+
+function rateTable(rates: readonly Rate[]): string {
+  const rows = rates.map(({ name, of, value, n, low, high, baseline }) =>
+    [
+      rateTitle(name, of),
+      figure(name, value),
+      `${figure(name, low)} to ${figure(name, high)}`,
+      String(n),
+      baseline === undefined ? "–" : figure(name, baseline),
+    ].join(" | "),
+  );
+  return [
+    "| Rate | Value | 95 % interval | n | Baseline |",
+    "|---|---|---|---|---|",
+    ...rows.map((row) => `| ${row} |`),
+  ].join("\n");
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`**${title}**\n\n${lines.join("\n")}`];
+}
+
+function regressionLine({ rate, of, before, now, n, sessions }: Regression): string {
+  const seen = sessions.length === 0 ? "" : `; sessions ${sessions.map((id) => `\`${id}\``).join(", ")}`;
+  return `- ${rateTitle(rate, of)}: ${figure(rate, before)} → ${figure(rate, now)} (n ${n}${seen})`;
+}
+
+const STEPS: Readonly<Record<Recommendation["state"], (id: string) => string>> = {
+  proposed: (id) => `proposed: \`/learning accept ${id}\``,
+  applied: (id) => `applied: \`/learning undo ${id}\``,
+  kept: (id) => `kept: \`/learning undo ${id}\``,
+  reverted: () => "taken back",
+};
+
+function recommendationLine({ id, key, scope, from, to, reason, confidence, risk, state }: Recommendation): string {
+  const change = `\`${key}\`${scope === undefined ? "" : ` for ${plainText(scope)}`}: ${settingText(from)} → ${settingText(to)}`;
+  return `- ${change}. ${plainText(reason)} (confidence ${Math.round(confidence * 100)} %, ${risk} risk; ${STEPS[state](id)})`;
+}
+
+/** Value of a setting as people read it. */
+function settingText(value: unknown): string {
+  return value === undefined || value === null ? "unset" : `\`${JSON.stringify(value)}\``;
+}
+
+/** `tool error rate of terminal`. */
+function rateTitle(name: string, of: string | undefined): string {
+  const words = plainText(name.replaceAll("_", " "));
+  return of === undefined ? words : `${words} of ${plainText(of)}`;
+}
+
+/** Rates and scores are shares of 1; other figures are numbers. */
+function figure(name: string, value: number): string {
+  return /_(rate|score)$/.test(name)
+    ? `${(value * 100).toFixed(1)} %`
+    : value.toLocaleString("en", { maximumFractionDigits: 2 });
+}
+
+/** `text` on one line, without effects of Markdown: the model or a tool may have written it. */
+export function plainText(text: string): string {
+  return text
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .replaceAll(/[\\`*_[\]<>|#~!]/g, "\\$&");
+}
