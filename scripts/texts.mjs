@@ -26,7 +26,7 @@ const SHOWING = /\.(show\w+Message|setStatusBarMessage)$/;
 const VALUE_OPERATORS = ["??", "||", "&&", "+"];
 
 /** Folders whose code is checked. */
-const FOLDERS = [];
+const FOLDERS = ["webview"];
 
 const write = process.argv.includes("--write");
 const problems = [...manifestProblems(), ...sourceProblems()];
@@ -144,7 +144,10 @@ function translatedText(node) {
 /** Literals that `node` shows without `t`. */
 function shownParts(node) {
   if (ts.isJsxText(node)) return isText(node.text) ? [node] : [];
-  if (ts.isJsxAttribute(node)) return ATTRIBUTE.test(node.name.getText()) ? literalsOf(node.initializer) : [];
+  if (ts.isJsxAttribute(node)) {
+    const isIcon = node.parent.parent.tagName.getText() === "Icon";
+    return ATTRIBUTE.test(node.name.getText()) && !isIcon ? literalsOf(node.initializer) : [];
+  }
   if (ts.isJsxExpression(node)) return ts.isJsxAttribute(node.parent) ? [] : literalsOf(node.expression);
   return node.getSourceFile().fileName.startsWith("webview") ? [] : partsOfDialog(node);
 }

@@ -2,6 +2,7 @@
 import type { Signal } from "@preact/signals";
 import type { Attachment, PictureType } from "../agent-core/protocol/attachments.ts";
 import { type Draft, isPictureType, onOneLine, withAttachments } from "./state/attachments.ts";
+import { formatNumber, t } from "./texts.ts";
 
 /** Models scale larger pictures down themselves: Anthropic to 1,568 pixels. */
 const MAX_SIDE_PX = 1_568;
@@ -52,21 +53,21 @@ async function attachRead(draft: Signal<Draft>, reading: readonly Promise<Attach
 }
 
 async function readFile(file: File, seesPictures: boolean): Promise<Attachment | Refusal> {
-  const name = file.name === "" ? "Picture" : file.name;
-  if (file.size > MAX_FILE_BYTES) return refused(name, "it is larger than 50 MB");
+  const name = file.name === "" ? t("Picture") : file.name;
+  if (file.size > MAX_FILE_BYTES) return refused(name, t("it is larger than 50 MB"));
   if (file.type.startsWith("image/")) {
     return seesPictures ? fitPicture(file, name) : refused(name, BLIND);
   }
   const bytes = file.size > MAX_TEXT_BYTES ? undefined : await file.arrayBuffer().catch(() => undefined);
   const text = bytes && decodedText(bytes);
   if (text !== undefined) return { kind: "text", label: labelOf(name), text };
-  return refused(name, 'it is no picture and no short text. Add it by "@", then "Files and pictures from disk"');
+  return refused(name, t('it is no picture and no short text. Add it by "@", then "Files and pictures from disk"'));
 }
 
-const BLIND = "the model sees no pictures. Choose another model first";
+const BLIND = t("the model sees no pictures. Choose another model first");
 
 function refused(name: string, reason: string): Refusal {
-  return { reason: `${onOneLine(labelOf(name))} was not attached: ${reason}.` };
+  return { reason: t("{0} was not attached: {1}.", onOneLine(labelOf(name)), reason) };
 }
 
 /** Limit of the protocol. Characters. */
@@ -96,12 +97,13 @@ async function fitted(attachment: Attachment, seesPictures: boolean): Promise<At
 /** The picture as it is when it fits, else smaller, and as JPEG when PNG is too large. */
 async function fitPicture(file: Blob, name: string): Promise<Attachment | Refusal> {
   const bitmap = await createImageBitmap(file).catch(() => undefined);
-  if (bitmap === undefined) return refused(name, "its format is unknown or it is damaged. Use PNG, JPEG, GIF or WebP");
+  if (bitmap === undefined)
+    return refused(name, t("its format is unknown or it is damaged. Use PNG, JPEG, GIF or WebP"));
   try {
     const scale = Math.min(1, MAX_SIDE_PX / Math.max(bitmap.width, bitmap.height));
     const fits = scale === 1 && file.size <= MAX_PICTURE_BYTES && isPictureType(file.type);
     const smaller = fits ? file : await firstFitting(bitmap, scale, file.type);
-    if (smaller === undefined) return refused(name, "it is too large, also when scaled down");
+    if (smaller === undefined) return refused(name, t("it is too large, also when scaled down"));
     // The canvas writes only PNG and JPEG.
     const mimeType = smaller.type as PictureType;
     return { kind: "picture", label: labelOf(name), mimeType, data: await base64Of(smaller) };
@@ -136,7 +138,7 @@ function base64Of(blob: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));
-    reader.onerror = () => reject(reader.error ?? new Error("could not read the picture"));
+    reader.onerror = () => reject(reader.error ?? new Error(t("could not read the picture")));
     reader.readAsDataURL(blob);
   });
 }
@@ -146,6 +148,9 @@ export function longText(text: string): Attachment | undefined {
   const lines = text.split("\n", PASTED_LINES + 1).length;
   if (lines <= PASTED_LINES && text.length <= PASTED_CHARS) return undefined;
   const count = text.trimEnd().split("\n").length;
-  const size = count > 1 ? `${count.toLocaleString("en")} lines` : `${text.length.toLocaleString("en")} characters`;
-  return { kind: "text", label: `Pasted text, ${size}`, text };
+  const label =
+    count > 1
+      ? t("Pasted text, {0} lines", formatNumber(count))
+      : t("Pasted text, {0} characters", formatNumber(text.length));
+  return { kind: "text", label, text };
 }

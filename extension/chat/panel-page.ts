@@ -75,7 +75,14 @@ function panelHtml(webview: vscode.Webview, root: vscode.Uri): string {
 </head>
 <body>
 <div id="root"></div>
-<script type="module" nonce="${nonce}" src="${address("main.js")}"></script>
+${textsElement()}<script type="module" nonce="${nonce}" src="${address("main.js")}"></script>
 </body>
 </html>`;
+}
+
+/** Translations for webview/texts.ts, as data that no text can end. Nothing in English, the language of the code. */
+function textsElement(): string {
+  const { bundle } = vscode.l10n;
+  if (bundle === undefined) return "";
+  return `<script id="texts" type="application/json">${JSON.stringify(bundle).replaceAll("<", "\\u003c")}</script>\n`;
 }

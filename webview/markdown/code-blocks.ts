@@ -1,6 +1,7 @@
 /** Code blocks: a toolbar, and syntax colours. */
 import highlighter from "highlight.js/lib/core";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
+import { t } from "../texts.ts";
 
 /** Display time of the check mark after copying. Milliseconds. */
 const COPIED_MS = 1_500;
@@ -12,19 +13,19 @@ export function codeToolbar(language: string, text: () => string, post: (message
   const label = document.createElement("span");
   label.className = "code-language";
   label.textContent = language;
-  const copy = button("copy", "Copy code", () => {
+  const copy = button("copy", t("Copy code"), () => {
     navigator.clipboard.writeText(text()).then(
       () => {
         copy.firstElementChild?.classList.replace("codicon-copy", "codicon-check");
         setTimeout(() => copy.firstElementChild?.classList.replace("codicon-check", "codicon-copy"), COPIED_MS);
       },
-      () => copy.setAttribute("title", "Copying was refused"),
+      () => copy.setAttribute("title", t("Copying was refused")),
     );
   });
   bar.append(
     label,
     copy,
-    button("insert", "Insert at cursor", () => post({ type: "insert-text", text: text() })),
+    button("insert", t("Insert at cursor"), () => post({ type: "insert-text", text: text() })),
   );
   return bar;
 }

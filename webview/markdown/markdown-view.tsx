@@ -3,6 +3,7 @@ import createDOMPurify from "dompurify";
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { StreamedText } from "../state/streamed-text.ts";
+import { formatNumber, t } from "../texts.ts";
 import { usePanel } from "../views/panel-context.ts";
 import { codeToolbar, highlight } from "./code-blocks.ts";
 import { type MarkdownBlock, MarkdownStream } from "./markdown-stream.ts";
@@ -82,18 +83,18 @@ function FoldedParts({ parts, isOpen, open }: FoldedPartsProps) {
       ))}
       {!isOpen && (
         <button type="button" class="text-button" data-hides onClick={open}>
-          Show {sizeOf(parts)}
+          {showText(parts)}
         </button>
       )}
     </>
   );
 }
 
-function sizeOf(parts: readonly MarkdownBlock[]): string {
+function showText(parts: readonly MarkdownBlock[]): string {
   const count = (measure: (part: MarkdownBlock) => number) => parts.reduce((sum, part) => sum + measure(part), 0);
   const lines = count(linesOf);
-  if (lines > 1) return `${lines.toLocaleString("en")} more lines`;
-  return `${count(({ source }) => source.length).toLocaleString("en")} more characters`;
+  if (lines > 1) return t("Show {0} more lines", formatNumber(lines));
+  return t("Show {0} more characters", formatNumber(count(({ source }) => source.length)));
 }
 
 /** Lines of parts: each update of a long block asks for those of all parts. */

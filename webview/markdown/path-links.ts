@@ -1,4 +1,5 @@
 /** Paths in inline code as links: the host checks in one batch which of them exist. */
+import { t } from "../texts.ts";
 
 /** Words that may be a file: with a folder or a file name extension, and an optional place in the file. */
 const PATH = /^(?=[^:]*[./])(?:\.{0,2}\/)?[\w@+.-]+(?:\/[\w@+.-]+)*(?::\d+(?:[:-]\d+)?|#L\d+(?:-L?\d+)?)?$/;
@@ -58,7 +59,7 @@ function link(code: HTMLElement, path: string): void {
   const anchor = document.createElement("a");
   anchor.className = "path-link";
   anchor.setAttribute("href", encodeURI(path));
-  anchor.title = `Open ${path}`;
+  anchor.title = t("Open {0}", path);
   code.replaceWith(anchor);
   anchor.append(code);
 }

@@ -2,6 +2,7 @@
 import type { ContentBlock } from "@zed-industries/agent-client-protocol";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import { t } from "../texts.ts";
 import { fieldsOf, hermesField } from "./agent-meta.ts";
 
 /** Text and attachments of a message that is being written. */
@@ -23,7 +24,11 @@ const MAX_ATTACHMENTS = 100;
 export function withAttachments(draft: Draft, added: readonly Attachment[]): Draft {
   const all = [...draft.attachments, ...newIn(draft, added)];
   if (all.length <= MAX_ATTACHMENTS) return { ...draft, attachments: all, note: undefined };
-  const note = `A message has at most ${MAX_ATTACHMENTS} attachments: ${all.length - MAX_ATTACHMENTS} were left out.`;
+  const note = t(
+    "A message has at most {0} attachments: {1} were left out.",
+    MAX_ATTACHMENTS,
+    all.length - MAX_ATTACHMENTS,
+  );
   return { ...draft, attachments: all.slice(0, MAX_ATTACHMENTS), note };
 }
 
@@ -65,15 +70,15 @@ export function contentLength(attachment: Attachment): number {
 type KindLook = { readonly icon: string; readonly name: string };
 
 const looks: Readonly<Record<Attachment["kind"], KindLook>> = {
-  file: { icon: "file", name: "File" },
-  folder: { icon: "folder", name: "Folder" },
-  lines: { icon: "list-selection", name: "Lines" },
-  problems: { icon: "warning", name: "Problems" },
-  terminal: { icon: "terminal", name: "Terminal" },
-  changes: { icon: "git-compare", name: "Changes" },
-  session: { icon: "comment-discussion", name: "Session" },
-  text: { icon: "note", name: "Text" },
-  picture: { icon: "file-media", name: "Picture" },
+  file: { icon: "file", name: t("File") },
+  folder: { icon: "folder", name: t("Folder") },
+  lines: { icon: "list-selection", name: t("Lines") },
+  problems: { icon: "warning", name: t("Problems") },
+  terminal: { icon: "terminal", name: t("Terminal") },
+  changes: { icon: "git-compare", name: t("Changes") },
+  session: { icon: "comment-discussion", name: t("Session") },
+  text: { icon: "note", name: t("Text") },
+  picture: { icon: "file-media", name: t("Picture") },
 };
 
 /** Icon and name of the attachment's kind. */
@@ -87,7 +92,7 @@ export const LABEL_CHARS = 200;
 /** `text` on one line, cut when it is long. */
 export function shortLabel(text: string, chars = LABEL_CHARS): string {
   const cut = text.length > chars ? `${text.slice(0, chars)}…` : text;
-  return onOneLine(cut).trim() || "(no name)";
+  return onOneLine(cut).trim() || t("(no name)");
 }
 
 /** `text` without line breaks, and without characters that disturb the text around it. */
@@ -130,7 +135,7 @@ export function titleOf(attachment: Attachment): string {
 export function attachmentIn(block: ContentBlock): Attachment | undefined {
   const reference = { ...fieldsOf(hermesField(block._meta, "attachment")) };
   if (block.type === "image")
-    return toAttachment({ label: "Picture", ...reference, kind: "picture", ...imageOf(block) });
+    return toAttachment({ label: t("Picture"), ...reference, kind: "picture", ...imageOf(block) });
   const text = block.type === "resource" && "text" in block.resource ? block.resource.text : undefined;
   const known = toAttachment(reference["kind"] === "text" ? { ...reference, text } : reference);
   if (known !== undefined) return known;

@@ -1,6 +1,7 @@
 /** The word at the caret that a list completes: a slash command, or a mention after `@`. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { MentionItem } from "../../agent-core/protocol/attachments.ts";
+import { t } from "../texts.ts";
 
 /** `start` and `end`: range of the word in the text, with its `/` or `@`. */
 export type CompletedWord = {
@@ -66,12 +67,12 @@ function groupOf({ attachment, icon }: MentionItem): string {
   switch (attachment.kind) {
     case "file":
     case "folder":
-      return "Files";
+      return t("Files");
     case "session":
-      return "Sessions";
+      return t("Sessions");
     case "lines":
-      return icon.startsWith("symbol-") ? "Symbols" : "Editor";
+      return icon.startsWith("symbol-") ? t("Symbols") : t("Editor");
     default:
-      return "Editor";
+      return t("Editor");
   }
 }

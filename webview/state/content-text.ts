@@ -1,5 +1,6 @@
 /** Content blocks of messages as text. */
 import type { ContentBlock } from "@zed-industries/agent-client-protocol";
+import { t } from "../texts.ts";
 
 /** A content block as Markdown. Images, sound and binary data are named instead of shown. */
 export function contentText(block: ContentBlock): string {
@@ -9,11 +10,11 @@ export function contentText(block: ContentBlock): string {
     case "resource_link":
       return `[${escapeLabel(block.title ?? block.name)}](<${block.uri.replaceAll(/[<>\n]/g, "")}>)`;
     case "resource":
-      return "text" in block.resource ? block.resource.text : `(attachment ${block.resource.uri})`;
+      return "text" in block.resource ? block.resource.text : t("(attachment {0})", block.resource.uri);
     case "image":
-      return `(image, ${block.mimeType})`;
+      return t("(image, {0})", block.mimeType);
     case "audio":
-      return `(audio, ${block.mimeType})`;
+      return t("(audio, {0})", block.mimeType);
     default:
       return "";
   }

@@ -1,5 +1,6 @@
 /** Tasks of a `delegate_task` call: read from its updates, counted, and put into words. */
 import type { HermesTask, HermesVerdict } from "../../agent-core/protocol/delegation.ts";
+import { t } from "../texts.ts";
 import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 
 export type TaskStatus = HermesTask["status"];
@@ -11,15 +12,15 @@ type StatusLook = {
 };
 
 export const taskLooks: Readonly<Record<TaskStatus, StatusLook>> = {
-  waiting: { icon: "circle-large-outline", word: "waiting", isOver: false },
-  running: { icon: "loading", word: "running", isOver: false },
-  checking: { icon: "law", word: "being checked", isOver: false },
-  completed: { icon: "pass", word: "completed", isOver: true },
-  partial: { icon: "warning", word: "partly completed", isOver: true },
-  failed: { icon: "error", word: "failed", isOver: true },
-  timeout: { icon: "watch", word: "timed out", isOver: true },
-  skipped: { icon: "debug-step-over", word: "skipped", isOver: true },
-  cancelled: { icon: "circle-slash", word: "cancelled", isOver: true },
+  waiting: { icon: "circle-large-outline", word: t("waiting"), isOver: false },
+  running: { icon: "loading", word: t("running"), isOver: false },
+  checking: { icon: "law", word: t("being checked"), isOver: false },
+  completed: { icon: "pass", word: t("completed"), isOver: true },
+  partial: { icon: "warning", word: t("partly completed"), isOver: true },
+  failed: { icon: "error", word: t("failed"), isOver: true },
+  timeout: { icon: "watch", word: t("timed out"), isOver: true },
+  skipped: { icon: "debug-step-over", word: t("skipped"), isOver: true },
+  cancelled: { icon: "circle-slash", word: t("cancelled"), isOver: true },
 };
 
 /** A task of a call. */
@@ -110,7 +111,7 @@ export function taskNews(before: readonly HermesTask[], now: readonly HermesTask
   const wasOver = new Set(before.filter(isOver).map(({ id }) => id));
   const ended = now.filter((task) => isOver(task) && !wasOver.has(task.id));
   if (ended.length === 0) return undefined;
-  if (ended.length > MAX_NEWS) return `${ended.length} tasks have ended`;
+  if (ended.length > MAX_NEWS) return t("{0} tasks have ended", ended.length);
   return ended
     .map(({ goal, status, reason }) => [`${goal}: ${taskLooks[status].word}`, reason].filter(Boolean).join(", "))
     .join(". ");
@@ -119,10 +120,11 @@ export function taskNews(before: readonly HermesTask[], now: readonly HermesTask
 /** State of a task in one line: its last step while it works, then its reason or its changed files. */
 export function taskLine(task: HermesTask): string {
   const { status, step, reason, dependsOn, files } = task;
-  if (status === "waiting") return dependsOn.length === 0 ? "Waiting" : `Waiting for ${dependsOn.join(", ")}`;
-  if (!isOver(task)) return step ?? (status === "checking" ? "Checking the result" : "Starting");
+  if (status === "waiting") return dependsOn.length === 0 ? t("Waiting") : t("Waiting for {0}", dependsOn.join(", "));
+  if (!isOver(task)) return step ?? (status === "checking" ? t("Checking the result") : t("Starting"));
   if (status !== "completed") return reason ?? capitalised(taskLooks[status].word);
-  return files.length === 0 ? "No files changed" : `${files.length} ${files.length === 1 ? "file" : "files"} changed`;
+  if (files.length === 0) return t("No files changed");
+  return files.length === 1 ? t("1 file changed") : t("{0} files changed", files.length);
 }
 
 function capitalised(word: string): string {

@@ -1,6 +1,7 @@
 /** Earlier messages of a session that the panel loaded from its end. */
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
+import { t } from "../texts.ts";
 import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 import type { EarlierState, PanelState } from "./state.ts";
 import { announce } from "./state.ts";
@@ -31,5 +32,5 @@ export function failEarlier(state: PanelState, { before, message }: Failed): Pan
   if (earlier?.before !== before) return state;
   const { messages } = earlier;
   const next: PanelState = { ...state, earlier: { type: "failed", before, messages, problem: message } };
-  return announce(next, `Earlier messages could not be loaded: ${message}`);
+  return announce(next, t("Earlier messages could not be loaded: {0}", message));
 }

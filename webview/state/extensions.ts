@@ -1,6 +1,7 @@
 /** Extensions of the session shown: their list, actions on them, and those that need the user's attention. */
 import type { HermesExtensionItem } from "../../agent-core/protocol/extensions.ts";
 import type { ExtensionActed } from "../../agent-core/protocol/panel-events.ts";
+import { t } from "../texts.ts";
 import { announce, type ExtensionAct, type PanelState } from "./state.ts";
 
 /** Limit of kept keys, the latest ones: more than a home has extensions. */
@@ -12,11 +13,10 @@ export function extensionsOf({ facts, sessionId }: PanelState): readonly HermesE
   return facts.extensions.find((entry) => entry.sessionId === sessionId)?.items ?? NONE;
 }
 
-/** Phrases that follow the name of an extension. */
-const ATTENTION: Partial<Record<HermesExtensionItem["state"], string>> = {
-  "needs-consent": "needs your consent",
-  "needs-sign-in": "needs you to sign in",
-  failed: "has failed",
+const ATTENTION: Partial<Record<HermesExtensionItem["state"], (name: string) => string>> = {
+  "needs-consent": (name) => t("{0} needs your consent", name),
+  "needs-sign-in": (name) => t("{0} needs you to sign in", name),
+  failed: (name) => t("{0} has failed", name),
 };
 
 /** Extensions that need the user's attention and that the user has not seen yet. */
@@ -35,8 +35,8 @@ export function attentionKey({ id, state }: HermesExtensionItem): string {
 export function attentionText(items: readonly HermesExtensionItem[]): string | undefined {
   const [first, ...others] = items;
   if (first === undefined) return undefined;
-  if (others.length > 0) return `${items.length} extensions need your attention`;
-  return `${first.name} ${ATTENTION[first.state] ?? ""}`;
+  if (others.length > 0) return t("{0} extensions need your attention", items.length);
+  return ATTENTION[first.state]?.(first.name);
 }
 
 /** Announcements of extensions that newly need attention. */

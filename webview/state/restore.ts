@@ -1,5 +1,6 @@
 /** Restores: their previews and results, and the removal of messages. */
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import { t } from "../texts.ts";
 import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 import { earlierOf } from "./earlier.ts";
 import { announce, type Entry, type PanelState, type RestoredEntry } from "./state.ts";
@@ -13,7 +14,9 @@ export function previewRestore(
   if (preview === null) return state.restore?.position === position ? { ...state, restore: undefined } : state;
   const shown = { ...state, restore: { position, preview } };
   const count = preview.files.filter(({ leftAlone }) => leftAlone === undefined).length;
-  return announce(shown, `Restore to here: ${files(count)} would change`);
+  const text =
+    count === 1 ? t("Restore to here: 1 file would change") : t("Restore to here: {0} files would change", count);
+  return announce(shown, text);
 }
 
 /** Adds a line about the restore; only the last restore can be undone. `at`: clock, milliseconds. */
@@ -24,21 +27,28 @@ export function addRestored(
 ): PanelState {
   const leftAlone = all.filter((file) => file.leftAlone !== undefined);
   const changed = all.length - leftAlone.length;
-  const parts = [
-    ...(changed > 0 || !hasConversation ? [files(changed)] : []),
-    ...(hasConversation ? ["the conversation"] : []),
-  ];
   const entry: Omit<RestoredEntry, "key"> = {
     type: "restored",
-    text: `${isUndo ? "Undid the restore of" : "Restored"} ${parts.join(" and ")}`,
+    text: restoredText(changed > 0 || !hasConversation ? files(changed) : undefined, hasConversation, isUndo),
     leftAlone,
     restoreId,
   };
   const entries = state.entries.map((earlier) =>
     earlier.type === "restored" ? { ...earlier, restoreId: undefined } : earlier,
   );
-  const left = leftAlone.length === 0 ? "" : `, ${files(leftAlone.length)} skipped`;
-  return announce(addEntry({ ...state, entries, restore: undefined }, entry, at), `${entry.text}${left}`);
+  const left = leftAlone.length === 0 ? entry.text : t("{0}, {1} skipped", entry.text, files(leftAlone.length));
+  return announce(addEntry({ ...state, entries, restore: undefined }, entry, at), left);
+}
+
+/** `changed`: number of changed files in words. */
+function restoredText(changed: string | undefined, hasConversation: boolean, isUndo: boolean): string {
+  if (changed === undefined) {
+    return isUndo ? t("Undid the restore of the conversation") : t("Restored the conversation");
+  }
+  if (!hasConversation) return isUndo ? t("Undid the restore of {0}", changed) : t("Restored {0}", changed);
+  return isUndo
+    ? t("Undid the restore of {0} and the conversation", changed)
+    : t("Restored {0} and the conversation", changed);
 }
 
 /** Removes messages when `_meta.hermes.rewound` is set. */
@@ -49,7 +59,7 @@ export function applyRewind(state: PanelState, meta: Meta, at: number): PanelSta
 }
 
 function files(count: number): string {
-  return count === 1 ? "1 file" : `${count} files`;
+  return count === 1 ? t("1 file") : t("{0} files", count);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Life of a turn: the user's prompt, the agent's requests, the end. */
 import type { StopReason } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import { t } from "../texts.ts";
 import { announce, type PanelState, type PermissionRequest, type QuestionRequest, type TextEntry } from "./state.ts";
 import { wholeText } from "./streamed-text.ts";
 import { changeToolCall, stopToolCalls, upsertToolCall } from "./tool-calls.ts";
@@ -11,10 +12,10 @@ const SPOKEN_CHARS = 600;
 
 const stopLabels: Record<StopReason, string | undefined> = {
   end_turn: undefined,
-  cancelled: "Stopped",
-  max_tokens: "Reached the model's output limit",
-  max_turn_requests: "Reached the iteration limit",
-  refusal: "The model refused to answer",
+  cancelled: t("Stopped"),
+  max_tokens: t("Reached the model's output limit"),
+  max_turn_requests: t("Reached the iteration limit"),
+  refusal: t("The model refused to answer"),
 };
 
 type Prompt = Pick<Extract<PanelEvent, { kind: "prompt" }>, "text" | "attachments">;
@@ -37,7 +38,7 @@ export function beginTurn(state: PanelState, prompt: Prompt, at: number): PanelS
     runningSince: at,
     plan,
   };
-  return announce(running, `${state.agentName} is working`);
+  return announce(running, t("{0} is working", state.agentName));
 }
 
 /** True in plan mode of an agent that has a command to carry out a plan. */
@@ -54,14 +55,14 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
     const fault = event.fault === undefined ? {} : { fault: event.fault };
     return announce(
       addEntry(idle, { type: "turn-end", tone: "error", text: event.error, ...fault }, at),
-      `Error: ${event.error}`,
+      t("Error: {0}", event.error),
     );
   }
   const hasPlan = event.stopReason === "end_turn" && isPlanning(idle) && idle.entries.at(-1)?.type === "answer";
-  if (hasPlan) return announce({ ...idle, hasPlan }, `The plan is ready. ${lastReply(idle)}`);
+  if (hasPlan) return announce({ ...idle, hasPlan }, t("The plan is ready. {0}", lastReply(idle)));
   const label = event.stopReason && stopLabels[event.stopReason];
   if (label) return announce(addEntry(idle, { type: "turn-end", tone: "muted", text: label }, at), label);
-  return announce(idle, `${idle.agentName} has finished. ${lastReply(idle)}`);
+  return announce(idle, t("{0} has finished. {1}", idle.agentName, lastReply(idle)));
 }
 
 function lastReply(state: PanelState): string {
@@ -94,8 +95,8 @@ export function addPermission(state: PanelState, request: PermissionRequest, at:
   const id = request.toolCall.toolCallId;
   const known = changeToolCall(upsertToolCall(state, request.toolCall, at), id, { waiting: true });
   const others = known.permissions.filter((other) => other.requestId !== request.requestId);
-  const what = request.toolCall.title ?? request.command ?? "a tool call";
-  return announce({ ...known, permissions: [...others, request] }, `Permission needed: ${what}`);
+  const what = request.toolCall.title ?? request.command ?? t("a tool call");
+  return announce({ ...known, permissions: [...others, request] }, t("Permission needed: {0}", what));
 }
 
 /** Removes the request, and announces `label`. */
@@ -110,7 +111,7 @@ export function endPermission(state: PanelState, requestId: string, label: strin
 
 export function addQuestion(state: PanelState, request: QuestionRequest): PanelState {
   const others = state.questions.filter((other) => other.requestId !== request.requestId);
-  return announce({ ...state, questions: [...others, request] }, `Question: ${request.message}`);
+  return announce({ ...state, questions: [...others, request] }, t("Question: {0}", request.message));
 }
 
 /** Removes the question; the transcript keeps it with `label`, its outcome. */

@@ -1,6 +1,7 @@
 /** Applies the agent's updates: the table has a handler for each kind of ACP session update. */
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import { t } from "../texts.ts";
 import {
   activityIn,
   compressionIn,
@@ -70,11 +71,13 @@ const handlers: Handlers = {
   },
   compaction_update: (state, update, at) => {
     if (update.status === "completed") {
-      const text = "Earlier messages were summarised to make room";
+      const text = t("Earlier messages were summarised to make room");
       return addEntry(state, { type: "notice", severity: "info", text }, at);
     }
     if (update.status !== "failed") return state;
-    const text = `Summarising earlier messages failed${update.error ? `: ${update.error}` : ""}`;
+    const text = update.error
+      ? t("Summarising earlier messages failed: {0}", update.error)
+      : t("Summarising earlier messages failed");
     return addEntry(state, { type: "notice", severity: "warning", text }, at);
   },
   compaction_summary_chunk: (state) => state,
@@ -104,7 +107,7 @@ function showRetry(state: PanelState, { retry, ...notice }: RetryNotice, at: num
 function withOptions(state: PanelState, configOptions: PanelState["configOptions"]): PanelState {
   const [before, now] = [modelName(state.configOptions), modelName(configOptions)];
   const next = { ...state, configOptions };
-  return before === undefined || now === undefined || before === now ? next : announce(next, `Model: ${now}`);
+  return before === undefined || now === undefined || before === now ? next : announce(next, t("Model: {0}", now));
 }
 
 function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk, at: number): PanelState {
@@ -143,5 +146,5 @@ export function addEarlierPage(
     nestedCalls: joinNested(page.nestedCalls, state.nestedCalls),
     earlier: earlier === null ? { type: "none-left" } : { type: "there", ...earlier },
   };
-  return announce(placeCutSummary(next), "Earlier messages are shown");
+  return announce(placeCutSummary(next), t("Earlier messages are shown"));
 }

@@ -1,6 +1,7 @@
 /** State that outlives a change of session: facts of the workspace, the page shown, the list of sessions. */
 import type { HistoryPage, HistoryUpdate, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
+import { t } from "../texts.ts";
 import { extensionNews } from "./extensions.ts";
 import { announce, type PanelState, type Route } from "./state.ts";
 import { type StreamedText, textFrom } from "./streamed-text.ts";
@@ -25,7 +26,7 @@ export function changeRoute(state: PanelState, { route }: { readonly route: Part
   // The list opens without the query and the results of the last time.
   const history = route.sessions === true && !state.route.sessions ? undefined : state.history;
   const next: PanelState = { ...state, route: { ...state.route, ...route }, history };
-  return route.setup === true ? announce(next, "Choose which model answers") : next;
+  return route.setup === true ? announce(next, t("Choose which model answers")) : next;
 }
 
 /** Background processes of the session shown. */
@@ -42,16 +43,16 @@ export function lastLine(text: StreamedText): string {
 const NONE: readonly HermesProcess[] = [];
 
 function agentNews({ state, message }: WorkspaceFacts["agent"]): readonly string[] {
-  if (state === "failed") return [message ?? "The agent has stopped"];
-  return state === "restarting" ? ["The agent is restarting"] : [];
+  if (state === "failed") return [message ?? t("The agent has stopped")];
+  return state === "restarting" ? [t("The agent is restarting")] : [];
 }
 
 function processNews(before: readonly HermesProcess[], now: readonly HermesProcess[]): readonly string[] {
   const known = new Map(before.map(({ id, state }) => [id, state]));
   return now.flatMap(({ id, command, state, note }) => {
     if (known.get(id) === state) return [];
-    if (state === "waits-for-input") return [`${command} waits for input`];
-    return state === "ended" ? [`${command} has ended: ${note ?? ""}`] : [];
+    if (state === "waits-for-input") return [t("{0} waits for input", command)];
+    return state === "ended" ? [t("{0} has ended: {1}", command, note ?? "")] : [];
   });
 }
 
@@ -86,8 +87,9 @@ function appendSessions(state: PanelState, { sessions, hasMore }: Update<"next">
 }
 
 function sessionCount({ sessions, hasMore }: Pick<HistoryPage, "sessions" | "hasMore">): string {
-  if (hasMore) return `${sessions.length} or more sessions`;
-  return sessions.length === 1 ? "1 session" : `${sessions.length || "No"} sessions`;
+  if (hasMore) return t("{0} or more sessions", sessions.length);
+  if (sessions.length === 0) return t("No sessions");
+  return sessions.length === 1 ? t("1 session") : t("{0} sessions", sessions.length);
 }
 
 function showProgress(state: PanelState, { building }: Update<"building">): PanelState {

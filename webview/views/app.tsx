@@ -4,6 +4,7 @@ import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { onOneLine } from "../state/attachments.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { isPlanning } from "../state/turns.ts";
+import { t } from "../texts.ts";
 import { Composer } from "./composer/composer.tsx";
 import { TaskPage } from "./delegation/task-page.tsx";
 import { DockBar, DockText } from "./dock-bar.tsx";
@@ -75,7 +76,7 @@ function Content() {
   if (isEmpty) return <StartPageView />;
   return (
     <>
-      <h1 class="visually-hidden">{onOneLine(title ?? "Conversation")}</h1>
+      <h1 class="visually-hidden">{onOneLine(title ?? t("Conversation"))}</h1>
       <Transcript key={sessionId} />
     </>
   );
@@ -101,19 +102,19 @@ function AgentLine() {
     case "starting":
       return sessionId === undefined ? (
         <div class="agent-line">
-          <Icon name="loading" spin /> Starting…
+          <Icon name="loading" spin /> {t("Starting…")}
         </div>
       ) : null;
     case "restarting":
       return (
         <div class="agent-line">
-          <Icon name="loading" spin /> {agent.message ?? "Restarting…"}
+          <Icon name="loading" spin /> {agent.message ?? t("Restarting…")}
         </div>
       );
     case "failed":
       return (
         <div class="agent-line agent-failed" role="alert">
-          <Icon name="error" /> {agent.message ?? "The agent has stopped."}
+          <Icon name="error" /> {agent.message ?? t("The agent has stopped.")}
         </div>
       );
   }
@@ -126,9 +127,9 @@ function TrustLine() {
     <div class="agent-line trust-line" role="status">
       <Icon name="shield" />
       <span>
-        This workspace is not trusted: the agent can chat and read, but cannot write files or run commands.{" "}
+        {t("This workspace is not trusted: the agent can chat and read, but cannot write files or run commands.")}{" "}
         <button type="button" class="text-button" onClick={() => post({ type: "manage-trust" })}>
-          Manage trust
+          {t("Manage trust")}
         </button>
       </span>
     </div>
@@ -136,9 +137,24 @@ function TrustLine() {
 }
 
 const BACKGROUND = [
-  { state: "asks", icon: "bell-dot", text: "asks for your answer" },
-  { state: "working", icon: "loading", text: "is working" },
-  { state: "done", icon: "pass", text: "has finished" },
+  {
+    state: "asks",
+    icon: "bell-dot",
+    one: t("Another session asks for your answer"),
+    more: (count: number) => t("{0} other sessions: asks", count),
+  },
+  {
+    state: "working",
+    icon: "loading",
+    one: t("Another session is working"),
+    more: (count: number) => t("{0} other sessions: working", count),
+  },
+  {
+    state: "done",
+    icon: "pass",
+    one: t("Another session has finished"),
+    more: (count: number) => t("{0} other sessions: done", count),
+  },
 ] as const;
 
 /** The most urgent state of the other sessions; a click opens their list. */
@@ -149,7 +165,7 @@ function BackgroundLine() {
   const shown = BACKGROUND.find(({ state }) => others.some((session) => session.state === state));
   if (shown === undefined || route.sessions) return null;
   const count = others.filter(({ state }) => state === shown.state).length;
-  const text = count === 1 ? `Another session ${shown.text}` : `${count} other sessions: ${shown.state}`;
+  const text = count === 1 ? shown.one : shown.more(count);
   return (
     <button
       type="button"
@@ -168,8 +184,8 @@ function InterruptedLine() {
   if (!isInterrupted || running) return null;
   const resume = (): void => post({ type: "prompt", text: CONTINUE });
   return (
-    <DockBar label="Interrupted turn" steps={[{ label: "Continue", isPrimary: true, run: resume }]}>
-      <DockText icon="debug-pause">The turn was interrupted</DockText>
+    <DockBar label={t("Interrupted turn")} steps={[{ label: t("Continue"), isPrimary: true, run: resume }]}>
+      <DockText icon="debug-pause">{t("The turn was interrupted")}</DockText>
     </DockBar>
   );
 }
@@ -187,23 +203,23 @@ function PlanBar() {
   const carryOut = (text: string) => (): void => post({ type: "prompt", text });
   return (
     <DockBar
-      label="Plan to carry out"
+      label={t("Plan to carry out")}
       steps={[
         {
-          label: "Carry Out",
-          title: "Switch to the mode Code and carry out the plan",
+          label: t("Carry Out"),
+          title: t("Switch to the mode Code and carry out the plan"),
           isPrimary: true,
           run: carryOut("/carry-out"),
         },
         {
-          label: "Approve Each Edit",
-          title: "Switch to the mode Ask and carry out the plan: you approve each edit before it is written",
+          label: t("Approve Each Edit"),
+          title: t("Switch to the mode Ask and carry out the plan: you approve each edit before it is written"),
           run: carryOut("/carry-out ask"),
         },
-        { label: "Keep Planning", run: keepPlanning },
+        { label: t("Keep Planning"), run: keepPlanning },
       ]}
     >
-      <DockText icon="checklist">The plan is ready</DockText>
+      <DockText icon="checklist">{t("The plan is ready")}</DockText>
     </DockBar>
   );
 }
@@ -225,12 +241,12 @@ function PlanView() {
     <>
       <Icon name={done === plan.length ? "pass-filled" : "checklist"} />
       <span class="tool-title">
-        {done} of {plan.length} {current ? `· ${current.content}` : "done"}
+        {current ? t("{0} of {1} · {2}", done, plan.length, current.content) : t("{0} of {1} done", done, plan.length)}
       </span>
     </>
   );
   return (
-    <section class="plan" aria-label="Plan">
+    <section class="plan" aria-label={t("Plan")}>
       <Fold id="plan" openByDefault={false} summary={summary}>
         <ol class="plan-list">
           {plan.map((entry, index) => (

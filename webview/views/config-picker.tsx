@@ -9,6 +9,7 @@ import {
   type SelectOption,
   shortChoice,
 } from "../state/config.ts";
+import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { placeAbove } from "./place-above.ts";
@@ -40,7 +41,7 @@ export function ConfigPicker({ option }: { readonly option: SelectOption }) {
     >
       {choices.map(({ value, name }) => (
         <option key={value} value={value}>
-          {option.category === "thought_level" ? `${name} effort` : name}
+          {option.category === "thought_level" ? t("{0} effort", name) : name}
         </option>
       ))}
     </select>
@@ -131,11 +132,11 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
         ref={field}
         type="text"
         role="combobox"
-        aria-label={`Search: ${option.name}`}
+        aria-label={t("Search: {0}", option.name)}
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={values[at] === undefined ? undefined : `${listId}-${at}`}
-        placeholder="Type a part of the name"
+        placeholder={t("Type a part of the name")}
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}
       />
@@ -150,10 +151,10 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
       {option.category === "model" && (
         <div class="popup-foot">
           <button type="button" class="text-button" onClick={() => post({ type: "choose-model" })}>
-            <Icon name="list-unordered" /> All models…
+            <Icon name="list-unordered" /> {t("All models…")}
           </button>
           <button type="button" class="text-button" onClick={() => post({ type: "set-key" })}>
-            <Icon name="key" /> Set API key…
+            <Icon name="key" /> {t("Set API key…")}
           </button>
         </div>
       )}
@@ -181,7 +182,7 @@ function ChoiceList({ id, label, groups, active, current, onChoose }: ChoiceList
   const numbers = new Map(groups.flatMap(({ choices }) => choices).map(({ value }, index) => [value, index]));
   return (
     <div class="choices" id={id} role="listbox" aria-label={label} ref={list}>
-      {groups.length === 0 && <div class="choice-none">No matching model.</div>}
+      {groups.length === 0 && <div class="choice-none">{t("No matching model.")}</div>}
       {groups.map(({ name, choices }) => (
         <div key={name ?? ""}>
           {name !== undefined && (

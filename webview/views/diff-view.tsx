@@ -2,6 +2,7 @@
 import { structuredPatch } from "diff";
 import { useMemo, useState } from "preact/hooks";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
+import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
@@ -35,7 +36,7 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
       <button
         type="button"
         class="diff-head"
-        title={`${path}: open the diff`}
+        title={t("{0}: open the diff", path)}
         onClick={() => post({ type: "open-review", path })}
       >
         <Icon name={oldText === null ? "new-file" : "diff"} />
@@ -48,7 +49,9 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
         )}
       </button>
       <div class="diff-lines" dir="ltr">
-        {summary === undefined && <div class="diff-line">The change is too large to show here. Open the diff.</div>}
+        {summary === undefined && (
+          <div class="diff-line">{t("The change is too large to show here. Open the diff.")}</div>
+        )}
         {shown.map((line, index) => (
           <div key={index} class={`diff-line diff-${line.type}`}>
             <span class="diff-number">{line.type === "gap" ? "⋯" : line.number}</span>
@@ -58,7 +61,7 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
       </div>
       {shown.length < lines.length && (
         <button type="button" class="text-button" data-hides onClick={showRest}>
-          Show {lines.length - shown.length} more lines
+          {t("Show {0} more lines", lines.length - shown.length)}
         </button>
       )}
     </div>

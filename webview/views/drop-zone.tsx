@@ -1,5 +1,6 @@
 /** Takes files that the user drags onto the panel, and shows where they go. */
 import { useEffect, useState } from "preact/hooks";
+import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
@@ -56,8 +57,8 @@ export function DropZone() {
   return (
     <div class="drop-zone">
       <Icon name="attach" />
-      <p>Drop to attach to the message</p>
-      <p class="drop-hint">From the Explorer or a tab: keep Shift pressed until you drop.</p>
+      <p>{t("Drop to attach to the message")}</p>
+      <p class="drop-hint">{t("From the Explorer or a tab: keep Shift pressed until you drop.")}</p>
     </div>
   );
 }

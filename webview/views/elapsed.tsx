@@ -1,5 +1,6 @@
 /** Running time that counts by itself. */
 import { useEffect, useState } from "preact/hooks";
+import { t } from "../texts.ts";
 import { formatDuration } from "./words.ts";
 
 const TICK_MS = 1_000;
@@ -12,5 +13,5 @@ export function Elapsed({ since }: { readonly since: number }) {
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.round((now - since) / 1_000));
-  return <span class="process-note">{seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000)}</span>;
+  return <span class="process-note">{seconds < 10 ? t("{0} s", seconds) : formatDuration(seconds * 1_000)}</span>;
 }

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { HermesExtensionAction, HermesExtensionItem } from "../../agent-core/protocol/extensions.ts";
 import type { ExtensionPlace } from "../../agent-core/protocol/panel-messages.ts";
 import { attentionText, extensionsOf, needingAttention } from "../state/extensions.ts";
+import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
 import { Icon, IconButton } from "./icon.tsx";
@@ -24,31 +25,35 @@ const CONFIG = { place: "config", label: "config.yaml" } as const;
 const GROUPS: readonly Group[] = [
   {
     kind: "mcp",
-    title: "MCP Servers",
-    about:
+    title: t("MCP Servers"),
+    about: t(
       "MCP servers give the agent tools of other programs, for example an issue tracker. Add them to config.yaml under mcp_servers, or to .mcp.json in this folder.",
+    ),
     places: [CONFIG, { place: "workspaceServers", label: ".mcp.json" }],
   },
   {
     kind: "plugin",
-    title: "Plugins",
-    about:
+    title: t("Plugins"),
+    about: t(
       "Plugins are JavaScript programs that add tools, slash commands and hooks. Put each one into its own folder in the plugins folder, then enable it here.",
-    places: [{ place: "plugins", label: "plugins folder" }],
+    ),
+    places: [{ place: "plugins", label: t("plugins folder") }],
   },
   {
     kind: "hook",
-    title: "Hooks",
-    about:
+    title: t("Hooks"),
+    about: t(
       "Hooks run your own commands at certain events, for example before each tool call. Add them to config.yaml under hooks.",
+    ),
     places: [CONFIG],
   },
   {
     kind: "skill",
-    title: "Skills",
-    about:
+    title: t("Skills"),
+    about: t(
       "Skills are instructions that the agent reads when a task needs them. Put each one into its own folder in the skills folder, with a file SKILL.md.",
-    places: [{ place: "skills", label: "skills folder" }],
+    ),
+    places: [{ place: "skills", label: t("skills folder") }],
   },
 ];
 
@@ -72,12 +77,12 @@ export function ExtensionsPage() {
       <div class="history-head">
         <IconButton
           icon="arrow-left"
-          name="Back to the conversation"
-          title="Back to the conversation (Escape)"
+          name={t("Back to the conversation")}
+          title={t("Back to the conversation (Escape)")}
           act={() => panel.closeExtensions()}
         />
         <h1 id="extensions-title" ref={title} tabIndex={-1}>
-          Extensions
+          {t("Extensions")}
         </h1>
       </div>
       <div class="history-rows extension-groups" ref={rows}>
@@ -97,10 +102,10 @@ function GroupView({ group, items }: { readonly group: Group; readonly items: re
       key={place}
       type="button"
       class="text-button"
-      aria-label={`Open ${label} for ${group.title}`}
+      aria-label={t("Open {0} for {1}", label, group.title)}
       onClick={() => post({ type: "extension-place", place })}
     >
-      {items.length === 0 ? `Open ${label}` : label}
+      {items.length === 0 ? t("Open {0}", label) : label}
     </button>
   ));
   return (
@@ -129,12 +134,12 @@ function GroupView({ group, items }: { readonly group: Group; readonly items: re
 }
 
 const STATES: Readonly<Record<HermesExtensionItem["state"], { readonly icon: string; readonly word: string }>> = {
-  on: { icon: "pass", word: "On" },
-  off: { icon: "circle-slash", word: "Off" },
-  starting: { icon: "loading", word: "Starting" },
-  "needs-consent": { icon: "shield", word: "Needs consent" },
-  "needs-sign-in": { icon: "key", word: "Needs sign-in" },
-  failed: { icon: "error", word: "Failed" },
+  on: { icon: "pass", word: t("On") },
+  off: { icon: "circle-slash", word: t("Off") },
+  starting: { icon: "loading", word: t("Starting") },
+  "needs-consent": { icon: "shield", word: t("Needs consent") },
+  "needs-sign-in": { icon: "key", word: t("Needs sign-in") },
+  failed: { icon: "error", word: t("Failed") },
 };
 
 function Row({ item }: ItemProps) {
@@ -160,7 +165,7 @@ function Row({ item }: ItemProps) {
             type="button"
             class="text-button extension-source"
             title={path}
-            aria-label={`Open ${source}, which defines ${name}`}
+            aria-label={t("Open {0}, which defines {1}", source, name)}
             onClick={() => post({ type: "extension-open", id })}
           >
             {source}
@@ -175,12 +180,12 @@ function Row({ item }: ItemProps) {
 }
 
 const LABELS: Readonly<Record<HermesExtensionAction, string>> = {
-  allow: "Allow",
-  enable: "Enable",
-  disable: "Disable",
-  restart: "Restart",
-  "sign-in": "Sign in",
-  "sign-out": "Sign out",
+  allow: t("Allow"),
+  enable: t("Enable"),
+  disable: t("Disable"),
+  restart: t("Restart"),
+  "sign-in": t("Sign in"),
+  "sign-out": t("Sign out"),
 };
 
 /** Actions that an item needs before it can run; shown as buttons. */
@@ -220,10 +225,11 @@ type ToolsProps = ItemProps & { readonly tools: NonNullable<HermesExtensionItem[
 function Tools({ item: { id, name }, tools }: ToolsProps) {
   const panel = usePanel();
   const off = tools.filter(({ on }) => !on).length;
-  const count = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}${off === 0 ? "" : `, ${off} off`}`;
+  const all = tools.length === 1 ? t("1 tool") : t("{0} tools", tools.length);
+  const count = off === 0 ? all : t("{0}, {1} off", all, off);
   return (
     <Fold id={`extension ${id}`} openByDefault={false} summary={<span class="tool-title">{count}</span>}>
-      <ul class="extension-tools" aria-label={`Tools of ${name}`}>
+      <ul class="extension-tools" aria-label={t("Tools of {0}", name)}>
         {tools.map((tool) => (
           <li key={tool.name}>
             <label>
@@ -258,8 +264,8 @@ export function ExtensionsLine(): ComponentChildren {
       </button>
       <IconButton
         icon="close"
-        name="Dismiss the note about extensions"
-        title="Dismiss"
+        name={t("Dismiss the note about extensions")}
+        title={t("Dismiss")}
         act={() => panel.seeExtensions()}
       />
     </div>

@@ -3,6 +3,7 @@ import { memo } from "preact/compat";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesShelf } from "../../agent-core/protocol/sessions.ts";
+import { t } from "../texts.ts";
 import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { formatCost, shortTime } from "./words.ts";
@@ -61,6 +62,10 @@ function useReturningFocus(name: { readonly current: HTMLButtonElement | null },
   }, [stage]);
 }
 
+function countText(messages: number): string {
+  return messages === 1 ? t("1 message") : t("{0} messages", messages);
+}
+
 type NameProps = RowProps & {
   readonly field: { current: HTMLButtonElement | null };
   readonly onKey: Readonly<Record<string, () => void>>;
@@ -71,7 +76,7 @@ function Name({ item, field, onKey }: NameProps) {
   const { sessionId, title, updatedAt, messages, costUsd, folder, isCurrent, shelf, snippet } = item;
   const facts = [
     shortTime(updatedAt, Date.now()),
-    messages === undefined ? undefined : `${messages} ${messages === 1 ? "message" : "messages"}`,
+    messages === undefined ? undefined : countText(messages),
     formatCost(costUsd),
     folder,
   ];
@@ -108,14 +113,14 @@ function Name({ item, field, onKey }: NameProps) {
 }
 
 const SHELVES = {
-  pinned: { icon: "pinned", text: "Pinned" },
-  archived: { icon: "archive", text: "Archived" },
+  pinned: { icon: "pinned", text: t("Pinned") },
+  archived: { icon: "archive", text: t("Archived") },
 } as const;
 
 const STATES = {
-  asks: { icon: "bell-dot", text: "asks for your answer" },
-  working: { icon: "loading", text: "working" },
-  done: { icon: "pass", text: "finished" },
+  asks: { icon: "bell-dot", text: t("asks for your answer") },
+  working: { icon: "loading", text: t("working") },
+  done: { icon: "pass", text: t("finished") },
 } as const;
 
 /** Badge of a session that this panel does not show: working, asks, done. */
@@ -163,8 +168,8 @@ function Actions(props: ActionsProps) {
       {isMore ? <RareActions {...props} /> : <CommonActions {...props} />}
       <IconButton
         icon={isMore ? "chevron-left" : "ellipsis"}
-        name={`${isMore ? "Fewer" : "More"} actions for ${props.item.title}`}
-        title={isMore ? "Back" : "More"}
+        name={isMore ? t("Fewer actions for {0}", props.item.title) : t("More actions for {0}", props.item.title)}
+        title={isMore ? t("Back") : t("More")}
         act={() => setMore(!isMore)}
       />
     </span>
@@ -178,23 +183,23 @@ function CommonActions({ item: { sessionId, title, shelf }, onShelve, onDelete }
     <>
       <IconButton
         icon={isPinned ? "pinned" : "pin"}
-        name={`${isPinned ? "Unpin" : "Pin"} ${title}`}
-        title={isPinned ? "Unpin (P)" : "Pin (P)"}
+        name={isPinned ? t("Unpin {0}", title) : t("Pin {0}", title)}
+        title={isPinned ? t("Unpin (P)") : t("Pin (P)")}
         act={() => onShelve(isPinned ? null : "pinned")}
       />
       <IconButton
         icon={isArchived ? "inbox" : "archive"}
-        name={`${isArchived ? "Unarchive" : "Archive"} ${title}`}
-        title={isArchived ? "Unarchive (E)" : "Archive (E)"}
+        name={isArchived ? t("Unarchive {0}", title) : t("Archive {0}", title)}
+        title={isArchived ? t("Unarchive (E)") : t("Archive (E)")}
         act={() => onShelve(isArchived ? null : "archived")}
       />
       <IconButton
         icon="multiple-windows"
-        name={`Open ${title} in an editor tab`}
-        title="Open in an editor tab"
+        name={t("Open {0} in an editor tab", title)}
+        title={t("Open in an editor tab")}
         act={() => post({ type: "session-open-tab", sessionId })}
       />
-      <IconButton icon="trash" name={`Delete ${title}`} title="Delete…" act={onDelete} />
+      <IconButton icon="trash" name={t("Delete {0}", title)} title={t("Delete…")} act={onDelete} />
     </>
   );
 }
@@ -203,17 +208,17 @@ function RareActions({ item: { sessionId, title }, onRename }: ActionsProps) {
   const { post } = usePanel();
   return (
     <>
-      <IconButton icon="edit" name={`Rename ${title}`} title="Rename (F2)" act={onRename} />
+      <IconButton icon="edit" name={t("Rename {0}", title)} title={t("Rename (F2)")} act={onRename} />
       <IconButton
         icon="repo-forked"
-        name={`Fork ${title}`}
-        title="Fork: a new session that begins with this one"
+        name={t("Fork {0}", title)}
+        title={t("Fork: a new session that begins with this one")}
         act={() => post({ type: "session-fork", sessionId })}
       />
       <IconButton
         icon="save-as"
-        name={`Export ${title}`}
-        title="Export…"
+        name={t("Export {0}", title)}
+        title={t("Export…")}
         act={() => post({ type: "session-export", sessionId })}
       />
     </>
@@ -242,14 +247,14 @@ function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
       <input
         ref={field}
         dir="auto"
-        aria-label="Title of the session"
+        aria-label={t("Title of the session")}
         maxLength={200}
         value={draft}
         onInput={(event) => setDraft(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <IconButton icon="check" name="Save the title" title="Save (Enter)" act={save} />
-      <IconButton icon="discard" name="Cancel renaming" title="Cancel (Escape)" act={onDone} />
+      <IconButton icon="check" name={t("Save the title")} title={t("Save (Enter)")} act={save} />
+      <IconButton icon="discard" name={t("Cancel renaming")} title={t("Cancel (Escape)")} act={onDone} />
     </li>
   );
 }
@@ -272,14 +277,14 @@ function Deleting({ item: { sessionId, title, isCurrent }, onDone }: StageProps)
   return (
     <li class="history-row history-editing" data-row={sessionId} onKeyDown={onKeyDown}>
       <span class="history-question" dir="auto">
-        Delete “{title}” permanently?
+        {t("Delete “{0}” permanently?", title)}
       </span>
       <span class="ask-buttons">
         <button type="button" class="button button-primary" onClick={remove}>
-          Delete
+          {t("Delete")}
         </button>
         <button type="button" class="button button-secondary" ref={keep} onClick={onDone}>
-          Keep
+          {t("Keep")}
         </button>
       </span>
     </li>

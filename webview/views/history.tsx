@@ -2,6 +2,7 @@
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
+import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { HistoryRow } from "./history-row.tsx";
 import { Icon } from "./icon.tsx";
@@ -42,13 +43,13 @@ export function History({ page }: { readonly page: HistoryPage }) {
         <button
           type="button"
           class="icon-button"
-          title="Back to the conversation (Escape)"
-          aria-label="Back to the conversation"
+          title={t("Back to the conversation (Escape)")}
+          aria-label={t("Back to the conversation")}
           onClick={() => panel.closeSessions()}
         >
           <Icon name="arrow-left" />
         </button>
-        <h1 id="history-title">Sessions</h1>
+        <h1 id="history-title">{t("Sessions")}</h1>
         {page.isLoading && <Icon name="loading" spin />}
       </div>
       <Search page={page} />
@@ -60,8 +61,8 @@ export function History({ page }: { readonly page: HistoryPage }) {
         )}
         {page.building && (
           <p class="history-building">
-            <Icon name="loading" spin /> The index is being built: {page.building.done} of {page.building.total}{" "}
-            sessions.
+            <Icon name="loading" spin />
+            {t("The index is being built: {0} of {1} sessions.", page.building.done, page.building.total)}
           </p>
         )}
         <Days page={page} />
@@ -88,7 +89,7 @@ function More({ count }: { readonly count: number }) {
   }, [count]);
   return (
     <button type="button" class="text-button history-more" ref={button} onClick={more}>
-      Show more
+      {t("Show more")}
     </button>
   );
 }
@@ -114,18 +115,18 @@ function Search({ page }: { readonly page: HistoryPage }) {
         ref={field}
         type="search"
         dir="auto"
-        placeholder="Search sessions…"
-        aria-label="Search sessions"
+        placeholder={t("Search sessions…")}
+        aria-label={t("Search sessions")}
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}
       />
       <label>
         <input type="checkbox" checked={everywhere} onChange={(event) => setEverywhere(event.currentTarget.checked)} />{" "}
-        All folders
+        {t("All folders")}
       </label>
       <label>
         <input type="checkbox" checked={isArchive} onChange={(event) => setArchive(event.currentTarget.checked)} />{" "}
-        Archived
+        {t("Archived")}
       </label>
     </div>
   );
@@ -135,14 +136,12 @@ function Search({ page }: { readonly page: HistoryPage }) {
 function Days({ page: { sessions, query, everywhere, isArchive, isLoading, error } }: { readonly page: HistoryPage }) {
   if (sessions.length === 0) {
     if (isLoading || error !== undefined) return null;
-    const where = everywhere ? "" : " in this folder";
-    const none = isArchive ? `No archived sessions${where}.` : `No sessions${where} yet.`;
-    return <p class="history-none">{query === "" ? none : `Nothing found${where}.`}</p>;
+    return <p class="history-none">{noneText(query !== "", everywhere, isArchive)}</p>;
   }
   if (query !== "") return <Rows sessions={sessions} />;
   const now = Date.now();
   const days = Map.groupBy(sessions, ({ shelf, updatedAt }) =>
-    shelf === "pinned" ? "Pinned" : dayHeading(updatedAt, now),
+    shelf === "pinned" ? t("Pinned") : dayHeading(updatedAt, now),
   );
   return (
     <>
@@ -154,6 +153,12 @@ function Days({ page: { sessions, query, everywhere, isArchive, isLoading, error
       ))}
     </>
   );
+}
+
+function noneText(isSearch: boolean, everywhere: boolean, isArchive: boolean): string {
+  if (isSearch) return everywhere ? t("Nothing found.") : t("Nothing found in this folder.");
+  if (isArchive) return everywhere ? t("No archived sessions.") : t("No archived sessions in this folder.");
+  return everywhere ? t("No sessions yet.") : t("No sessions in this folder yet.");
 }
 
 /** Rows in blocks: Preact compares only the rows of changed blocks. */

@@ -4,6 +4,7 @@ import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
 import type { TerminalState } from "../state/state.ts";
 import { lastLine, processesOf } from "../state/workspace.ts";
+import { t } from "../texts.ts";
 import { Elapsed } from "./elapsed.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -33,7 +34,7 @@ export function ProcessStrip() {
     show(({ reply: before }) => ({ id, reply: before + 1 }));
   };
   return (
-    <section class="processes" aria-label="Background processes">
+    <section class="processes" aria-label={t("Background processes")}>
       <div class="process-row">
         <button type="button" class="fold-summary" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
           <Summary processes={processes} isOpen={isOpen} />
@@ -41,7 +42,7 @@ export function ProcessStrip() {
         </button>
         {waiting && !(isOpen && shown.id === waiting.id) && (
           <button type="button" class="button button-small button-primary" onClick={() => reply(waiting.id)}>
-            Reply
+            {t("Reply")}
           </button>
         )}
       </div>
@@ -86,18 +87,18 @@ function foldedTitle(processes: readonly HermesProcess[]): string {
   const waiting = processes.filter(({ state }) => state === "waits-for-input");
   const [first] = waiting;
   if (first !== undefined) {
-    return waiting.length === 1 ? `Waits for input: ${first.command}` : `${waiting.length} wait for input`;
+    return waiting.length === 1 ? t("Waits for input: {0}", first.command) : t("{0} wait for input", waiting.length);
   }
   const [only] = processes;
   if (only === undefined || processes.length > 1) return openTitle(processes);
-  return only.state === "ended" ? `Ended: ${only.command}` : only.command;
+  return only.state === "ended" ? t("Ended: {0}", only.command) : only.command;
 }
 
 function openTitle(processes: readonly HermesProcess[]): string {
   const ended = processes.filter(({ state }) => state === "ended").length;
   const words = [
-    ...(processes.length > ended ? [`${processes.length - ended} in the background`] : []),
-    ...(ended > 0 ? [`${ended} ended`] : []),
+    ...(processes.length > ended ? [t("{0} in the background", processes.length - ended)] : []),
+    ...(ended > 0 ? [t("{0} ended", ended)] : []),
   ];
   return words.join(", ");
 }
@@ -130,7 +131,13 @@ function ProcessRow({ process, isShown, reply, onToggle }: RowProps) {
           <Icon name={isShown ? "chevron-down" : "chevron-right"} />
         </button>
         {state !== "ended" && (
-          <button type="button" class="icon-button" title="Stop" aria-label={`Stop ${command}`} onClick={stop}>
+          <button
+            type="button"
+            class="icon-button"
+            title={t("Stop")}
+            aria-label={t("Stop {0}", command)}
+            onClick={stop}
+          >
             <Icon name="debug-stop" />
           </button>
         )}
@@ -149,7 +156,7 @@ const ICONS: Readonly<Record<HermesProcess["state"], string>> = {
   ended: "circle-slash",
 };
 
-const STATE_LABELS = { "waits-for-input": "waits for input", "left-behind": "left running", ended: "" } as const;
+const STATE_LABELS = { "waits-for-input": t("waits for input"), "left-behind": t("left running"), ended: "" } as const;
 
 /** Last line of the output as plain text. */
 function lastLineOf({ terminalId }: HermesProcess, terminals: ReadonlyMap<string, TerminalState>): string {
@@ -192,8 +199,8 @@ function InputLine({ process, reply }: ProcessBodyProps) {
     ref: input,
     autocomplete: "off",
     spellcheck: false,
-    "aria-label": `Input for ${command}`,
-    placeholder: state === "waits-for-input" ? "Waiting for input" : "Type a line",
+    "aria-label": t("Input for {0}", command),
+    placeholder: state === "waits-for-input" ? t("Waiting for input") : t("Type a line"),
     value: text,
     onInput: (event: { readonly currentTarget: HTMLInputElement }) => setText(event.currentTarget.value),
   } as const;
@@ -208,7 +215,7 @@ function InputLine({ process, reply }: ProcessBodyProps) {
     >
       {isSecret ? <input type="password" {...field} /> : <input type="text" {...field} />}
       <button type="submit" class="button button-small button-secondary">
-        Send
+        {t("Send")}
       </button>
     </form>
   );

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";
 import { type Draft, isSendable, shortLabel } from "../state/attachments.ts";
+import { t } from "../texts.ts";
 import { DraftEditor } from "./composer/draft-field.tsx";
 import { useFocusKept } from "./focus-kept.ts";
 import { Icon, IconButton } from "./icon.tsx";
@@ -17,7 +18,7 @@ export function QueueList() {
   const list = useFocusKept<HTMLUListElement>(queue, FOCUS);
   if (queue.length === 0) return null;
   return (
-    <ul class="queue" aria-label="Queued messages" ref={list}>
+    <ul class="queue" aria-label={t("Queued messages")} ref={list}>
       {queue.map((prompt, index) => (
         <Queued key={prompt.id} prompt={prompt} index={index} />
       ))}
@@ -59,7 +60,7 @@ function Queued({ prompt, index }: QueuedProps) {
       {attachments.length > 0 && (
         <span class="queue-attached" title={attachments.map(({ label }) => shortLabel(label)).join("\n")}>
           <Icon name="attach" />
-          {attachments.length} <span class="visually-hidden">attachments</span>
+          {attachments.length} <span class="visually-hidden">{t("attachments")}</span>
         </span>
       )}
       {state === "steering" ? <span class="visually-hidden">{STEERING}</span> : <Actions id={id} />}
@@ -76,14 +77,14 @@ function QueueEditor({ queued, onDone }: QueueEditorProps) {
   const cancel = (): void => onDone(queued);
   return (
     <>
-      <DraftEditor label="Queued message" draft={draft} takesFocus onSubmit={save} onCancel={cancel} />
-      <IconButton icon="check" name="Save" title="Save (Enter)" act={save} />
-      <IconButton icon="discard" name="Discard the change" title="Cancel (Escape)" act={cancel} />
+      <DraftEditor label={t("Queued message")} draft={draft} takesFocus onSubmit={save} onCancel={cancel} />
+      <IconButton icon="check" name={t("Save")} title={t("Save (Enter)")} act={save} />
+      <IconButton icon="discard" name={t("Discard the change")} title={t("Cancel (Escape)")} act={cancel} />
     </>
   );
 }
 
-const STEERING = "The agent reads it after the current step.";
+const STEERING = t("The agent reads it after the current step.");
 
 /** Data type of a drag inside this list, which accepts no other drop. */
 const DRAGGED = "application/x-hermes-queued";
@@ -104,8 +105,8 @@ function Grip({ id, index }: { readonly id: string; readonly index: number }) {
     <button
       type="button"
       class="icon-button queue-grip"
-      title="Drag to move, or press the up and down arrow keys"
-      aria-label={`Move queued message, ${index + 1} of ${length}`}
+      title={t("Drag to move, or press the up and down arrow keys")}
+      aria-label={t("Move queued message, {0} of {1}", index + 1, length)}
       aria-keyshortcuts="ArrowUp ArrowDown"
       draggable
       onDragStart={(event) => event.dataTransfer?.setData(DRAGGED, id)}
@@ -126,24 +127,29 @@ function Actions({ id }: { readonly id: string }) {
       {(!running || !isForeign) && (
         <IconButton
           icon="arrow-up"
-          name="Send queued message now"
-          title={running ? "Send now: the agent reads it after the current step" : "Send"}
+          name={t("Send queued message now")}
+          title={running ? t("Send now: the agent reads it after the current step") : t("Send")}
           act={() => post({ type: "queue-send", id })}
         />
       )}
       {running && (
         <IconButton
           icon="stop-circle"
-          name="Stop and send queued message"
-          title="Stop the running turn and send this instead"
+          name={t("Stop and send queued message")}
+          title={t("Stop the running turn and send this instead")}
           act={() => post({ type: "queue-interrupt", id })}
         />
       )}
-      <IconButton icon="edit" name="Edit queued message" title="Edit" act={() => post({ type: "queue-hold", id })} />
+      <IconButton
+        icon="edit"
+        name={t("Edit queued message")}
+        title={t("Edit")}
+        act={() => post({ type: "queue-hold", id })}
+      />
       <IconButton
         icon="close"
-        name="Remove queued message"
-        title="Remove"
+        name={t("Remove queued message")}
+        title={t("Remove")}
         act={() => post({ type: "queue-remove", id })}
       />
     </>

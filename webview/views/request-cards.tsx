@@ -3,6 +3,7 @@ import type { PermissionOption } from "@zed-industries/agent-client-protocol";
 import { useEffect, useState } from "preact/hooks";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { PermissionRequest, QuestionRequest } from "../state/state.ts";
+import { t } from "../texts.ts";
 import { DiffView } from "./diff-view.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -45,7 +46,7 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
     <div class="ask-card" role="alertdialog" aria-labelledby={label}>
       <div class="ask-title" id={label}>
         <Icon name="shield" />{" "}
-        {command === undefined ? visibleText(toolCall.title ?? "Allow this?") : "Run this command?"}
+        {command === undefined ? visibleText(toolCall.title ?? t("Allow this?")) : t("Run this command?")}
       </div>
       {task !== undefined && (
         <div class="ask-task" dir="auto">
@@ -103,7 +104,7 @@ function PermissionButtons({ request: { options, grant }, isArmed, onAnswer }: P
       </div>
       {lasting.length > 0 && (
         <div class="ask-lasting">
-          {grant !== undefined && <div class="ask-grant">Stop asking for: {visibleText(grant)}</div>}
+          {grant !== undefined && <div class="ask-grant">{t("Stop asking for: {0}", visibleText(grant))}</div>}
           <div class="ask-buttons">{lasting.map(button)}</div>
         </div>
       )}
@@ -118,7 +119,7 @@ function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
   if (reason === undefined) {
     return (
       <button type="button" class="text-button" disabled={!isArmed} onClick={() => setReason("")}>
-        No, because…
+        {t("No, because…")}
       </button>
     );
   }
@@ -132,14 +133,14 @@ function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
     >
       <input
         type="text"
-        aria-label="Why not"
-        placeholder="What to do instead"
+        aria-label={t("Why not")}
+        placeholder={t("What to do instead")}
         ref={focusOnce}
         value={reason}
         onInput={(event) => setReason(event.currentTarget.value)}
       />
       <button type="submit" class="button button-secondary" disabled={reason.trim() === ""}>
-        Send
+        {t("Send")}
       </button>
     </form>
   );
@@ -188,16 +189,16 @@ export function QuestionCard({ request: { requestId, message, choices } }: { rea
       >
         <input
           type="text"
-          aria-label="Your answer"
-          placeholder={choices.length > 0 ? "Another answer" : "Your answer"}
+          aria-label={t("Your answer")}
+          placeholder={choices.length > 0 ? t("Another answer") : t("Your answer")}
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
         <button type="submit" class="button button-primary" disabled={!isArmed || typed.trim() === ""}>
-          Answer
+          {t("Answer")}
         </button>
         <button type="button" class="button button-secondary" disabled={!isArmed} onClick={() => answer(null)}>
-          Skip
+          {t("Skip")}
         </button>
       </form>
     </div>

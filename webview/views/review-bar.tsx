@@ -1,5 +1,6 @@
 /** Pending edits: keep or undo all of them, or file by file. */
 import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
+import { t } from "../texts.ts";
 import { DockBar, DockText } from "./dock-bar.tsx";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
@@ -29,10 +30,10 @@ export function ReviewBar() {
   const isProposed = waiting === review.length;
   return (
     <DockBar
-      label="Edits to review"
+      label={t("Edits to review")}
       steps={[
-        { label: isProposed ? "Accept" : "Keep", isPrimary: true, run: () => post({ type: "keep-all" }) },
-        { label: isProposed ? "Reject" : "Undo", run: () => post({ type: "undo-all" }) },
+        { label: isProposed ? t("Accept") : t("Keep"), isPrimary: true, run: () => post({ type: "keep-all" }) },
+        { label: isProposed ? t("Reject") : t("Undo"), run: () => post({ type: "undo-all" }) },
       ]}
     >
       <Fold id="review" openByDefault={false} summary={summary}>
@@ -50,15 +51,15 @@ export function ReviewBar() {
 function UndoneLine({ files }: { readonly files: number }) {
   const { post } = usePanel();
   return (
-    <DockBar label="Undone edits" steps={[{ label: "Redo", run: () => post({ type: "redo-undone" }) }]}>
-      <DockText icon="discard">Undid {files === 1 ? "1 file" : `${files} files`}</DockText>
+    <DockBar label={t("Undone edits")} steps={[{ label: t("Redo"), run: () => post({ type: "redo-undone" }) }]}>
+      <DockText icon="discard">{files === 1 ? t("Undid 1 file") : t("Undid {0} files", files)}</DockText>
     </DockBar>
   );
 }
 
 function barTitle(files: number, waiting: number): string {
-  if (waiting > 0) return waiting === 1 ? "1 waits for you" : `${waiting} wait for you`;
-  return files === 1 ? "1 file" : `${files} files`;
+  if (waiting > 0) return waiting === 1 ? t("1 waits for you") : t("{0} wait for you", waiting);
+  return files === 1 ? t("1 file") : t("{0} files", files);
 }
 
 function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { readonly file: ReviewedFile }) {
@@ -68,7 +69,7 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
       <button
         type="button"
         class="review-file"
-        title={isWaiting ? `${path}: waits for your decision; open the diff` : `${path}: open the diff`}
+        title={isWaiting ? t("{0}: waits for your decision; open the diff", path) : t("{0}: open the diff", path)}
         onClick={() => post({ type: "open-review", path })}
       >
         {isWaiting && <Icon name="clock" />}
@@ -79,8 +80,8 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
       <button
         type="button"
         class="icon-button"
-        title={isWaiting ? "Accept" : "Keep"}
-        aria-label={`${isWaiting ? "Accept" : "Keep"} ${label}`}
+        title={isWaiting ? t("Accept") : t("Keep")}
+        aria-label={isWaiting ? t("Accept {0}", label) : t("Keep {0}", label)}
         onClick={() => post({ type: "keep-file", path })}
       >
         <Icon name="check" />
@@ -88,8 +89,8 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
       <button
         type="button"
         class="icon-button"
-        title={isWaiting ? "Reject" : "Undo"}
-        aria-label={`${isWaiting ? "Reject" : "Undo"} ${label}`}
+        title={isWaiting ? t("Reject") : t("Undo")}
+        aria-label={isWaiting ? t("Reject {0}", label) : t("Undo {0}", label)}
         onClick={() => post({ type: "undo-file", path })}
       >
         <Icon name={isWaiting ? "close" : "discard"} />

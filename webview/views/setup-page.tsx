@@ -1,5 +1,6 @@
 /** The page that sets up a model: models that need no key, and providers that take one. */
 import type { SetupPage } from "../../agent-core/protocol/panel-events.ts";
+import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
@@ -21,15 +22,15 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
   return (
     <section class="empty first-run" aria-labelledby="first-run-title">
       <h1 id="first-run-title">{agentName}</h1>
-      <p>Choose a model. You can change it at any time below.</p>
-      {offers.length > 0 && <h2>Ready to use</h2>}
+      <p>{t("Choose a model. You can change it at any time below.")}</p>
+      {offers.length > 0 && <h2>{t("Ready to use")}</h2>}
       {offers.length > 0 && (
         <div class="offers">
           {offers.map(({ choice, provider, title, model }, index) => (
             <Card
               key={choice}
               icon={provider === EDITOR ? "sparkle" : "server-process"}
-              name={`Use ${title}`}
+              name={t("Use {0}", title)}
               note={model}
               isFirst={index === 0}
               onClick={() => post({ type: "use-model", choice })}
@@ -37,7 +38,7 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
           ))}
         </div>
       )}
-      <h2>With an API key</h2>
+      <h2>{t("With an API key")}</h2>
       <div class="offers offers-short">
         {keys.map(({ provider, title, hasKey }, index) => (
           <Card
@@ -45,24 +46,24 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
             icon="key"
             name={title}
             isFirst={offers.length === 0 && index === 0}
-            {...(hasKey && { note: "A key is set" })}
+            {...(hasKey && { note: t("A key is set") })}
             onClick={() => post({ type: "set-key", provider })}
           />
         ))}
       </div>
-      <p class="empty-note">Hermes tests a key at once and stores it only in VS Code’s secret storage.</p>
-      <h2>Without a model</h2>
+      <p class="empty-note">{t("Hermes tests a key at once and stores it only in VS Code’s secret storage.")}</p>
+      <h2>{t("Without a model")}</h2>
       <div class="offers">
         <Card
           icon="debug-disconnect"
-          name="Try it offline"
-          note="No key, no network. It understands a few plain requests and is not a language model."
+          name={t("Try it offline")}
+          note={t("No key, no network. It understands a few plain requests and is not a language model.")}
           onClick={() => post({ type: "use-model", choice: "offline" })}
         />
       </div>
       {canClose && (
         <button type="button" class="text-button" onClick={() => panel.closeSetup()}>
-          <Icon name="arrow-left" /> Back
+          <Icon name="arrow-left" /> {t("Back")}
         </button>
       )}
     </section>

@@ -1,6 +1,7 @@
 /** The page before the first message: suggestions made from the workspace, and the last sessions. */
 import type { HistoryItem, Suggestion } from "../../agent-core/protocol/panel-events.ts";
 import { isOffline } from "../state/config.ts";
+import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { shortTime } from "./words.ts";
@@ -19,7 +20,11 @@ export function StartPageView() {
   return (
     <div class="empty">
       <h1>{agentName}</h1>
-      <p>Reads and edits files and runs commands in this workspace. You review each edit; risky commands ask first.</p>
+      <p>
+        {t(
+          "Reads and edits files and runs commands in this workspace. You review each edit; risky commands ask first.",
+        )}
+      </p>
       {facts.start !== null && (
         <>
           <Suggestions suggestions={offline ? OFFLINE : facts.start.suggestions} />
@@ -29,10 +34,11 @@ export function StartPageView() {
       <SandboxNote />
       {facts.start !== null && offline && (
         <p class="empty-note">
-          You are using the built-in offline interpreter. It understands requests like these and is not a language
-          model.{" "}
+          {t(
+            "You are using the built-in offline interpreter. It understands requests like these and is not a language model.",
+          )}{" "}
           <button type="button" class="text-button" onClick={() => post({ type: "open-setup" })}>
-            Set up a model
+            {t("Set up a model")}
           </button>
         </p>
       )}
@@ -49,11 +55,12 @@ export function NoFolderPage() {
       <h1>{agentName}</h1>
       {facts.folder === "virtual" ? (
         <p>
-          The files of this workspace are not on a disk, so Hermes cannot search them or run commands there. Open a
-          folder, or clone the repository.
+          {t(
+            "The files of this workspace are not on a disk, so Hermes cannot search them or run commands there. Open a folder, or clone the repository.",
+          )}
         </p>
       ) : (
-        <p>Hermes works in a folder: it reads and edits the files there and runs commands.</p>
+        <p>{t("Hermes works in a folder: it reads and edits the files there and runs commands.")}</p>
       )}
       <div class="ask-buttons">
         <button
@@ -61,14 +68,14 @@ export function NoFolderPage() {
           class="button button-primary"
           onClick={() => post({ type: "open-folder", recent: false })}
         >
-          Open Folder
+          {t("Open Folder")}
         </button>
         <button
           type="button"
           class="button button-secondary"
           onClick={() => post({ type: "open-folder", recent: true })}
         >
-          Open Recent…
+          {t("Open Recent…")}
         </button>
       </div>
     </div>
@@ -78,7 +85,7 @@ export function NoFolderPage() {
 function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
   const { post } = usePanel();
   return (
-    <section class="start-list" aria-label="Suggestions">
+    <section class="start-list" aria-label={t("Suggestions")}>
       {suggestions.map(({ icon, label, detail, prompt, attachments }) => (
         <button
           key={label}
@@ -101,7 +108,7 @@ function RecentSessions({ sessions }: { readonly sessions: readonly HistoryItem[
   if (sessions.length === 0) return null;
   return (
     <section class="start-list" aria-labelledby="recent-sessions">
-      <h2 id="recent-sessions">Recent sessions</h2>
+      <h2 id="recent-sessions">{t("Recent sessions")}</h2>
       {sessions.map(({ sessionId, title, updatedAt }) => (
         <button
           key={sessionId}
@@ -118,7 +125,7 @@ function RecentSessions({ sessions }: { readonly sessions: readonly HistoryItem[
         </button>
       ))}
       <button type="button" class="text-button" onClick={() => panel.showSessions()}>
-        All sessions
+        {t("All sessions")}
       </button>
     </section>
   );
@@ -131,9 +138,9 @@ function SandboxNote() {
   if (sandbox == null || sandbox.isOn) return null;
   return (
     <p class="empty-note sandbox-note">
-      Sandbox {sandbox.text}. To enable it, {sandbox.advice}.{" "}
+      {t("Sandbox {0}. To enable it, {1}.", sandbox.text, sandbox.advice ?? "")}{" "}
       <button type="button" class="text-button" onClick={() => post({ type: "extension-place", place: "config" })}>
-        Open config.yaml
+        {t("Open config.yaml")}
       </button>
     </p>
   );

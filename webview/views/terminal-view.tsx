@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../agent-core/platform/ansi.ts";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
 import { wholeText } from "../state/streamed-text.ts";
+import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
@@ -31,7 +32,7 @@ export function TerminalView({ terminalId }: { readonly terminalId: string }) {
       <div class="terminal-foot">
         {terminal?.exit && <ExitBadge {...terminal.exit} />}
         <button type="button" class="text-button" onClick={() => post({ type: "show-terminal", terminalId })}>
-          <Icon name="terminal" /> Show terminal
+          <Icon name="terminal" /> {t("Show terminal")}
         </button>
       </div>
     </div>
@@ -40,9 +41,11 @@ export function TerminalView({ terminalId }: { readonly terminalId: string }) {
 
 function ExitBadge({ exitCode, signal }: { readonly exitCode: number | null; readonly signal: string | null }) {
   const good = exitCode === 0;
-  const ended = exitCode === null ? "ended" : `exit code ${exitCode}`;
+  const ended = exitCode === null ? t("ended") : t("exit code {0}", exitCode);
   return (
-    <span class={`badge ${good ? "badge-good" : "badge-bad"}`}>{signal === null ? ended : `ended by ${signal}`}</span>
+    <span class={`badge ${good ? "badge-good" : "badge-bad"}`}>
+      {signal === null ? ended : t("ended by {0}", signal)}
+    </span>
   );
 }
 

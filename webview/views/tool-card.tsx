@@ -11,6 +11,7 @@ import { partsOf } from "../state/nested-calls.ts";
 import type { CallParent, ToolEntry, ToolStatus } from "../state/state.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
 import { isUnfinished } from "../state/tool-calls.ts";
+import { t } from "../texts.ts";
 import { TaskList } from "./delegation/task-list.tsx";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
@@ -32,11 +33,11 @@ const icons: Readonly<Record<ToolKind, string>> = {
 };
 
 const statusLabels: Readonly<Record<ToolStatus, string>> = {
-  pending: "waiting",
-  in_progress: "running",
-  completed: "done",
-  failed: "failed",
-  stopped: "stopped",
+  pending: t("waiting"),
+  in_progress: t("running"),
+  completed: t("done"),
+  failed: t("failed"),
+  stopped: t("stopped"),
 };
 
 type ToolCardProps = {
@@ -49,7 +50,7 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
   const { status, durationMs, tasks } = entry;
   const title = visibleText(entry.title);
   const isRejected = status === "failed" && entry.isRejected;
-  const label = isRejected ? "rejected" : statusLabels[status];
+  const label = isRejected ? t("rejected") : statusLabels[status];
   const body = useBody(entry);
   const isOpen = useOpenByDefault(entry);
   const summary = (
@@ -63,7 +64,7 @@ export const ToolCard = memo(function ToolCard({ entry, isNested = false }: Tool
         <span class="tool-time">{formatDuration(durationMs)}</span>
       )}
       <StatusIcon entry={entry} />
-      <span class="visually-hidden">{entry.waiting ? "waiting for permission" : label}</span>
+      <span class="visually-hidden">{entry.waiting ? t("waiting for permission") : label}</span>
     </>
   );
   return (
@@ -154,7 +155,12 @@ function Content({ id, content }: Pick<ToolEntry, "id" | "content">) {
     <>
       <LinkList links={links} />
       {others.length > 0 && (
-        <Fold id={`text:${id}`} openByDefault={false} summary={<span class="tool-title">Text</span>} class="tool-text">
+        <Fold
+          id={`text:${id}`}
+          openByDefault={false}
+          summary={<span class="tool-title">{t("Text")}</span>}
+          class="tool-text"
+        >
           {parts}
         </Fold>
       )}
@@ -165,7 +171,7 @@ function Content({ id, content }: Pick<ToolEntry, "id" | "content">) {
 function TaskProgress({ tasks }: { readonly tasks: NonNullable<ToolEntry["tasks"]> }) {
   const done = tasks.filter(({ status }) => status === "completed").length;
   return (
-    <span class="tool-time" title={`${done} of ${tasks.length} tasks completed`}>
+    <span class="tool-time" title={t("{0} of {1} tasks completed", done, tasks.length)}>
       {done}/{tasks.length}
     </span>
   );
@@ -201,10 +207,10 @@ function NestedCalls(parent: CallParent) {
     <div class="nested-calls">
       {first > 0 && (
         <button type="button" class="text-button" onClick={() => setFirst(0)}>
-          Show {first} earlier {first === 1 ? "call" : "calls"}
+          {first === 1 ? t("Show 1 earlier call") : t("Show {0} earlier calls", first)}
         </button>
       )}
-      <ul aria-label="Tool calls">
+      <ul aria-label={t("Tool calls")}>
         {calls.slice(first).map((call) => (
           <li key={call.id}>
             <ToolCard entry={call} isNested />
@@ -219,17 +225,17 @@ function NestedCalls(parent: CallParent) {
 export function MemoryUndo({ callId }: { readonly callId: string }) {
   const { store, post, isReadOnly } = usePanel();
   const isUndone = useComputed(() => store.shown.value.undoneMemory.includes(callId)).value;
-  if (isUndone) return <span class="memory-undone">Undone</span>;
+  if (isUndone) return <span class="memory-undone">{t("Undone")}</span>;
   if (isReadOnly) return null;
   return (
     <button
       type="button"
       class="text-button"
-      title="Undo this change"
-      aria-label="Undo this change"
+      title={t("Undo this change")}
+      aria-label={t("Undo this change")}
       onClick={() => post({ type: "memory-undo", callId })}
     >
-      Undo
+      {t("Undo")}
     </button>
   );
 }

@@ -8,6 +8,7 @@ import { linkKind } from "../markdown/parser.ts";
 import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
 import { contentText } from "../state/content-text.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
+import { t } from "../texts.ts";
 import { DiffView } from "./diff-view.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -43,10 +44,10 @@ function Picture({ mimeType, data }: { readonly mimeType: PictureType; readonly 
     <button
       type="button"
       class="picture-button"
-      title="Open large in the editor"
+      title={t("Open large in the editor")}
       onClick={() => post({ type: "open-picture", mimeType, data })}
     >
-      <img class="tool-picture" alt="Result of the call" src={`data:${mimeType};base64,${data}`} />
+      <img class="tool-picture" alt={t("Result of the call")} src={`data:${mimeType};base64,${data}`} />
     </button>
   );
 }
@@ -64,7 +65,7 @@ export function linksIn(content: readonly ToolCallContent[]): readonly Link[] {
 export function LinkList({ links }: { readonly links: readonly Link[] }) {
   const { post } = usePanel();
   return (
-    <ul class="tool-links" aria-label="Pages">
+    <ul class="tool-links" aria-label={t("Pages")}>
       {links.map(({ uri, title, name }, index) => {
         const label = visibleText(title ?? name);
         const follow = (event: MouseEvent): void => {
@@ -93,10 +94,10 @@ function hostOf(address: string): string {
 }
 
 const hookLabels: Readonly<Record<HermesHookRun["outcome"], string>> = {
-  passed: "passed",
-  changed: "changed this call",
-  blocked: "blocked this call",
-  failed: "failed",
+  passed: t("passed"),
+  changed: t("changed this call"),
+  blocked: t("blocked this call"),
+  failed: t("failed"),
 };
 
 const hookIcons: Readonly<Record<HermesHookRun["outcome"], string>> = {
@@ -108,13 +109,13 @@ const hookIcons: Readonly<Record<HermesHookRun["outcome"], string>> = {
 
 /** Most hooks take milliseconds. */
 function hookTime(durationMs: number): string {
-  return durationMs < SHOWN_DURATION_MS ? `${durationMs} ms` : formatDuration(durationMs);
+  return durationMs < SHOWN_DURATION_MS ? t("{0} ms", durationMs) : formatDuration(durationMs);
 }
 
 /** Runs of hooks with their verdict and duration. */
 export function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }) {
   return (
-    <ul class="hook-runs" aria-label="Hooks">
+    <ul class="hook-runs" aria-label={t("Hooks")}>
       {hooks.map(({ name, event, outcome, durationMs, message }, index) => (
         <li key={index} class={`hook-run hook-${outcome}`} title={visibleText(message ?? event)}>
           <Icon name={hookIcons[outcome]} />
@@ -131,7 +132,7 @@ export function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }
 /** Problems that an edit caused. A click opens the line. */
 function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] }) {
   const { post } = usePanel();
-  const title = problems.length === 1 ? "1 new problem" : `${problems.length} new problems`;
+  const title = problems.length === 1 ? t("1 new problem") : t("{0} new problems", problems.length);
   return (
     <section class="problems" aria-label={title}>
       <div class="problems-title">{title}</div>

@@ -30,6 +30,8 @@ export type PanelOptions = {
   readonly localServers?: string;
   /** Values of settings by their full names. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Language of VS Code. Default: English. */
+  readonly language?: string;
   /** Puts files into the home before the agent starts. */
   readonly prepare?: (place: { readonly home: string; readonly cwd: string }) => void;
 };
@@ -38,6 +40,13 @@ export type PanelOptions = {
 type Extension = { activate(context: object): void; deactivate(): Promise<void> };
 
 type Running = { readonly vscode: ThinVSCode; readonly extension: Extension; readonly unload: () => void };
+
+type Place = {
+  /** Folder with the workspace and the home. */
+  readonly root: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly language: string;
+};
 
 /** Opens a panel with a workspace and a home of its own. Close it. Needs the bundles in dist. */
 export async function openPanel(options: PanelOptions = {}): Promise<Panel> {
@@ -48,7 +57,7 @@ export async function openPanel(options: PanelOptions = {}): Promise<Panel> {
   options.prepare?.(place);
   process.env["HERMES_LOCAL_SERVERS"] = options.localServers ?? "off"; // the extension hands its environment to the agent
   browser ??= chromium.connect(inject("browserEndpoint"));
-  return Panel.open(await browser, root, settings);
+  return Panel.open(await browser, { root, settings, language: options.language ?? "en" });
 }
 
 /** The one connection of this worker to the browser of the run. */
@@ -62,7 +71,8 @@ export class Panel {
   readonly page: Page;
   readonly #page: PanelPage;
   readonly #root: string;
-  readonly #settings: Readonly<Record<string, unknown>>;
+  readonly #settings: Place["settings"];
+  readonly #language: string;
   readonly #memory: WindowMemory = { global: new Map(), workspace: new Map(), secrets: new Map() };
   readonly #workers = new Set<Worker>();
   #theme: Theme = "dark";
@@ -70,23 +80,24 @@ export class Panel {
   /** Messages reach the panel in the order in which the extension posts them. */
   #sent: Promise<unknown> = Promise.resolve();
 
-  private constructor(page: PanelPage, root: string, settings: Readonly<Record<string, unknown>>) {
+  private constructor(page: PanelPage, { root, settings, language }: Place) {
     this.page = page.page;
     this.#page = page;
     this.#root = root;
     this.#settings = settings;
+    this.#language = language;
     this.workspace = join(root, "workspace");
     this.home = join(root, "home");
     process.on("worker", this.#keepWorker);
   }
 
-  static async open(inBrowser: Browser, root: string, settings: Readonly<Record<string, unknown>>): Promise<Panel> {
+  static async open(inBrowser: Browser, place: Place): Promise<Panel> {
     const page = await PanelPage.open(inBrowser, {
       receive: (message) => panel.#running?.vscode.receive(message),
       html: () => panel.#started().vscode.showPanel(),
     });
     page.page.setDefaultTimeout(STEP_LIMIT_MS);
-    const panel = new Panel(page, root, settings);
+    const panel = new Panel(page, place);
     await panel.setWidth(WIDTH);
     try {
       await panel.#load();
@@ -219,6 +230,7 @@ export class Panel {
       storage: join(this.#root, "storage"),
       settings: this.#settings,
       memory: this.#memory,
+      language: this.#language,
       origin: page.origin,
       toPanel: (message) => {
         this.#sent = this.#sent.then(() => page.send(message)).catch(() => undefined); // the page is gone

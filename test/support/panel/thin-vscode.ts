@@ -2,6 +2,7 @@
  * As much of VS Code's API as the extension needs to serve its panel: settings, memory, commands, files and one webview.
  * Whatever needs an editor, a terminal or a dialog on the screen is tested in a real VS Code (test/e2e).
  */
+import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { projectFolder, vscodeTestFolder } from "../../../scripts/project.ts";
@@ -26,6 +27,8 @@ export type ThinVSCodeOptions = {
   readonly memory: WindowMemory;
   /** Begins the addresses of the panel's files. */
   readonly origin: string;
+  /** Language of VS Code. */
+  readonly language: string;
   /** Takes what the extension sends to its panel. */
   readonly toPanel: (message: unknown) => void;
 };
@@ -91,7 +94,14 @@ export class ThinVSCode {
         return new Disposable();
       },
     };
-    this.api = api({ window: this.#window(), workspace: this.#workspace(), commands: this.#commandsApi(), chat });
+    const { language } = options;
+    this.api = api({
+      language,
+      window: this.#window(),
+      workspace: this.#workspace(),
+      commands: this.#commandsApi(),
+      chat,
+    });
     this.context = {
       subscriptions: this.#subscriptions,
       extensionUri: Uri.file(projectFolder),
@@ -228,13 +238,14 @@ export class ThinVSCode {
 const never = new EventEmitter<never>().event;
 
 type Parts = {
+  readonly language: string;
   readonly window: object;
   readonly workspace: object;
   readonly commands: object;
   readonly chat: object;
 };
 
-function api(parts: Parts): object {
+function api({ language, ...parts }: Parts): object {
   return refusing("vscode", {
     ...parts,
     ...{ Disposable, EventEmitter, Uri, Position, Range, Selection, WorkspaceEdit, FileSystemError },
@@ -246,10 +257,11 @@ function api(parts: Parts): object {
     env: {
       appName: "Panel",
       appRoot: join(vscodeTestFolder, "none"), // search falls back to the ripgrep on the PATH, or to none
-      language: "en",
+      language,
       shell: "/bin/bash",
       openExternal: () => Promise.resolve(true),
     },
+    l10n: l10n(language),
     languages: {
       registerCodeActionsProvider: () => new Disposable(),
       registerCodeLensProvider: () => new Disposable(),
@@ -285,6 +297,16 @@ function api(parts: Parts): object {
     TextEditorSelectionChangeKind: { Keyboard: 1, Mouse: 2, Command: 3 },
     TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   });
+}
+
+/** Texts of the extension. `bundle`: those of l10n/bundle.l10n.LANGUAGE.json; none for English. */
+function l10n(language: string): object {
+  const file = join(projectFolder, "l10n", `bundle.l10n.${language}.json`);
+  const bundle: Readonly<Record<string, string>> | undefined =
+    language === "en" ? undefined : JSON.parse(readFileSync(file, "utf8"));
+  const t = (text: string, ...values: readonly (string | number | boolean)[]): string =>
+    (bundle?.[text] ?? text).replaceAll(/\{(\d+)\}/g, (hole, index) => String(values[Number(index)] ?? hole));
+  return { t, bundle };
 }
 
 /** The same API, which throws where the extension asks for a part that is missing here. */

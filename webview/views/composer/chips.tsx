@@ -5,6 +5,7 @@ import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import type { Attachment } from "../../../agent-core/protocol/attachments.ts";
 import type { Panel } from "../../panel.ts";
 import { lookOf, placeOf, shortLabel, titleOf } from "../../state/attachments.ts";
+import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
@@ -65,7 +66,7 @@ export const ChipRow = memo(function ChipRow({ attachments, edits }: ChipRowProp
     <>
       <ul
         class="chips"
-        aria-label="Attachments"
+        aria-label={t("Attachments")}
         ref={row}
         onKeyDown={onKeyDown}
         onFocusIn={({ target }) => setActive(Math.max(0, indexOfChip(row.current, target)))}
@@ -153,8 +154,8 @@ function Chip({ attachment, isStop, isShown, onShow, onRemove, onInsert }: ChipP
         )}
         <bdi class="chip-label">{label}</bdi>
       </button>
-      {onInsert && <ChipButton icon="symbol-string" name={`Insert as text instead: ${label}`} act={onInsert} />}
-      {onRemove && <ChipButton icon="close" name={`Remove ${label}`} act={onRemove} />}
+      {onInsert && <ChipButton icon="symbol-string" name={t("Insert as text instead: {0}", label)} act={onInsert} />}
+      {onRemove && <ChipButton icon="close" name={t("Remove {0}", label)} act={onRemove} />}
     </li>
   );
 }

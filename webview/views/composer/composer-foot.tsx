@@ -3,6 +3,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ContextPressure } from "../../state/agent-meta.ts";
 import type { UsageState } from "../../state/state.ts";
+import { formatNumber, t } from "../../texts.ts";
 import { ConfigPicker } from "../config-picker.tsx";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -22,8 +23,8 @@ export function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; r
         <button
           type="button"
           class="send-button"
-          title="Stop (Escape)"
-          aria-label="Stop"
+          title={t("Stop (Escape)")}
+          aria-label={t("Stop")}
           onClick={() => post({ type: "cancel" })}
         >
           <Icon name="debug-stop" />
@@ -33,8 +34,8 @@ export function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; r
         <button
           type="button"
           class="send-button"
-          title={running ? "Queue (Enter). Send into the running turn (Ctrl+Enter)" : "Send (Enter)"}
-          aria-label={running ? "Queue" : "Send"}
+          title={running ? t("Queue (Enter). Send into the running turn (Ctrl+Enter)") : t("Send (Enter)")}
+          aria-label={running ? t("Queue") : t("Send")}
           disabled={!canSend}
           onClick={onSend}
         >
@@ -47,8 +48,8 @@ export function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; r
 
 const pressureNotes: Readonly<Record<ContextPressure, string>> = {
   low: "",
-  high: "\nNearly full: the agent will soon summarise older messages.",
-  full: "\nFull: the agent can summarise no more, and withholds tools with long results. Start a new session.",
+  high: t("Nearly full: the agent will soon summarise older messages."),
+  full: t("Full: the agent can summarise no more, and withholds tools with long results. Start a new session."),
 };
 
 /** Fill level of the context window, and cost of the session. Agents other than Hermes say no more than that. */
@@ -56,8 +57,10 @@ function ContextMeter({ usage }: { readonly usage: UsageState }) {
   const { isForeign } = usePanel().store.shown.value;
   const { used, size, cost, pressure } = usage;
   const share = percent(used, size);
-  const price = cost ? ` · ${cost.amount.toFixed(2)} ${cost.currency}` : "";
-  const label = `Context: ${formatCount(used)} of ${formatCount(size)} tokens (${share}%)${price}${pressureNotes[pressure]}`;
+  const price = cost ? ` · ${formatNumber(cost.amount, 2)} ${cost.currency}` : "";
+  const filled = t("Context: {0} of {1} tokens ({2}%)", formatCount(used), formatCount(size), share);
+  const note = pressureNotes[pressure];
+  const label = `${filled}${price}${note === "" ? "" : `\n${note}`}`;
   const box = useRef<HTMLSpanElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);

@@ -3,12 +3,13 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Attachment } from "../../../agent-core/protocol/attachments.ts";
 import { emptyDraft, isSendable, newIn, shortLabel, titleOf } from "../../state/attachments.ts";
 import { seesPictures } from "../../state/config.ts";
+import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { ComposerFoot } from "./composer-foot.tsx";
 import { DraftField } from "./draft-field.tsx";
 
-const QUEUE_HINTS = { own: "Queue a message… (Ctrl+Enter: send it now)", foreign: "Queue a message…" } as const;
+const QUEUE_HINTS = { own: t("Queue a message… (Ctrl+Enter: send it now)"), foreign: t("Queue a message…") } as const;
 
 export function Composer() {
   const panel = usePanel();
@@ -33,8 +34,8 @@ export function Composer() {
     <div class="composer">
       <div class="composer-box">
         <DraftField
-          label={`Message ${agentName}`}
-          placeholder={running ? QUEUE_HINTS[isForeign ? "foreign" : "own"] : `Ask ${agentName}…`}
+          label={t("Message {0}", agentName)}
+          placeholder={running ? QUEUE_HINTS[isForeign ? "foreign" : "own"] : t("Ask {0}…", agentName)}
           draft={draft}
           commands={commands}
           focus={panel.composerFocus.value}
@@ -60,7 +61,7 @@ function useSend(suggested: readonly Attachment[]): (now: boolean) => void {
     waiting.current = isReading ? { now } : undefined;
     if (isReading || !isSendable(draft.peek())) return;
     if (!seesPictures(configOptions) && attachments.some(({ kind }) => kind === "picture")) {
-      draft.value = { ...draft.peek(), note: "The model sees no pictures. Remove them, or choose another model." };
+      draft.value = { ...draft.peek(), note: t("The model sees no pictures. Remove them, or choose another model.") };
       return;
     }
     // A command needs no context.
@@ -87,16 +88,16 @@ function Suggestion({ suggested }: SuggestionProps) {
       type="button"
       class="chip chip-suggested"
       aria-pressed={isSuggesting}
-      aria-label={`Current file${isSuggesting ? `: ${label}` : ""}`}
+      aria-label={isSuggesting ? t("Current file: {0}", label) : t("Current file")}
       title={
         isSuggesting
-          ? `${title}\nSent with the message. Click to leave it out.`
-          : "Send the current file with the message"
+          ? t("{0}\nSent with the message. Click to leave it out.", title)
+          : t("Send the current file with the message")
       }
       onClick={() => post({ type: "attach-suggested", on: !isSuggesting })}
     >
       <Icon name={isSuggesting ? "eye" : "eye-closed"} />
-      <bdi class="chip-label">{isSuggesting ? label : "Current file"}</bdi>
+      <bdi class="chip-label">{isSuggesting ? label : t("Current file")}</bdi>
     </button>
   );
 }

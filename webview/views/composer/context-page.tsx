@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { HermesContext, HermesContextPart } from "../../../agent-core/protocol/sessions.ts";
 import type { UsageState } from "../../state/state.ts";
+import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { placeAbove } from "../place-above.ts";
@@ -27,7 +28,7 @@ export function ContextPage({ usage, close }: ContextPageProps) {
       ref={page}
       class="context-page"
       role="dialog"
-      aria-label="Context window"
+      aria-label={t("Context window")}
       tabIndex={-1}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
@@ -36,12 +37,12 @@ export function ContextPage({ usage, close }: ContextPageProps) {
       }}
     >
       <div class="context-head">
-        <h2>Context window</h2>
-        <button type="button" class="icon-button" title="Close (Escape)" aria-label="Close" onClick={close}>
+        <h2>{t("Context window")}</h2>
+        <button type="button" class="icon-button" title={t("Close (Escape)")} aria-label={t("Close")} onClick={close}>
           <Icon name="close" />
         </button>
       </div>
-      {context === undefined && <p class="context-note">Loading…</p>}
+      {context === undefined && <p class="context-note">{t("Loading…")}</p>}
       {context !== undefined && "problem" in context && <p role="alert">{context.problem}</p>}
       {context !== undefined && "parts" in context && <Contents context={context} running={running} close={close} />}
     </div>
@@ -49,16 +50,16 @@ export function ContextPage({ usage, close }: ContextPageProps) {
 }
 
 const partNames: Readonly<Record<HermesContextPart, string>> = {
-  "system-prompt": "System prompt",
-  instructions: "Project instructions",
-  memory: "Memory",
-  skills: "List of skills",
-  tools: "Tools",
-  notes: "Summary and notes",
-  user: "Your messages",
-  answers: "Answers",
-  results: "Tool results",
-  pictures: "Pictures",
+  "system-prompt": t("System prompt"),
+  instructions: t("Project instructions"),
+  memory: t("Memory"),
+  skills: t("List of skills"),
+  tools: t("Tools"),
+  notes: t("Summary and notes"),
+  user: t("Your messages"),
+  answers: t("Answers"),
+  results: t("Tool results"),
+  pictures: t("Pictures"),
 };
 
 type ContentsProps = { readonly context: HermesContext; readonly running: boolean; readonly close: () => void };
@@ -73,18 +74,18 @@ function Contents({ context: { used, window, parts, models, canCompress }, runni
   return (
     <>
       <p>
-        {formatCount(used)} of {formatCount(window)} tokens ({percent(used, window)} %), {free} free
+        {t("{0} of {1} tokens ({2} %), {3} free", formatCount(used), formatCount(window), percent(used, window), free)}
       </p>
-      <ul class="context-parts" aria-label="Estimated tokens of each part">
+      <ul class="context-parts" aria-label={t("Estimated tokens of each part")}>
         {parts.map(
           ({ part, tokens }) => tokens > 0 && <Part key={part} name={partNames[part]} of={used} tokens={tokens} />,
         )}
       </ul>
-      <p class="context-note">The parts are estimated.</p>
+      <p class="context-note">{t("The parts are estimated.")}</p>
       {models.length > 0 && (
         <>
-          <h3>Session so far</h3>
-          <ul class="context-models" aria-label="Tokens and cost by model">
+          <h3>{t("Session so far")}</h3>
+          <ul class="context-models" aria-label={t("Tokens and cost by model")}>
             {models.map((model) => (
               <li key={model.model}>
                 <bdi>{model.model}</bdi>
@@ -101,7 +102,7 @@ function Contents({ context: { used, window, parts, models, canCompress }, runni
         title={compressTitle(running, canCompress)}
         onClick={compress}
       >
-        Compress Now
+        {t("Compress Now")}
       </button>
     </>
   );
@@ -115,7 +116,7 @@ function Part({ name, tokens, of }: PartProps) {
       <span>{name}</span>
       <span class="context-count">
         {formatCount(tokens)}
-        <span class="visually-hidden"> tokens</span>
+        <span class="visually-hidden"> {t("tokens")}</span>
       </span>
       <meter min={0} max={of} value={tokens} aria-hidden="true" />
     </li>
@@ -123,16 +124,23 @@ function Part({ name, tokens, of }: PartProps) {
 }
 
 function usageText({ inputTokens, cachedInputTokens, outputTokens, costUsd }: HermesContext["models"][number]): string {
-  const cached = cachedInputTokens > 0 ? ` (${formatCount(cachedInputTokens)} cached)` : "";
-  const cost = costUsd === undefined ? " · cost unknown" : ` · ${formatCost(costUsd) ?? "$0"}`;
-  return `${formatCount(inputTokens)} in${cached}, ${formatCount(outputTokens)} out${cost}`;
+  const [sent, cached, received] = [inputTokens, cachedInputTokens, outputTokens].map(formatCount) as [
+    string,
+    string,
+    string,
+  ];
+  const tokens =
+    cachedInputTokens > 0
+      ? t("{0} in ({1} cached), {2} out", sent, cached, received)
+      : t("{0} in, {1} out", sent, received);
+  return `${tokens} · ${costUsd === undefined ? t("cost unknown") : (formatCost(costUsd) ?? "$0")}`;
 }
 
 function compressTitle(running: boolean, canCompress: boolean): string {
-  if (running) return "Not while a turn runs";
+  if (running) return t("Not while a turn runs");
   return canCompress
-    ? "Replace older messages by a summary for the model"
-    : "The conversation is too short to compress";
+    ? t("Replace older messages by a summary for the model")
+    : t("The conversation is too short to compress");
 }
 
 /** Whole percent, at most 100. */

@@ -7,6 +7,7 @@ import { longText } from "../../attaching.ts";
 import type { Panel } from "../../panel.ts";
 import { type Draft, withAttachments, withoutAttachment, withText } from "../../state/attachments.ts";
 import { withMention } from "../../state/completion.ts";
+import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { type ChipEdits, ChipRow, focusLastChip } from "./chips.tsx";
@@ -186,25 +187,26 @@ function DraftTop({ draft, field, replace, suggestion }: DraftTopProps) {
         type="button"
         class="context-button"
         title={CONTEXT_TITLE}
-        aria-label="Add context"
+        aria-label={t("Add context")}
         onMouseDown={(event) => event.preventDefault()}
         onClick={mention}
       >
-        <Icon name="mention" /> {attachments.length === 0 && !suggestion && "Add context"}
+        <Icon name="mention" /> {attachments.length === 0 && !suggestion && t("Add context")}
       </button>
       {suggestion}
       <ChipRow attachments={attachments} edits={edits} />
       {reading > 0 && (
         <span class="chip-reading" role="status">
-          <Icon name="loading" spin /> Reading…
+          <Icon name="loading" spin /> {t("Reading…")}
         </span>
       )}
     </div>
   );
 }
 
-const CONTEXT_TITLE =
-  "Add context: files, symbols, problems and more (@).\nHold Shift to drop files from the Explorer or a tab here.";
+const CONTEXT_TITLE = t(
+  "Add context: files, symbols, problems and more (@).\nHold Shift to drop files from the Explorer or a tab here.",
+);
 
 /** Backspace or the arrow key before the first character leads to the chips. */
 function isTowardsChips({ key, shiftKey }: KeyboardEvent, field: HTMLTextAreaElement | null): boolean {

@@ -8,6 +8,7 @@ import type { Mentions } from "../../mention-search.ts";
 import type { Panel } from "../../panel.ts";
 import { type Draft, shortLabel, titleOf, withAttachments, withText } from "../../state/attachments.ts";
 import { type CompletedWord, matchingCommands, mentionGroups, withoutWord, wordAt } from "../../state/completion.ts";
+import { t } from "../../texts.ts";
 import { usePanel } from "../panel-context.ts";
 import type { CompletionRow } from "./completion-list.tsx";
 
@@ -156,7 +157,7 @@ function contentOf(
   choosing: Choosing,
 ): CompletionContent | undefined {
   if (word.kind === "mention") {
-    return { label: "Context", rows: mentionRows(word, mentions, choosing), note: noteOf(mentions) };
+    return { label: t("Context"), rows: mentionRows(word, mentions, choosing), note: noteOf(mentions) };
   }
   const rows = matchingCommands(choosing.commands, word).map(({ name, description }) => ({
     key: name,
@@ -164,13 +165,13 @@ function contentOf(
     detail: description,
     choose: () => choosing.replace(withText(choosing.draft.peek(), `/${name} `), name.length + 2),
   }));
-  return rows.length === 0 ? undefined : { label: "Commands", rows, note: undefined };
+  return rows.length === 0 ? undefined : { label: t("Commands"), rows, note: undefined };
 }
 
 function noteOf(mentions: Mentions | undefined): string | undefined {
-  if (mentions === undefined) return "Searching…";
-  if (!mentions.isComplete) return "Still indexing the workspace…";
-  return mentions.items.length === 0 && mentions.query !== "" ? "No match" : undefined;
+  if (mentions === undefined) return t("Searching…");
+  if (!mentions.isComplete) return t("Still indexing the workspace…");
+  return mentions.items.length === 0 && mentions.query !== "" ? t("No match") : undefined;
 }
 
 function mentionRows(
@@ -194,7 +195,7 @@ function mentionRows(
     replace(withText(draft.peek(), withoutWord(draft.peek().text, word)), word.start);
     panel.post({ type: "attach-pick" });
   };
-  const disk = { key: "disk", icon: "folder-opened", name: "Files and pictures from disk…", choose: pick };
+  const disk = { key: "disk", icon: "folder-opened", name: t("Files and pictures from disk…"), choose: pick };
   return word.query === "" ? [...rows, disk] : rows;
 }
 

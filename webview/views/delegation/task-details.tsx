@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import type { HermesTask, HermesVerdict } from "../../../agent-core/protocol/delegation.ts";
+import { formatNumber, t } from "../../texts.ts";
 import { Fold } from "../fold.tsx";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -16,7 +17,7 @@ export function TaskDetails({ callId, task, calls }: TaskDetailsProps) {
   const { dependsOn, files, verdicts } = task;
   return (
     <div class="task-details">
-      {dependsOn.length > 0 && <p class="task-note">After {visibleText(dependsOn.join(", "))}</p>}
+      {dependsOn.length > 0 && <p class="task-note">{t("After {0}", visibleText(dependsOn.join(", ")))}</p>}
       <p class="task-note">{numbersOf(task)}</p>
       {files.length > 0 && <FileList files={files} />}
       {verdicts.length > 0 && <Verdicts id={`verdicts:${callId}:${task.id}`} verdicts={verdicts} />}
@@ -26,29 +27,29 @@ export function TaskDetails({ callId, task, calls }: TaskDetailsProps) {
 }
 
 function numbersOf({ iterations, tokens, attempt }: HermesTask): string {
-  const count = (number: number, word: string): string =>
-    `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
-  return [count(iterations, "iteration"), count(tokens, "token"), ...(attempt > 1 ? [`${attempt} attempts`] : [])].join(
-    " · ",
-  );
+  return [
+    iterations === 1 ? t("1 iteration") : t("{0} iterations", formatNumber(iterations)),
+    tokens === 1 ? t("1 token") : t("{0} tokens", formatNumber(tokens)),
+    ...(attempt > 1 ? [t("{0} attempts", attempt)] : []),
+  ].join(" · ");
 }
 
 function FileList({ files }: { readonly files: HermesTask["files"] }) {
   const { post } = usePanel();
   return (
-    <ul class="task-files" aria-label="Changed files">
+    <ul class="task-files" aria-label={t("Changed files")}>
       {files.map(({ path, hunks }) => (
         <li key={path}>
           <button
             type="button"
             class="text-button task-file"
-            title={`${path}: open the diff`}
+            title={t("{0}: open the diff", path)}
             onClick={() => post({ type: "open-review", path })}
           >
             <Icon name="diff" />
             <span class="tool-title">{visibleText(path)}</span>
           </button>
-          <span class="task-note">{hunks === 1 ? "1 hunk" : `${hunks} hunks`}</span>
+          <span class="task-note">{hunks === 1 ? t("1 hunk") : t("{0} hunks", hunks)}</span>
         </li>
       ))}
     </ul>
@@ -56,20 +57,20 @@ function FileList({ files }: { readonly files: HermesTask["files"] }) {
 }
 
 const DECISIONS: Readonly<Record<HermesVerdict["decision"], string>> = {
-  accept: "Accepted",
-  retry: "Tried again",
-  amend: "Amended and tried again",
-  escalate: "Left to you",
+  accept: t("Accepted"),
+  retry: t("Tried again"),
+  amend: t("Amended and tried again"),
+  escalate: t("Left to you"),
 };
 
 /** A result without scores is accepted because the judge gave no usable answer. */
 function decisionOf({ decision, correctness }: HermesVerdict): string {
-  return correctness === undefined && decision === "accept" ? "Accepted unchecked" : DECISIONS[decision];
+  return correctness === undefined && decision === "accept" ? t("Accepted unchecked") : DECISIONS[decision];
 }
 
 function Verdicts({ id, verdicts }: { readonly id: string; readonly verdicts: readonly HermesVerdict[] }) {
   const last = verdicts.at(-1);
-  const count = verdicts.length === 1 ? "1 check" : `${verdicts.length} checks`;
+  const count = verdicts.length === 1 ? t("1 check") : t("{0} checks", verdicts.length);
   const summary = (
     <>
       <Icon name="law" />
@@ -81,15 +82,15 @@ function Verdicts({ id, verdicts }: { readonly id: string; readonly verdicts: re
   );
   return (
     <Fold id={id} openByDefault={false} summary={summary} class="verdicts">
-      <ol class="verdict-list" aria-label="Verdicts of the judge">
+      <ol class="verdict-list" aria-label={t("Verdicts of the judge")}>
         {verdicts.map((verdict, index) => (
           <li key={index} class={`verdict verdict-${verdict.decision}`}>
             <div class="verdict-decision">{decisionOf(verdict)}</div>
             {verdict.correctness !== undefined && (
               <dl class="verdict-scores">
-                <Score name="Correctness" value={verdict.correctness} />
-                <Score name="Completeness" value={verdict.completeness} />
-                <Score name="Confidence" value={verdict.confidence} />
+                <Score name={t("Correctness")} value={verdict.correctness} />
+                <Score name={t("Completeness")} value={verdict.completeness} />
+                <Score name={t("Confidence")} value={verdict.confidence} />
               </dl>
             )}
             {verdict.reason !== "" && <p>{visibleText(verdict.reason)}</p>}
@@ -110,7 +111,7 @@ function Score({ name, value = 0 }: { readonly name: string; readonly value: num
         <span class="score-bar" aria-hidden="true">
           <span class="score-value" style={{ width: `${percent}%` }} />
         </span>
-        {value.toFixed(2)}
+        {formatNumber(value, 2)}
       </dd>
     </div>
   );

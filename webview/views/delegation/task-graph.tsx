@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import type { HermesTask } from "../../../agent-core/protocol/delegation.ts";
 import { taskLooks } from "../../state/delegation.ts";
+import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { type GraphLayout, layOutGraph, type Point } from "./graph-layout.ts";
 
@@ -40,7 +41,7 @@ export function TaskGraph({ tasks, onSelect }: TaskGraphProps) {
       <div
         class="graph"
         role="group"
-        aria-label="Graph of the tasks"
+        aria-label={t("Graph of the tasks")}
         style={{ width: `${layout.width}px`, height: `${layout.height}px` }}
         onKeyDown={move}
       >
@@ -81,7 +82,7 @@ function GraphNode({ task, at, isTabStop, onFocus, onSelect }: GraphNodeProps) {
       tabIndex={isTabStop ? 0 : -1}
       style={{ left: `${at.x}px`, top: `${at.y}px` }}
       title={`${goal}: ${word}`}
-      aria-label={`Show ${goal}: ${word}`}
+      aria-label={t("Show {0}: {1}", goal, word)}
       onFocus={onFocus}
       onClick={onSelect}
     >

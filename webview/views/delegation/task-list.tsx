@@ -7,6 +7,7 @@ import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import type { HermesTask } from "../../../agent-core/protocol/delegation.ts";
 import { isOver, taskLine, taskLooks } from "../../state/delegation.ts";
 import { taskOfCall } from "../../state/nested-calls.ts";
+import { t } from "../../texts.ts";
 import { Elapsed } from "../elapsed.tsx";
 import { Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -38,7 +39,11 @@ export function TaskList({ callId, tasks, calls, onUse }: TaskListProps) {
   return (
     <div class="delegation" onFocusIn={onUse}>
       <TaskGraph tasks={tasks} onSelect={select} />
-      <ul class={tasks.length > MANY_TASKS ? "task-list task-list-long" : "task-list"} aria-label="Tasks" ref={list}>
+      <ul
+        class={tasks.length > MANY_TASKS ? "task-list task-list-long" : "task-list"}
+        aria-label={t("Tasks")}
+        ref={list}
+      >
         {tasks.map((task) => (
           <TaskRow key={task.id} callId={callId} task={task} calls={calls} />
         ))}
@@ -70,7 +75,7 @@ const TaskRow = memo(
       setSteering(false);
     };
     const goal = visibleText(task.goal);
-    const line = asks ? "Waiting for your permission" : visibleText(taskLine(task));
+    const line = asks ? t("Waiting for your permission") : visibleText(taskLine(task));
     return (
       <li
         class={`task task-${task.status}${isOpen ? " task-open" : ""}`}
@@ -107,7 +112,7 @@ export function TaskIcon({ task: { status }, asks = false }: { readonly task: He
       <span class="task-icon">
         {asks ? <Icon name="bell-dot" /> : <Icon name={icon} spin={status === "running"} />}
       </span>
-      <span class="visually-hidden">{asks ? "waiting for permission" : word}: </span>
+      <span class="visually-hidden">{asks ? t("waiting for permission") : word}: </span>
     </>
   );
 }
@@ -124,7 +129,10 @@ export function TaskTime({ task }: { readonly task: HermesTask }) {
 }
 
 function TaskCounts({ task: { tokens, attempt } }: { readonly task: HermesTask }) {
-  const words = [...(attempt > 1 ? [`try ${attempt}`] : []), ...(tokens > 0 ? [`${formatCount(tokens)} tokens`] : [])];
+  const words = [
+    ...(attempt > 1 ? [t("try {0}", attempt)] : []),
+    ...(tokens > 0 ? [t("{0} tokens", formatCount(tokens))] : []),
+  ];
   return words.length === 0 ? null : <span class="task-counts">{words.join(" · ")}</span>;
 }
 
@@ -147,8 +155,8 @@ function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
         <button
           type="button"
           class="icon-button task-open-button"
-          title="Open the conversation"
-          aria-label={`Open the conversation of ${goal}`}
+          title={t("Open the conversation")}
+          aria-label={t("Open the conversation of {0}", goal)}
           onClick={() => panel.openTask({ callId, taskId: id }, sessionId)}
         >
           <Icon name="eye" />
@@ -158,15 +166,21 @@ function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
         <button
           type="button"
           class="icon-button task-steer-button"
-          title="Send a message to this task"
-          aria-label={`Send a message to ${goal}`}
+          title={t("Send a message to this task")}
+          aria-label={t("Send a message to {0}", goal)}
           onClick={onSteer}
         >
           <Icon name="comment" />
         </button>
       )}
       {!isOver(task) && !isStopping && (
-        <button type="button" class="icon-button" title="Stop this task" aria-label={`Stop ${goal}`} onClick={stop}>
+        <button
+          type="button"
+          class="icon-button"
+          title={t("Stop this task")}
+          aria-label={t("Stop {0}", goal)}
+          onClick={stop}
+        >
           <Icon name="debug-stop" />
         </button>
       )}
@@ -202,14 +216,14 @@ function SteerLine({ callId, task, onEnd }: SteerLineProps) {
       <input
         type="text"
         ref={focusOnce}
-        aria-label={`Message to ${visibleText(task.goal)}`}
-        placeholder="Message to this task"
+        aria-label={t("Message to {0}", visibleText(task.goal))}
+        placeholder={t("Message to this task")}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <IconButton icon="close" name="Cancel the message" title="Cancel (Escape)" act={onEnd} />
+      <IconButton icon="close" name={t("Cancel the message")} title={t("Cancel (Escape)")} act={onEnd} />
       <button type="submit" class="button button-small button-secondary" disabled={text.trim() === ""}>
-        Send
+        {t("Send")}
       </button>
     </form>
   );

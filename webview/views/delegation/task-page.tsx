@@ -8,6 +8,7 @@ import { isOver, taskLine } from "../../state/delegation.ts";
 import { indexOfCall } from "../../state/entry-list.ts";
 import { findNested } from "../../state/nested-calls.ts";
 import type { PanelState } from "../../state/state.ts";
+import { t } from "../../texts.ts";
 import { Icon, IconButton } from "../icon.tsx";
 import { PanelContext, usePanel } from "../panel-context.ts";
 import { Transcript } from "../transcript/transcript.tsx";
@@ -38,12 +39,12 @@ export function TaskPage({ open }: { readonly open: OpenTask }) {
       <div class="task-page-head">
         <IconButton
           icon="arrow-left"
-          name="Back to the conversation"
-          title="Back to the conversation (Escape)"
+          name={t("Back to the conversation")}
+          title={t("Back to the conversation (Escape)")}
           act={close}
         />
         <h1 id="task-title" tabIndex={-1} ref={title} title={task && visibleText(task.goal)}>
-          {task === undefined ? "Task" : visibleText(task.goal)}
+          {task === undefined ? t("Task") : visibleText(task.goal)}
         </h1>
       </div>
       {task !== undefined && <TaskState task={task} />}
@@ -79,10 +80,10 @@ function Conversation() {
     <div class="task-page-empty">
       {sessionId === undefined ? (
         <>
-          <Icon name="loading" spin /> Loading…
+          <Icon name="loading" spin /> {t("Loading…")}
         </>
       ) : (
-        "Nothing was said yet."
+        t("Nothing was said yet.")
       )}
     </div>
   );

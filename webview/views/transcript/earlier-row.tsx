@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { earlierOf } from "../../state/earlier.ts";
 import type { EarlierState, PanelState } from "../../state/state.ts";
 import { hidesNextPage } from "../../state/summaries.ts";
+import { formatNumber, t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
@@ -23,7 +24,7 @@ export function EarlierRow({ earlier, onAsk }: EarlierRowProps) {
   return (
     <div class="earlier" ref={row}>
       {isEnd ? (
-        <span class="earlier-text">Beginning of the conversation</span>
+        <span class="earlier-text">{t("Beginning of the conversation")}</span>
       ) : (
         <button
           type="button"
@@ -50,13 +51,13 @@ function Label({ earlier }: { readonly earlier: Exclude<EarlierState, { readonly
     case "asked":
       return (
         <>
-          <Icon name="loading" spin /> <span class="earlier-text">Loading earlier messages…</span>
+          <Icon name="loading" spin /> <span class="earlier-text">{t("Loading earlier messages…")}</span>
         </>
       );
     case "failed":
       return (
         <>
-          <Icon name="warning" /> <span class="earlier-text">Retry earlier messages</span>
+          <Icon name="warning" /> <span class="earlier-text">{t("Retry earlier messages")}</span>
         </>
       );
     case "there":
@@ -64,7 +65,9 @@ function Label({ earlier }: { readonly earlier: Exclude<EarlierState, { readonly
         <>
           <Icon name="chevron-up" />{" "}
           <span class="earlier-text">
-            {earlier.messages.toLocaleString("en")} earlier {earlier.messages === 1 ? "message" : "messages"}
+            {earlier.messages === 1
+              ? t("1 earlier message")
+              : t("{0} earlier messages", formatNumber(earlier.messages))}
           </span>
         </>
       );

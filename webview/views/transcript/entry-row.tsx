@@ -7,6 +7,7 @@ import { MarkdownView } from "../../markdown/markdown-view.tsx";
 import { thoughtId } from "../../state/rows.ts";
 import type { Entry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/state.ts";
 import { appendText, emptyText } from "../../state/streamed-text.ts";
+import { t } from "../../texts.ts";
 import { Fold } from "../fold.tsx";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -61,11 +62,11 @@ export function findRow(list: HTMLElement, key: string): HTMLElement | undefined
 function labelOf(entry: Entry): string | undefined {
   switch (entry.type) {
     case "user":
-      return "You";
+      return t("You");
     case "answer":
-      return "Answer";
+      return t("Answer");
     case "thought":
-      return "Thoughts";
+      return t("Thoughts");
     case "tool":
       return entry.title;
     default:
@@ -137,8 +138,8 @@ function RetryText({
 }
 
 function thoughtTitle(durationMs: number | undefined): string {
-  if (durationMs === undefined) return "Thoughts";
-  return durationMs < SHOWN_DURATION_MS ? "Thought briefly" : `Thought for ${formatDuration(durationMs)}`;
+  if (durationMs === undefined) return t("Thoughts");
+  return durationMs < SHOWN_DURATION_MS ? t("Thought briefly") : t("Thought for {0}", formatDuration(durationMs));
 }
 
 function Thought({ entry }: { readonly entry: TextEntry }) {
@@ -153,7 +154,7 @@ function Thought({ entry }: { readonly entry: TextEntry }) {
   const summary = (
     <>
       <Icon name="lightbulb" />
-      <span class="tool-title">{entry.growing ? "Thinking…" : thoughtTitle(entry.durationMs)}</span>
+      <span class="tool-title">{entry.growing ? t("Thinking…") : thoughtTitle(entry.durationMs)}</span>
     </>
   );
   return (
@@ -177,20 +178,18 @@ function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
         type="button"
         class="fold-summary"
         aria-expanded={isOpen.value}
-        title="The agent continues with a summary of these messages. They stay here."
+        title={t("The agent continues with a summary of these messages. They stay here.")}
         onClick={() => store.apply([{ kind: "toggle-summary", key }])}
       >
         <Icon name="fold" />
         <span class="tool-title">
-          {messages} {messages === 1 ? "message" : "messages"} summarised
+          {messages === 1 ? t("1 message summarised") : t("{0} messages summarised", messages)}
         </span>
         <Icon name={isOpen.value ? "chevron-down" : "chevron-right"} />
       </button>
       {isOpen.value && (
         <div class="summary-text">
-          <p class="summary-tokens">
-            {formatCount(tokensBefore)} → {formatCount(tokensAfter)} tokens
-          </p>
+          <p class="summary-tokens">{t("{0} → {1} tokens", formatCount(tokensBefore), formatCount(tokensAfter))}</p>
           {summary !== "" && <MarkdownView text={text} growing={false} />}
         </div>
       )}

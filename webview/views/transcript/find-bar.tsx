@@ -16,6 +16,7 @@ import {
 } from "../../state/find.ts";
 import type { EarlierState, Entry, PanelState } from "../../state/state.ts";
 import { summariesOver } from "../../state/summaries.ts";
+import { formatNumber, t } from "../../texts.ts";
 import { IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { findRow } from "./entry-row.tsx";
@@ -220,13 +221,13 @@ export function FindBar({ find, earlier, onLoadAll, onResize }: FindBarProps) {
     if (current instanceof HTMLElement && current.isConnected) current.focus({ preventScroll: true });
   };
   return (
-    <search class="find-bar" aria-label="Find in conversation" onKeyDown={onKeyDown}>
+    <search class="find-bar" aria-label={t("Find in conversation")} onKeyDown={onKeyDown}>
       <div class="find-line">
         <input
           type="text"
           ref={field}
-          aria-label="Find"
-          placeholder="Find"
+          aria-label={t("Find")}
+          placeholder={t("Find")}
           spellcheck={false}
           value={find.query}
           onInput={({ currentTarget }) => find.search(currentTarget.value)}
@@ -234,15 +235,20 @@ export function FindBar({ find, earlier, onLoadAll, onResize }: FindBarProps) {
         <span class="find-count" role="status">
           {countText(find)}
         </span>
-        <IconButton icon="arrow-up" name="Previous hit" title="Previous hit (Shift+Enter)" act={() => find.step(-1)} />
-        <IconButton icon="arrow-down" name="Next hit" title="Next hit (Enter)" act={() => find.step(1)} />
-        <IconButton icon="close" name="Close search" title="Close (Escape)" act={close} />
+        <IconButton
+          icon="arrow-up"
+          name={t("Previous hit")}
+          title={t("Previous hit (Shift+Enter)")}
+          act={() => find.step(-1)}
+        />
+        <IconButton icon="arrow-down" name={t("Next hit")} title={t("Next hit (Enter)")} act={() => find.step(1)} />
+        <IconButton icon="close" name={t("Close search")} title={t("Close (Escape)")} act={close} />
       </div>
       {isPart && (
         <div class="find-earlier">
-          <span>Earlier messages are not searched</span>
+          <span>{t("Earlier messages are not searched")}</span>
           <button type="button" class="text-button" disabled={earlier?.type === "asked"} onClick={onLoadAll}>
-            {earlier?.type === "asked" ? "Loading…" : "Load all"}
+            {earlier?.type === "asked" ? t("Loading…") : t("Load all")}
           </button>
         </div>
       )}
@@ -252,6 +258,7 @@ export function FindBar({ find, earlier, onLoadAll, onResize }: FindBarProps) {
 
 function countText({ query, found, current }: Find): string {
   if (query.trim() === "") return "";
-  if (found.total === 0) return "No results";
-  return `${(numberOf(found, current) ?? "?").toLocaleString("en")} of ${found.total.toLocaleString("en")}`;
+  if (found.total === 0) return t("No results");
+  const number = numberOf(found, current);
+  return t("{0} of {1}", number === undefined ? "?" : formatNumber(number), formatNumber(found.total));
 }

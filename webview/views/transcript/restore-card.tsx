@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RestoreFile, RestorePreview } from "../../../agent-core/protocol/panel-events.ts";
 import type { RestoredEntry } from "../../state/state.ts";
+import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
@@ -12,9 +13,9 @@ const icons: Readonly<Record<RestoreFile["change"], string>> = {
 };
 
 const words: Readonly<Record<RestoreFile["change"], string>> = {
-  restore: "is restored",
-  remove: "is removed: the agent created it",
-  recreate: "is created again",
+  restore: t("is restored"),
+  remove: t("is removed: the agent created it"),
+  recreate: t("is created again"),
 };
 
 /** Preview of a restore to before the message at this position. */
@@ -81,7 +82,7 @@ function Card({ position, preview }: CardProps) {
       ref={card}
       class="restore-card"
       tabIndex={-1}
-      aria-label="Restore to here"
+      aria-label={t("Restore to here")}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
@@ -90,9 +91,9 @@ function Card({ position, preview }: CardProps) {
       }}
     >
       <div class="ask-title">
-        <Icon name="history" /> Restore to before this message?
+        <Icon name="history" /> {t("Restore to before this message?")}
       </div>
-      {files.length === 0 && <div class="restore-note">No files have changed since then.</div>}
+      {files.length === 0 && <div class="restore-note">{t("No files have changed since then.")}</div>}
       {files.length > 0 && (
         <ul class="restore-list">
           {files.map((file) => (
@@ -101,12 +102,14 @@ function Card({ position, preview }: CardProps) {
         </ul>
       )}
       <div class="restore-note">
-        Restoring the conversation removes {messages === 1 ? "1 message" : `${messages} messages`}.
+        {messages === 1
+          ? t("Restoring the conversation removes 1 message.")
+          : t("Restoring the conversation removes {0} messages.", messages)}
         {!isEmpty && (
           <>
             {" "}
             <button type="button" class="link-button" onClick={() => post({ type: "restore-changes", position })}>
-              Show changes
+              {t("Show changes")}
             </button>
           </>
         )}
@@ -119,14 +122,14 @@ function Card({ position, preview }: CardProps) {
               class="button button-primary"
               onClick={() => restore({ files: true, conversation: true })}
             >
-              Both
+              {t("Both")}
             </button>
             <button
               type="button"
               class="button button-secondary"
               onClick={() => restore({ files: true, conversation: false })}
             >
-              Files
+              {t("Files")}
             </button>
           </>
         )}
@@ -135,10 +138,10 @@ function Card({ position, preview }: CardProps) {
           class={`button ${isEmpty ? "button-primary" : "button-secondary"}`}
           onClick={() => restore({ files: false, conversation: true })}
         >
-          Conversation
+          {t("Conversation")}
         </button>
         <button type="button" class="button button-secondary" onClick={close}>
-          Cancel
+          {t("Cancel")}
         </button>
       </div>
     </section>
@@ -155,7 +158,7 @@ function FileLine({ file: { path, label, change, added, removed, leftAlone } }: 
       {leftAlone === undefined && <span class="visually-hidden">{words[change]}</span>}
       {added !== undefined && <span class="count-added">+{added}</span>}
       {removed !== undefined && <span class="count-removed">−{removed}</span>}
-      {leftAlone !== undefined && <span class="restore-why">Left alone: {leftAlone}</span>}
+      {leftAlone !== undefined && <span class="restore-why">{t("Left alone: {0}", leftAlone)}</span>}
     </li>
   );
 }
@@ -180,13 +183,13 @@ export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
         <>
           {" · "}
           <button type="button" class="link-button" onClick={() => post({ type: "restore-undo", restoreId })}>
-            Undo
+            {t("Undo")}
           </button>
         </>
       )}
       {leftAlone.map(({ path, label, leftAlone: why }) => (
         <div key={path} class="restore-why" title={path} dir="auto">
-          {label} skipped: {why}
+          {t("{0} skipped: {1}", label, why ?? "")}
         </div>
       ))}
     </div>

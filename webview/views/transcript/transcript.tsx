@@ -8,6 +8,7 @@ import type { Draft } from "../../state/attachments.ts";
 import { earlierOf } from "../../state/earlier.ts";
 import { finishedRows, withOpen } from "../../state/rows.ts";
 import type { Entry, PanelState } from "../../state/state.ts";
+import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { useCopySelected } from "./copy-selected.ts";
@@ -81,7 +82,7 @@ export function Transcript() {
           class="transcript"
           role="log"
           aria-live="off"
-          aria-label={`Conversation with ${state.agentName}`}
+          aria-label={t("Conversation with {0}", state.agentName)}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
           tabIndex={0}
           ref={scroller}
@@ -121,7 +122,13 @@ export function Transcript() {
 
 function JumpToEnd({ act }: { readonly act: () => void }) {
   return (
-    <button type="button" class="jump" title="Jump to the latest" aria-label="Jump to the latest" onClick={act}>
+    <button
+      type="button"
+      class="jump"
+      title={t("Jump to the latest")}
+      aria-label={t("Jump to the latest")}
+      onClick={act}
+    >
       <Icon name="arrow-down" />
     </button>
   );
@@ -153,7 +160,7 @@ function Working({ state, onChange }: { readonly state: PanelState; readonly onC
   if (!isShown) return null;
   return (
     <div class="working">
-      <Icon name="loading" spin /> {activity === "thinking" ? "Thinking…" : "Working…"}
+      <Icon name="loading" spin /> {activity === "thinking" ? t("Thinking…") : t("Working…")}
     </div>
   );
 }

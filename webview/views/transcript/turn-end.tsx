@@ -6,22 +6,29 @@ import type { Panel } from "../../panel.ts";
 import type { TextEntry, TurnEndEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { lastTurn } from "../../state/turns.ts";
+import { t } from "../../texts.ts";
 import { Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
 /** The message of the agent's own prompt for a turn that did some of its work. */
-export const CONTINUE = "Continue where you stopped.";
+export const CONTINUE = t("Continue where you stopped.");
 
 type Step = { readonly label: string; readonly act: (panel: Panel) => void };
 
-const setKey: Step = { label: "Set Key", act: ({ post }) => post({ type: "set-key" }) };
-const chooseModel: Step = { label: "Choose Model", act: chooseForTurn };
-const tryAgain: Step = { label: "Try Again", act: sendAgain };
-const network: Step = { label: "Open Settings", act: ({ post }) => post({ type: "open-settings", about: "network" }) };
-const settings: Step = { label: "Open Settings", act: ({ post }) => post({ type: "open-settings", about: "hermes" }) };
-const log: Step = { label: "Open Log", act: ({ post }) => post({ type: "open-log" }) };
-const compress: Step = { label: "Compress", act: ({ post }) => post({ type: "prompt", text: "/compress" }) };
-const newSession: Step = { label: "New Session", act: (panel) => panel.newSession() };
+const setKey: Step = { label: t("Set Key"), act: ({ post }) => post({ type: "set-key" }) };
+const chooseModel: Step = { label: t("Choose Model"), act: chooseForTurn };
+const tryAgain: Step = { label: t("Try Again"), act: sendAgain };
+const network: Step = {
+  label: t("Open Settings"),
+  act: ({ post }) => post({ type: "open-settings", about: "network" }),
+};
+const settings: Step = {
+  label: t("Open Settings"),
+  act: ({ post }) => post({ type: "open-settings", about: "hermes" }),
+};
+const log: Step = { label: t("Open Log"), act: ({ post }) => post({ type: "open-log" }) };
+const compress: Step = { label: t("Compress"), act: ({ post }) => post({ type: "prompt", text: "/compress" }) };
+const newSession: Step = { label: t("New Session"), act: (panel) => panel.newSession() };
 
 /** Steps for a fault without steps of its own. */
 const USUAL: readonly Step[] = [tryAgain, chooseModel];
@@ -80,19 +87,24 @@ export function AnswerActions({ entry }: { readonly entry: TextEntry }) {
   };
   return (
     <div class="message-actions">
-      <IconButton icon={isCopied ? "check" : "copy"} name="Copy answer" title="Copy answer as Markdown" act={copy} />
+      <IconButton
+        icon={isCopied ? "check" : "copy"}
+        name={t("Copy answer")}
+        title={t("Copy answer as Markdown")}
+        act={copy}
+      />
       {isLast && (
         <>
           <IconButton
             icon="refresh"
-            name="Try again"
-            title="Try again: replaces this turn"
+            name={t("Try again")}
+            title={t("Try again: replaces this turn")}
             act={() => resendLast(panel)}
           />
           <IconButton
             icon="arrow-swap"
-            name="Try again with another model"
-            title="Try again with another model: replaces this turn"
+            name={t("Try again with another model")}
+            title={t("Try again with another model: replaces this turn")}
             act={() => chooseAndResend(panel)}
           />
         </>

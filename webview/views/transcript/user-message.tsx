@@ -6,6 +6,7 @@ import { containedText } from "../../../agent-core/platform/visible-text.ts";
 import { type Draft, isSendable } from "../../state/attachments.ts";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
+import { t } from "../../texts.ts";
 import { ChipRow } from "../composer/chips.tsx";
 import { DraftEditor } from "../composer/draft-field.tsx";
 import { Icon, IconButton } from "../icon.tsx";
@@ -39,7 +40,7 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
   };
   return (
     <div class="entry user">
-      <h2 class="visually-hidden">You</h2>
+      <h2 class="visually-hidden">{t("You")}</h2>
       {edited === undefined ? (
         <Sent message={message} fold={`message:${position ?? entry.key}`} />
       ) : (
@@ -98,7 +99,7 @@ function Sent({ message: { text, attachments }, fold }: SentProps) {
               onClick={toggle}
             >
               <Icon name={isOpen ? "chevron-up" : "chevron-down"} />
-              {isOpen ? "Show less" : `Show all ${lineCount(text)}`}
+              {isOpen ? t("Show less") : showAllText(text)}
             </button>
           )}
         </div>
@@ -115,9 +116,9 @@ function headOf(text: string): string {
   return head.length > FOLDED_CHARS ? `${head.slice(0, FOLDED_CHARS)}…` : head;
 }
 
-function lineCount(text: string): string {
+function showAllText(text: string): string {
   const lines = text.split("\n").length;
-  return lines > FOLDED_LINES ? `${lines} lines` : "";
+  return lines > FOLDED_LINES ? t("Show all {0} lines", lines) : t("Show all");
 }
 
 type MessageEditorProps = {
@@ -146,13 +147,13 @@ function MessageEditor({ position, draft, takesFocus, onSend, onCancel }: Messag
   return (
     <div class="message-editor">
       <DraftEditor
-        label="Message to send again"
+        label={t("Message to send again")}
         draft={draft}
         takesFocus={takesFocus}
         onSubmit={() => send()}
         onCancel={onCancel}
       />
-      <p class="message-editor-note">Sending it removes everything after this message.</p>
+      <p class="message-editor-note">{t("Sending it removes everything after this message.")}</p>
       {changing > 0 && preview !== undefined && position !== undefined && (
         <RestoreFiles position={position} preview={preview} />
       )}
@@ -162,11 +163,11 @@ function MessageEditor({ position, draft, takesFocus, onSend, onCancel }: Messag
         </button>
         {changing > 0 && (
           <button type="button" class="button button-secondary" disabled={!canSend} onClick={() => send(true)}>
-            {changing === 1 ? "Restore 1 File and Send" : `Restore ${changing} Files and Send`}
+            {changing === 1 ? t("Restore 1 File and Send") : t("Restore {0} Files and Send", changing)}
           </button>
         )}
         <button type="button" class="button button-secondary" onClick={onCancel}>
-          Cancel
+          {t("Cancel")}
         </button>
       </div>
     </div>
@@ -187,23 +188,28 @@ function Actions({ position, message: { text, attachments }, onEdit, onResend }:
   if (running.value) return null;
   return (
     <div class="message-actions">
-      <IconButton icon="edit" name="Edit message and send it again" title="Edit and send again" act={onEdit} />
+      <IconButton
+        icon="edit"
+        name={t("Edit message and send it again")}
+        title={t("Edit and send again")}
+        act={onEdit}
+      />
       <IconButton
         icon="refresh"
-        name="Send message again"
-        title="Send again: removes everything after this message"
+        name={t("Send message again")}
+        title={t("Send again: removes everything after this message")}
         act={onResend}
       />
       <IconButton
         icon="repo-forked"
-        name="Fork the session before this message"
-        title="Fork: a new session with everything before this message"
+        name={t("Fork the session before this message")}
+        title={t("Fork: a new session with everything before this message")}
         act={() => post({ type: "fork-here", position, text, attachments })}
       />
       <IconButton
         icon="history"
-        name="Restore to here"
-        title="Restore to here: files, conversation or both, after a preview"
+        name={t("Restore to here")}
+        title={t("Restore to here: files, conversation or both, after a preview")}
         act={() => post({ type: "restore-preview", position })}
       />
     </div>
