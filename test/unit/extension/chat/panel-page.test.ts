@@ -1,0 +1,33 @@
+import { expect, test, vi } from "vitest";
+
+const vscode = { l10n: { bundle: undefined as object | undefined }, env: { language: "en" } };
+vi.mock("vscode", () => ({
+  ...vscode,
+  l10n: vscode.l10n,
+  env: vscode.env,
+  Uri: { joinPath: () => "file" },
+  Disposable: { from: () => ({ dispose: () => undefined }) },
+}));
+const { servePage } = await import("../../../../extension/chat/panel-page.ts");
+
+function page(): string {
+  const webview = { html: "", cspSource: "", onDidReceiveMessage: () => undefined, asWebviewUri: String };
+  const parts = { root: "root", panels: {}, actionsOf: () => ({ actions: {} }), log: {} };
+  servePage(webview as never, { connection: {} } as never, parts as never);
+  return webview.html;
+}
+
+test("an English page holds no texts", () => {
+  expect(page().match(/<script/g)).toHaveLength(1);
+});
+
+test("a page in another language holds its texts as data that no text can end", () => {
+  const bundle = { Stop: "Anhalten </script><script>alert(1)</script>", "{0}": "<!-- {0}" };
+  Object.assign(vscode.env, { language: "de" });
+  Object.assign(vscode.l10n, { bundle });
+  const html = page();
+  expect(html).toContain('<html lang="de">');
+  const [, json = ""] = /<script id="texts" type="application\/json">([^<]*)<\/script>/.exec(html) ?? [];
+  expect(JSON.parse(json)).toEqual(bundle);
+  expect(html.match(/<script/g)).toHaveLength(2);
+});
