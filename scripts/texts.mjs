@@ -10,7 +10,7 @@ const GERMAN = "l10n/bundle.l10n.de.json";
 
 /** Names, icons and addresses: the same in all languages. */
 const NAMES =
-  /Hermes|OpenAI|OpenRouter|Anthropic|Claude Code|Codex|Gemini CLI|OpenCode|Markdown|JSON|MCP|\$\([a-z-]+\)|https?:\S+/g;
+  /Hermes|OpenAI|OpenRouter|Anthropic|Claude Code|Codex|Gemini CLI|OpenCode|Markdown|JSON|MCP|\$\([a-z-]+\)|[\w.]*\.(yaml|json|md)\b|https?:\S+/g;
 
 /** Fields of package.json that VS Code shows. */
 const MANIFEST_FIELD =
@@ -21,6 +21,9 @@ const NOT_SHOWN = ["inputSchema", "scripts", "devDependencies", "dependencies"];
 /** Attributes of elements, and properties of the editor's lists and dialogs, that users see. */
 const ATTRIBUTE = /^(title|aria-label|aria-description|placeholder|alt|label|name|text)$/;
 const PROPERTY = /^(title|label|detail|description|tooltip|placeHolder|placeholder|openLabel|saveLabel)$/;
+/** Keys of the keyboard, other names of the DOM and of the agent, and a request that the offline interpreter understands. */
+const DOM_NAME =
+  /^(Enter|Escape|Tab|Home|End|Backspace|Delete|Arrow\w+( Arrow\w+)*|Macintosh|Files|Run Python|What does this project do\?)$/;
 const SHOWING = /\.(show\w+Message|setStatusBarMessage)$/;
 
 const VALUE_OPERATORS = ["??", "||", "&&", "+"];
@@ -141,15 +144,28 @@ function translatedText(node) {
     : undefined;
 }
 
+/** A literal of the webview that begins as a sentence does: it is shown somewhere. */
+function isSentence(node) {
+  return (
+    node.getSourceFile().fileName.startsWith("webview") &&
+    (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateExpression(node)) &&
+    /^\p{Lu}\p{Ll}/u.test((node.head ?? node).text) &&
+    !DOM_NAME.test((node.head ?? node).text) &&
+    isText((node.head ?? node).text) &&
+    !ts.isThrowStatement(node.parent.parent)
+  );
+}
+
 /** Literals that `node` shows without `t`. */
 function shownParts(node) {
   if (ts.isJsxText(node)) return isText(node.text) ? [node] : [];
+  if (isSentence(node) && translatedText(node.parent) !== node) return [node];
   if (ts.isJsxAttribute(node)) {
     const isIcon = node.parent.parent.tagName.getText() === "Icon";
     return ATTRIBUTE.test(node.name.getText()) && !isIcon ? literalsOf(node.initializer) : [];
   }
   if (ts.isJsxExpression(node)) return ts.isJsxAttribute(node.parent) ? [] : literalsOf(node.expression);
-  return node.getSourceFile().fileName.startsWith("webview") ? [] : partsOfDialog(node);
+  return partsOfDialog(node);
 }
 
 /** Literals that a part of a list or dialog of VS Code shows. */

@@ -41,12 +41,12 @@ export function RestoreFiles({ position, preview: { files } }: RestoreFilesProps
   return (
     <>
       <div class="restore-note">
-        These files have changed since then.{" "}
+        {t("These files have changed since then.")}{" "}
         <button type="button" class="link-button" onClick={() => post({ type: "restore-changes", position })}>
-          Show changes
+          {t("Show changes")}
         </button>
       </div>
-      <ul class="restore-list" aria-label="Files that changed since then">
+      <ul class="restore-list" aria-label={t("Files that changed since then")}>
         {files.map((file) => (
           <FileLine key={file.path} file={file} />
         ))}

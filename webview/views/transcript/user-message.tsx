@@ -143,7 +143,7 @@ function MessageEditor({ position, draft, takesFocus, onSend, onCancel }: Messag
     if (position !== undefined && preview === undefined) post({ type: "restore-preview", position, forResend: true });
   }, [position]);
   const changing = preview?.files.filter(({ leftAlone }) => leftAlone === undefined).length ?? 0;
-  const keeps = changing > 0 ? "Send, Keep Files" : "Send";
+  const keeps = changing > 0 ? t("Send, Keep Files") : t("Send");
   return (
     <div class="message-editor">
       <DraftEditor
