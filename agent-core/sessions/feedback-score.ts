@@ -93,7 +93,8 @@ function isUserMessage(entry: JournalEntry): entry is EntryOf<"message"> {
   return entry.type === "message" && entry.message.role === "user" && entry.message.synthetic !== true;
 }
 
-function isCorrection({ message }: EntryOf<"message">): boolean {
+/** True for a message that corrects the answer before it. */
+export function isCorrection({ message }: Pick<EntryOf<"message">, "message">): boolean {
   return CORRECTION.test(messageText(message));
 }
 
