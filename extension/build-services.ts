@@ -90,7 +90,7 @@ export function buildServices(
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
   const outputs = new TerminalOutputs(terminals);
   const sessions = sessionsIn(context, { panels, router, status, models, diskEdits, agents, log, worker, outputs });
-  const history = new SessionHistory(worker, panels.sideBar, sessions, sessionListChanges);
+  const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
   const page: PageParts = {
     root: vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
     ...{ panels, log },
@@ -137,7 +137,7 @@ function actionsOf(
   parts: { readonly requests: Requests; readonly checkpoints: CheckpointDocuments },
 ): ReturnType<PageParts["actionsOf"]> {
   const { worker, sessions, sessionListChanges } = services;
-  const history = new SessionHistory(worker, panel, sessions, sessionListChanges);
+  const history = new SessionHistory(services, panel, sessions, sessionListChanges);
   const restores = new SessionRestores(worker, panel, parts.checkpoints);
   const actions = {
     ...sessionActions({ ...services, requests: parts.requests, panel, history, restores }),
@@ -326,6 +326,7 @@ function followSettings({
   firstRun,
   log,
   worker,
+  agents,
 }: Services): readonly vscode.Disposable[] {
   const logged = (work: Promise<unknown>): void => {
     work.catch((error: unknown) => log.error(messageOf(error)));
@@ -342,6 +343,7 @@ function followSettings({
       const changed = (...names: readonly string[]): boolean =>
         names.some((name) => change.affectsConfiguration(`hermes.${name}`));
       // A running agent cannot change its home.
+      if (changed("agents")) logged(Promise.resolve().then(() => agents.settingChanged()));
       if (changed("home")) logged(worker.restart());
       else if (changed(...MODEL_SETTINGS) || change.affectsConfiguration("http")) logged(environment.sync(worker));
     }),

@@ -69,6 +69,8 @@ export const HistoryItem = z.object({
   /** Folder of the session, unless it is the folder of this workspace. */
   folder: z.string().optional(),
   isCurrent: z.boolean(),
+  /** Title of another agent, whose sessions are only opened here. */
+  agent: z.string().exactOptional(),
   shelf: HermesShelf.exactOptional(),
   /** Text around the first match of a search; `marks` are ranges of `text`, in order. */
   snippet: z

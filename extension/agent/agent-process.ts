@@ -1,5 +1,6 @@
 /** Another agent than Hermes, as a child process that speaks ACP over its standard streams. */
 import { Readable, Writable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import {
   type ClientConnection,
   type ClientContext,
@@ -45,7 +46,7 @@ type Running = {
 };
 
 export class AgentProcess implements AgentConnection, vscode.Disposable {
-  readonly #program: AgentProgram;
+  #program: AgentProgram;
   readonly #services: ClientServices;
   readonly #log: vscode.LogOutputChannel;
   readonly #ended = new vscode.EventEmitter<void>();
@@ -54,6 +55,8 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   #stderr = "";
   /** Reason of the last end; undefined since the next start. */
   #lastEnd: string | undefined;
+  /** The process that answers. */
+  #ready: GroupProcess | undefined;
   #isDisposed = false as boolean;
 
   /** The process ended by itself. */
@@ -107,6 +110,21 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
     return true;
   }
 
+  /** True while the program runs and answers. */
+  get isReady(): boolean {
+    return this.#ready !== undefined;
+  }
+
+  /** Takes the program of the settings. A running one that differs ends, and the next message starts the new one. */
+  replace(program: AgentProgram): void {
+    if (isDeepStrictEqual(program, this.#program)) return;
+    this.#program = program;
+    const replaced = this.#starting;
+    if (replaced === undefined) return;
+    this.#forget(`The setting of ${this.title} has changed. Your next message starts it again.`);
+    void replaced.then(({ process }) => process.end()).catch(() => undefined); // it never started
+  }
+
   dispose(): void {
     this.#isDisposed = true;
     this.#ended.dispose();
@@ -114,17 +132,20 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   }
 
   #running(): Promise<Running> {
-    this.#starting ??= this.#start().catch((error: unknown) => {
-      this.#starting = undefined;
+    if (this.#starting !== undefined) return this.#starting;
+    const starting = this.#start().catch((error: unknown) => {
+      if (this.#starting === starting) this.#starting = undefined;
       throw error;
     });
-    return this.#starting;
+    this.#starting = starting;
+    return starting;
   }
 
   async #start(): Promise<Running> {
     this.#lastEnd = undefined;
     if (!vscode.workspace.isTrusted) throw new Error(`Trust this workspace to use ${this.title}.`);
-    const { command, args, env } = this.#program;
+    const program = this.#program;
+    const { command, args, env } = program;
     this.#stderr = "";
     const cwd = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
     if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
@@ -136,7 +157,11 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
       this.#log.info(`${this.name}: ${text.trimEnd()}`);
     });
     try {
-      return await this.#connect(process);
+      const running = await this.#connect(process);
+      // The settings may have another program by now.
+      if (program === this.#program) this.#ready = process;
+      void process.ended.then((how) => this.#hasEnded(process, how));
+      return running;
     } catch (error) {
       await process.end();
       throw error;
@@ -158,16 +183,21 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
       throw new Error(`${this.title} speaks ${version}, and Hermes version ${PROTOCOL_VERSION}. Update ${this.title}.`);
     }
     this.#offers = offersOf(facts);
-    const running = { process, connection, facts };
-    void process.ended.then((how) => this.#hasEnded(how));
-    return running;
+    return { process, connection, facts };
   }
 
-  #hasEnded(how: string): void {
-    if (this.#isDisposed) return;
+  #hasEnded(process: GroupProcess, how: string): void {
+    if (this.#isDisposed || process !== this.#ready) return;
+    const reason = this.#endReason(how);
+    this.#log.error(reason);
+    this.#forget(reason);
+  }
+
+  /** The next message starts the program again. */
+  #forget(reason: string): void {
     this.#starting = undefined;
-    this.#lastEnd = this.#endReason(how);
-    this.#log.error(this.#lastEnd);
+    this.#ready = undefined;
+    this.#lastEnd = reason;
     this.#ended.fire();
   }
 

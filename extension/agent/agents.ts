@@ -58,6 +58,17 @@ export class Agents implements vscode.Disposable {
     this.#options.chosen.set(name);
   }
 
+  /** Agents other than Hermes that run, and list and load their sessions. */
+  get listing(): readonly AgentConnection[] {
+    return [...this.#processes.values()].filter(({ isReady, offers }) => isReady && offers.list && offers.load);
+  }
+
+  /** Takes the programs of the changed setting `hermes.agents`. Throws an Error in one line when it is invalid. */
+  settingChanged(): void {
+    const programs = new Map(this.choices().map(({ program }) => [program.name, program]));
+    for (const [name, process] of this.#processes) process.replace(programs.get(name) ?? unknownProgram(name));
+  }
+
   /** All but Hermes. Throws an Error in one line when the setting is invalid. */
   choices(): readonly AgentChoice[] {
     const own = configured();

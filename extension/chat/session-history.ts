@@ -12,6 +12,7 @@ import {
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
+import type { Agents } from "../agent/agents.ts";
 import type { ChatPanel } from "./panels.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -30,6 +31,9 @@ const EMPTY: HistoryPage = {
 /** Results of a search: page size, and limit of the agent. */
 const HITS = 50;
 const MAX_HITS = 500;
+
+/** Sessions of one other agent in the list. */
+const MAX_OTHERS = 50;
 
 /** Changes within this time are shown together. Milliseconds. */
 const SETTLE_MS = 100;
@@ -71,6 +75,7 @@ export class SessionListChanges implements vscode.Disposable {
 
 export class SessionHistory implements vscode.Disposable {
   readonly #worker: AgentWorker;
+  readonly #agents: Pick<Agents, "listing">;
   readonly #panel: ChatPanel;
   readonly #sessions: Sessions;
   readonly #subscription: vscode.Disposable;
@@ -84,8 +89,14 @@ export class SessionHistory implements vscode.Disposable {
   #building: HermesBuilding | undefined;
   #refreshTimer: NodeJS.Timeout | undefined;
 
-  constructor(worker: AgentWorker, panel: ChatPanel, sessions: Sessions, changes: SessionListChanges) {
+  constructor(
+    { worker, agents }: { readonly worker: AgentWorker; readonly agents: Pick<Agents, "listing"> },
+    panel: ChatPanel,
+    sessions: Sessions,
+    changes: SessionListChanges,
+  ) {
     this.#worker = worker;
+    this.#agents = agents;
     this.#panel = panel;
     this.#sessions = sessions;
     this.#subscription = vscode.Disposable.from(
@@ -208,8 +219,21 @@ export class SessionHistory implements vscode.Disposable {
       const { sessions, cursor } = await this.#list(agent, { cursor: listed.cursor });
       listed = { sessions: [...listed.sessions, ...sessions], cursor };
     }
-    const sessions = [...(pinned?.sessions ?? []), ...listed.sessions];
+    const others = this.#page?.isArchive === true ? [] : await this.#listOthers();
+    const sessions = [...(pinned?.sessions ?? []), ...inTime([...listed.sessions, ...others])];
     return { ...listed, sessions, hasMore: listed.cursor !== undefined };
+  }
+
+  /** Sessions of the other agents that run; one that fails to list them has none. */
+  async #listOthers(query = ""): Promise<readonly HistoryItem[]> {
+    const inFolder = this.#page?.everywhere !== true && { cwd: folder() };
+    const lists = this.#agents.listing.map(async (connection) => {
+      const { sessions } = await (await connection.agent()).request(methods.agent.session.list, { ...inFolder });
+      return sessions.slice(0, MAX_OTHERS).map((session) => ({ ...this.#summary(session), agent: connection.title }));
+    });
+    const listed = await Promise.allSettled(lists);
+    const found = listed.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+    return found.filter(({ title }) => title.toLowerCase().includes(query.toLowerCase()));
   }
 
   async #list(
@@ -230,14 +254,15 @@ export class SessionHistory implements vscode.Disposable {
     const limit = Math.min(MAX_HITS, Math.max(HITS, count));
     const inFolder = this.#page?.everywhere === false && { cwd: folder() };
     const { hits } = await call(agent, sessionMethods.search, { query, limit, ...inFolder });
-    const sessions = hits.map(({ sessionId, title, cwd, updatedAt, messages, shelf, costUsd, snippet, marks }) => ({
+    const others = await this.#listOthers(query);
+    const found = hits.map(({ sessionId, title, cwd, updatedAt, messages, shelf, costUsd, snippet, marks }) => ({
       ...this.#summary({ sessionId, title, cwd, updatedAt }),
       messages,
       costUsd,
       ...(shelf !== undefined && { shelf }),
       ...(snippet !== "" && { snippet: { text: snippet, marks } }),
     }));
-    return { sessions, cursor: undefined, hasMore: hits.length === limit && limit < MAX_HITS };
+    return { sessions: [...found, ...others], cursor: undefined, hasMore: hits.length === limit && limit < MAX_HITS };
   }
 
   #item(session: SessionInfo): HistoryItem {
@@ -265,6 +290,11 @@ export class SessionHistory implements vscode.Disposable {
   #withProgress({ building: _, ...page }: HistoryPage): HistoryPage {
     return { ...page, ...(this.#building && { building: this.#building }) };
   }
+}
+
+/** Last used first. */
+function inTime(items: readonly HistoryItem[]): readonly HistoryItem[] {
+  return items.toSorted((left, right) => right.updatedAt - left.updatedAt);
 }
 
 function withoutError({ error: _, ...page }: HistoryPage): HistoryPage {

@@ -1,5 +1,6 @@
 // An agent that is not Hermes, for the tests: a program over stdio, written with the SDK. Its prompts say what it does.
-// Environment: FOREIGN_VERSION answers with another version of the protocol, FOREIGN_SIGN_IN asks for a sign-in first.
+// Environment: FOREIGN_VERSION answers with another version of the protocol, FOREIGN_SIGN_IN asks for a sign-in first,
+// FOREIGN_GREETING begins its answers.
 import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -8,6 +9,7 @@ import { agent, methods, ndJsonStream, RequestError } from "@zed-industries/agen
 const folders = new Map();
 let isSignedIn = process.env["FOREIGN_SIGN_IN"] === undefined;
 let count = 0;
+const greeting = process.env["FOREIGN_GREETING"] ?? "you said";
 
 const modes = (currentModeId = "careful") => ({
   currentModeId,
@@ -83,7 +85,7 @@ app.onRequest(methods.agent.session.prompt, async ({ params: { sessionId, prompt
   const text = prompt.map((block) => block.text ?? `[${block.type}]`).join(" ");
   const [, deed] = Object.entries(deeds).find(([words]) => text.startsWith(words)) ?? [];
   const cwd = folders.get(sessionId);
-  await say(client, sessionId, deed === undefined ? `you said: ${text}` : await deed({ client, sessionId, cwd }));
+  await say(client, sessionId, deed === undefined ? `${greeting}: ${text}` : await deed({ client, sessionId, cwd }));
   return { stopReason: "end_turn" };
 });
 

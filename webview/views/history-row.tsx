@@ -35,23 +35,32 @@ function Row({ item }: RowProps) {
           <Name
             item={item}
             field={name}
-            onKey={{
-              F2: () => setStage("renaming"),
-              Delete: () => setStage("deleting"),
-              p: () => shelve(item.shelf === "pinned" ? null : "pinned"),
-              e: () => shelve(item.shelf === "archived" ? null : "archived"),
-            }}
+            onKey={
+              item.agent === undefined
+                ? {
+                    F2: () => setStage("renaming"),
+                    Delete: () => setStage("deleting"),
+                    p: () => shelve(item.shelf === "pinned" ? null : "pinned"),
+                    e: () => shelve(item.shelf === "archived" ? null : "archived"),
+                  }
+                : NO_KEYS
+            }
           />
-          <Actions
-            item={item}
-            onShelve={shelve}
-            onRename={() => setStage("renaming")}
-            onDelete={() => setStage("deleting")}
-          />
+          {item.agent === undefined && (
+            <Actions
+              item={item}
+              onShelve={shelve}
+              onRename={() => setStage("renaming")}
+              onDelete={() => setStage("deleting")}
+            />
+          )}
         </li>
       );
   }
 }
+
+/** Another agent's session: ACP lets a client only open it. */
+const NO_KEYS = {};
 
 /** Returns the focus to the row after renaming, or after a deletion was declined. */
 function useReturningFocus(name: { readonly current: HTMLButtonElement | null }, stage: Stage): void {
@@ -73,9 +82,10 @@ type NameProps = RowProps & {
 
 function Name({ item, field, onKey }: NameProps) {
   const panel = usePanel();
-  const { sessionId, title, updatedAt, messages, costUsd, folder, isCurrent, shelf, snippet } = item;
+  const { sessionId, title, updatedAt, messages, costUsd, folder, isCurrent, shelf, snippet, agent } = item;
   const facts = [
-    shortTime(updatedAt, Date.now()),
+    agent,
+    updatedAt === 0 ? undefined : shortTime(updatedAt, Date.now()),
     messages === undefined ? undefined : countText(messages),
     formatCost(costUsd),
     folder,
@@ -92,7 +102,7 @@ function Name({ item, field, onKey }: NameProps) {
       class="history-name"
       ref={field}
       aria-current={isCurrent ? "true" : undefined}
-      aria-keyshortcuts="F2 Delete P E"
+      aria-keyshortcuts={agent === undefined ? "F2 Delete P E" : undefined}
       title={title}
       onClick={() => panel.openSession(sessionId)}
       onKeyDown={onKeyDown}

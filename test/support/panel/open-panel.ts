@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
 import { picturesFolder, projectFolder, resultsFolder } from "../../../scripts/project.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { PanelPage } from "./panel-page.ts";
@@ -109,7 +109,7 @@ export class Panel {
   }
 
   get composer(): Locator {
-    return this.page.getByRole("textbox", { name: "Message Hermes" });
+    return this.page.getByRole("textbox", { name: /^Message (?!to send again)/ });
   }
 
   /** Runs the command that the palette shows with this title. */
@@ -187,6 +187,17 @@ export class Panel {
   /** Warnings of the extension in notifications, newest last. */
   get warnings(): readonly ThinWarning[] {
     return this.#started().vscode.warnings;
+  }
+
+  /** Chooses the row of the list that the extension shows next, or has shown. */
+  async pick(label: string): Promise<void> {
+    await expect.poll(() => this.#started().vscode.picks.at(-1)?.labels ?? []).toContain(label);
+    this.#started().vscode.picks.pop()?.choose(label);
+  }
+
+  /** Changes a setting by its full name, until the window is loaded again. */
+  changeSetting(name: string, value: unknown): void {
+    this.#started().vscode.changeSetting(name, value);
   }
 
   /** Hides the side bar, with which the panel's page goes away, and shows it again. */

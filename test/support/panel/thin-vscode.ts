@@ -54,6 +54,14 @@ type Manifest = {
 
 const manifest: Manifest = readManifest();
 
+/** A list in the middle of the window. */
+export type ThinPick = {
+  /** Labels of its rows, without icons. */
+  readonly labels: readonly string[];
+  /** Chooses the row with this label. */
+  readonly choose: (label: string) => void;
+};
+
 /** One window of the thin VS Code. */
 export type ChatHandler = (request: object, context: object, response: object, token: object) => Promise<ChatAnswer>;
 export type ChatAnswer = { readonly errorDetails?: { readonly message: string }; readonly metadata: object };
@@ -76,18 +84,23 @@ export class ThinVSCode {
   readonly chatHandler = Promise.withResolvers<ChatHandler>();
   /** Warnings that the extension has shown, newest last. */
   readonly warnings: ThinWarning[] = [];
+  /** Lists that the extension has shown, newest last. */
+  readonly picks: ThinPick[] = [];
   readonly #options: ThinVSCodeOptions;
+  readonly #settings: Record<string, unknown>;
   readonly #files = new ThinFiles();
   readonly #commands = new Map<string, Run>();
   readonly #subscriptions: { dispose(): unknown }[] = [];
   readonly #fromPanel = new EventEmitter<unknown>();
   readonly #visibilityChanged = new EventEmitter<void>();
   readonly #panelClosed = new EventEmitter<void>();
+  readonly #settingChanged = new EventEmitter<{ affectsConfiguration(name: string): boolean }>();
   #view: Promise<View> | undefined;
   readonly #provider = Promise.withResolvers<{ resolveWebviewView(view: object): unknown }>();
 
   constructor(options: ThinVSCodeOptions) {
     this.#options = options;
+    this.#settings = { ...options.settings };
     const chat = {
       createChatParticipant: (_id: string, handler: ChatHandler) => {
         this.chatHandler.resolve(handler);
@@ -150,6 +163,12 @@ export class ThinVSCode {
     return view;
   }
 
+  /** Changes a setting, as the user does in the editor of the settings. */
+  changeSetting(name: string, value: unknown): void {
+    this.#settings[name] = value;
+    this.#settingChanged.fire({ affectsConfiguration: (asked) => name === asked || name.startsWith(`${asked}.`) });
+  }
+
   #setVisible(view: View, visible: boolean): void {
     if (view.visible === visible) return;
     view.visible = visible;
@@ -185,6 +204,13 @@ export class ThinVSCode {
           const choose = (title: string): void => resolve(items.find((item) => titleOf(item) === title));
           this.warnings.push({ text, titles, choose });
         }),
+      showQuickPick: async (rows: PickRows) => {
+        const items = await rows;
+        return new Promise((resolve) => {
+          const labels = items.map(({ label }) => withoutIcons(label));
+          this.picks.push({ labels, choose: (label) => resolve(items[labels.indexOf(label)]) });
+        });
+      },
       registerWebviewViewProvider: (_id: string, provider: { resolveWebviewView(view: object): unknown }) => {
         this.#provider.resolve(provider);
         return new Disposable();
@@ -194,7 +220,7 @@ export class ThinVSCode {
   }
 
   #workspace(): object {
-    const { workspace: folder, settings } = this.#options;
+    const { workspace: folder } = this.#options;
     const uri = Uri.file(folder);
     const workspaceFolder = { uri, name: "workspace", index: 0 };
     const pathOf = (place: Uri | string): string => (typeof place === "string" ? place : place.fsPath);
@@ -208,11 +234,11 @@ export class ThinVSCode {
       isTrusted: true,
       workspaceFile: undefined,
       workspaceFolders: [workspaceFolder],
-      getConfiguration: (section: string) => configuration(section, settings),
+      getConfiguration: (section: string) => configuration(section, this.#settings),
       getWorkspaceFolder: ({ path }: Uri) => (path.startsWith(`${folder}/`) ? workspaceFolder : undefined),
       asRelativePath: (place: Uri | string) =>
         pathOf(place).startsWith(`${folder}/`) ? relative(folder, pathOf(place)) : pathOf(place),
-      onDidChangeConfiguration: never,
+      onDidChangeConfiguration: this.#settingChanged.event,
       onDidGrantWorkspaceTrust: never,
       onDidChangeWorkspaceFolders: never,
       createFileSystemWatcher: () => Object.assign(new Disposable(), { onDidCreate: never, onDidDelete: never }),
@@ -236,6 +262,12 @@ export class ThinVSCode {
 }
 
 const never = new EventEmitter<never>().event;
+
+type PickRows = readonly { readonly label: string }[] | Promise<readonly { readonly label: string }[]>;
+
+function withoutIcons(label: string): string {
+  return label.replaceAll(/\$\([a-z~-]+\)/g, "").trim();
+}
 
 type Parts = {
   readonly language: string;
@@ -288,6 +320,7 @@ function api({ language, ...parts }: Parts): object {
     DiagnosticSeverity: { Error: 0, Warning: 1, Information: 2, Hint: 3 },
     FileType: { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 },
     ProgressLocation: { Notification: 15 },
+    QuickPickItemKind: { Separator: -1, Default: 0 },
     MarkdownString: class {
       appendCodeblock(): this {
         return this;
