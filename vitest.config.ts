@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** Tests that measure the memory of their process. */
@@ -5,6 +6,8 @@ const MEASURING = ["test/unit/tools/terminal/many-commands.test.ts"];
 
 export default defineConfig({
   define: { __VERSION__: JSON.stringify("0.0.0-test") },
+  // The real module exists only inside VS Code. Modules that need no more of it than its texts are tested with these.
+  resolve: { alias: { vscode: fileURLToPath(new URL("test/support/vscode-texts.ts", import.meta.url)) } },
   test: {
     // Limits for what hangs: a busy machine of two cores may take ten times as long as a quiet one.
     testTimeout: 60_000,

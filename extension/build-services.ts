@@ -167,7 +167,7 @@ function sessionsIn(
     notify: () => vscode.workspace.getConfiguration("hermes").get("notify", "hidden"),
     isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
     show: (sessionId, text) => {
-      const answered = vscode.window.showInformationMessage(text, "Open");
+      const answered = vscode.window.showInformationMessage(text, vscode.l10n.t("Open"));
       void answered.then((chosen) => chosen !== undefined && sessions.reveal(sessionId));
     },
   });
@@ -280,7 +280,7 @@ function agentWorker(
 
 async function sessionPlace(model: string | undefined, servers: EditorServers): Promise<SessionPlace> {
   const [cwd, ...additionalDirectories] = foldersOnDisk().map(({ uri }) => uri.fsPath);
-  if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
+  if (cwd === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
   const hermes = { trusted: vscode.workspace.isTrusted, ...(model !== undefined && { model }) };
   const isWanted = vscode.workspace.getConfiguration("hermes").get("mcp.useEditorServers", true);
   // A workspace's own value is left out: its servers need the user's consent.

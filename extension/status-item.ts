@@ -76,18 +76,26 @@ export class StatusItem implements vscode.Disposable {
     vscode.commands.executeCommand("setContext", SET_UP_KEY, true).then(undefined, () => undefined); // only a tick
   }
 
+  #activity(): string {
+    const model = this.#model;
+    if (this.#isRunning) {
+      return model === undefined
+        ? vscode.l10n.t("Hermes is working")
+        : vscode.l10n.t("Hermes is working with {0}", model);
+    }
+    if (!this.#isSetUp) return vscode.l10n.t("Set up a model for Hermes, a coding agent");
+    return model === undefined ? vscode.l10n.t("Hermes is ready") : vscode.l10n.t("Hermes is ready with {0}", model);
+  }
+
   #render(): void {
     const isAsking = this.#waitingCount > 0;
     const running = this.#isRunning;
     const runningIcon = running ? "$(loading~spin)" : "$(sparkle)";
     const model = this.#model === undefined ? "" : ` · ${short(this.#model)}`;
-    const name = this.#isSetUp ? `Hermes${model}` : "Set Up Hermes";
-    this.#item.text = isAsking ? "$(bell-dot) Hermes asks" : `${runningIcon} ${name}`;
+    const name = this.#isSetUp ? `Hermes${model}` : vscode.l10n.t("Set Up Hermes");
+    this.#item.text = isAsking ? `$(bell-dot) ${vscode.l10n.t("Hermes asks")}` : `${runningIcon} ${name}`;
     this.#item.backgroundColor = isAsking ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
-    const withModel = this.#model === undefined ? "" : ` with ${this.#model}`;
-    const ready = this.#isSetUp ? `Hermes is ready${withModel}` : "Set up a model for Hermes, a coding agent";
-    const working = running ? `Hermes is working${withModel}` : ready;
-    const activity = isAsking ? "Hermes is waiting for your answer" : working;
+    const activity = isAsking ? vscode.l10n.t("Hermes is waiting for your answer") : this.#activity();
     this.#item.tooltip = [activity, ...sandboxLines(this.#sandbox)].join("\n");
     this.#item.accessibilityInformation = { label: activity };
   }
@@ -96,7 +104,10 @@ export class StatusItem implements vscode.Disposable {
 function sandboxLines(sandbox: HermesSandbox): readonly string[] {
   if (sandbox === null) return [];
   const { text, advice } = sandbox;
-  return [`Sandbox ${text}.`, ...(advice === undefined ? [] : [`To enable it, ${advice}.`])];
+  return [
+    vscode.l10n.t("Sandbox {0}.", text),
+    ...(advice === undefined ? [] : [vscode.l10n.t("To enable it, {0}.", advice)]),
+  ];
 }
 
 /** Name without its explanation in brackets; the tooltip shows all of it. */

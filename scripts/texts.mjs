@@ -24,12 +24,12 @@ const PROPERTY = /^(title|label|detail|description|tooltip|placeHolder|placehold
 /** Keys of the keyboard, other names of the DOM and of the agent, and a request that the offline interpreter understands. */
 const DOM_NAME =
   /^(Enter|Escape|Tab|Home|End|Backspace|Delete|Arrow\w+( Arrow\w+)*|Macintosh|Files|Run Python|What does this project do\?)$/;
-const SHOWING = /\.(show\w+Message|setStatusBarMessage)$/;
+const SHOWING = /\.(show\w+Message|setStatusBarMessage)$|^withErrorMessage$/;
 
 const VALUE_OPERATORS = ["??", "||", "&&", "+"];
 
 /** Folders whose code is checked. */
-const FOLDERS = ["webview"];
+const FOLDERS = ["extension", "webview"];
 
 const write = process.argv.includes("--write");
 const problems = [...manifestProblems(), ...sourceProblems()];

@@ -101,7 +101,11 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
     const methodsOffered = facts.authMethods ?? [];
     const picked = await vscode.window.showQuickPick(
       methodsOffered.map((method) => ({ label: method.name, detail: method.description ?? "", method })),
-      { title: `Sign In to ${this.title}`, placeHolder: `${this.title} needs a sign-in`, ignoreFocusOut: true },
+      {
+        title: vscode.l10n.t("Sign In to {0}", this.title),
+        placeHolder: vscode.l10n.t("{0} needs a sign-in", this.title),
+        ignoreFocusOut: true,
+      },
     );
     if (picked === undefined) return false;
     const { method } = picked;
@@ -143,12 +147,12 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
 
   async #start(): Promise<Running> {
     this.#lastEnd = undefined;
-    if (!vscode.workspace.isTrusted) throw new Error(`Trust this workspace to use ${this.title}.`);
+    if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("Trust this workspace to use {0}.", this.title));
     const program = this.#program;
     const { command, args, env } = program;
     this.#stderr = "";
     const cwd = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-    if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
+    if (cwd === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
     const process = await startGroup({ command, args, cwd, env: environment(env) }).catch((error: unknown) => {
       throw new Error(this.#startReason(error));
     });
@@ -173,14 +177,27 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
     const connecting = connectForeign(namedSessions(stream, this.name), this.#services);
     if (!(await new Deadline(START_MS).waitFor(connecting))) {
       const limit = `${START_MS / 1000} s`;
-      throw new Error(`${this.title} did not answer within ${limit}. Is \`${this.#program.command}\` an ACP agent?`);
+      throw new Error(
+        vscode.l10n.t(
+          "{0} did not answer within {1}. Is `{2}` an ACP agent?",
+          this.title,
+          limit,
+          this.#program.command,
+        ),
+      );
     }
     const { connection, facts } = await connecting.catch(async (error: unknown) => {
       throw new Error((await this.#endOf(process)) ?? messageOf(error));
     });
     if (facts.protocolVersion !== PROTOCOL_VERSION) {
-      const version = `version ${facts.protocolVersion} of the Agent Client Protocol`;
-      throw new Error(`${this.title} speaks ${version}, and Hermes version ${PROTOCOL_VERSION}. Update ${this.title}.`);
+      throw new Error(
+        vscode.l10n.t(
+          "{0} speaks version {1} of the Agent Client Protocol, and Hermes version {2}. Update {0}.",
+          this.title,
+          facts.protocolVersion,
+          PROTOCOL_VERSION,
+        ),
+      );
     }
     this.#offers = offersOf(facts);
     return { process, connection, facts };
@@ -204,9 +221,12 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   #startReason(error: unknown): string {
     const { command, install } = this.#program;
     const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (!isMissing) return `${this.title} did not start: ${messageOf(error)}`;
-    const step = install === undefined ? "Correct the setting hermes.agents." : `Install it with \`${install}\`.`;
-    return `${this.title} did not start: there is no program ${command}. ${step}`;
+    if (!isMissing) return vscode.l10n.t("{0} did not start: {1}", this.title, messageOf(error));
+    const step =
+      install === undefined
+        ? vscode.l10n.t("Correct the setting hermes.agents.")
+        : vscode.l10n.t("Install it with `{0}`.", install);
+    return vscode.l10n.t("{0} did not start: there is no program {1}. {2}", this.title, command, step);
   }
 
   /** Undefined for a process that runs. */
@@ -217,14 +237,15 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   #endReason(how: string): string {
     const lines = this.#stderr.split("\n").map((line) => line.trim());
     const said = lines.filter((line) => line !== "").slice(-STDERR_LINES);
-    return `${this.title} ended with ${[how, said.join(" | ")].filter((part) => part !== "").join(": ")}. Your next message starts it again.`;
+    const reason = [how, said.join(" | ")].filter((part) => part !== "").join(": ");
+    return vscode.l10n.t("{0} ended with {1}. Your next message starts it again.", this.title, reason);
   }
 
   /** Runs the agent's own sign-in in a terminal; true when it ended well. */
   #signInWithTerminal(method: { readonly args?: string[]; readonly env?: Record<string, string> }): Promise<boolean> {
     const { command, args, env } = this.#program;
     const terminal = vscode.window.createTerminal({
-      name: `Sign In to ${this.title}`,
+      name: vscode.l10n.t("Sign In to {0}", this.title),
       shellPath: command,
       shellArgs: [...args, ...(method.args ?? [])],
       env: { ...env, ...method.env },

@@ -102,7 +102,7 @@ export class AgentWorker implements AgentConnection, vscode.Disposable {
     } catch (error) {
       this.#starting = undefined;
       const message = messageOf(error);
-      this.#changed.fire({ state: "failed", message: `The agent did not start: ${message}` });
+      this.#changed.fire({ state: "failed", message: vscode.l10n.t("The agent did not start: {0}", message) });
       throw error;
     }
   }
@@ -118,11 +118,14 @@ export class AgentWorker implements AgentConnection, vscode.Disposable {
     if (recent.length > RESTARTS_A_MINUTE) {
       this.#changed.fire({
         state: "failed",
-        message: "The agent crashed several times in a row. See the log, or restart the agent.",
+        message: vscode.l10n.t("The agent crashed several times in a row. See the log, or restart the agent."),
       });
       return;
     }
-    this.#changed.fire({ state: "restarting", message: "The agent crashed and was restarted. The session continues." });
+    this.#changed.fire({
+      state: "restarting",
+      message: vscode.l10n.t("The agent crashed and was restarted. The session continues."),
+    });
   }
 
   async #stop(): Promise<void> {

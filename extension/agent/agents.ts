@@ -17,7 +17,7 @@ const PRESETS: readonly AgentProgram[] = [
 
 /** A colon would end the name in the ids of its sessions. */
 const Configured = z.record(
-  z.string().regex(/^[^:]+$/, "an agent's name has no colon"),
+  z.string().regex(/^[^:]+$/, vscode.l10n.t("an agent's name has no colon")),
   z.object({
     command: z.string().min(1),
     args: z.array(z.string()).default([]),
@@ -106,7 +106,8 @@ function configured(): readonly AgentProgram[] {
   const setting = Configured.safeParse(vscode.workspace.getConfiguration("hermes").get("agents", {}));
   if (!setting.success) {
     const [issue] = setting.error.issues;
-    throw new Error(`The setting hermes.agents is invalid: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+    const problem = `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`;
+    throw new Error(vscode.l10n.t("The setting hermes.agents is invalid: {0}", problem));
   }
   return Object.entries(setting.data).map(([name, program]) => ({ name, title: name, ...program }));
 }

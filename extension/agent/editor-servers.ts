@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
 import { type ParseError, parse } from "jsonc-parser";
+import * as vscode from "vscode";
 import * as z from "zod";
 import { hasCode, messageOf } from "../../agent-core/platform/errors.ts";
 
@@ -60,7 +61,7 @@ export class EditorServers {
     for (const [name, raw] of Object.entries({ ...table.safeParse(place.setting).data, ...file.servers })) {
       const server = serverOf(name, raw, place);
       if (typeof server === "object") servers.push(server);
-      else problems.push(`Hermes cannot use VS Code's MCP server ${name}: ${server}.`);
+      else problems.push(vscode.l10n.t("Hermes cannot use VS Code's MCP server {0}: {1}.", name, server));
     }
     this.#problems = problems;
     return servers;
@@ -98,10 +99,13 @@ async function readServers(path: string): Promise<{ readonly servers: object; re
     const errors: ParseError[] = [];
     const parsed = fileSchema.safeParse(parse(text, errors, { allowTrailingComma: true }) ?? {});
     if (parsed.success && errors.length === 0) return { servers: parsed.data.servers, problems: [] };
-    return { servers: {}, problems: [`VS Code's MCP servers are not used: ${path} is not a valid list of servers.`] };
+    return {
+      servers: {},
+      problems: [vscode.l10n.t("VS Code's MCP servers are not used: {0} is not a valid list of servers.", path)],
+    };
   } catch (error) {
     if (hasCode(error, "ENOENT")) return { servers: {}, problems: [] };
-    return { servers: {}, problems: [`VS Code's MCP servers are not used: ${messageOf(error)}`] };
+    return { servers: {}, problems: [vscode.l10n.t("VS Code's MCP servers are not used: {0}", messageOf(error))] };
   }
 }
 
@@ -121,20 +125,23 @@ function serverOf(name: string, raw: unknown, place: ServerPlace): McpServer | s
     });
   const server = asAcp(name, parsed.data, filled);
   const [first] = unknown;
-  return first === undefined ? server : `only VS Code knows the value of ${first}; use \${env:NAME} and set NAME`;
+  return first === undefined
+    ? server
+    : vscode.l10n.t("only VS Code knows the value of {0}; use ${env:NAME} and set NAME", first);
 }
 
 function asAcp(name: string, server: Server, filled: (text: string) => string): McpServer | string {
   const { type, command, args, env, url, headers } = server;
   if (command !== undefined && type !== "http" && type !== "sse") {
     const field = UNSUPPORTED.find((key) => server[key] !== undefined);
-    if (field !== undefined) return `it sets ${field}, which Hermes supports only in its own config.yaml`;
+    if (field !== undefined)
+      return vscode.l10n.t("it sets {0}, which Hermes supports only in its own config.yaml", field);
     const variables = Object.entries(env).flatMap(([key, text]) =>
       text === null ? [] : [{ name: key, value: filled(text) }],
     );
     return { name, command: filled(command), args: args.map(filled), env: variables };
   }
-  if (url === undefined) return "it has neither a command nor a url";
+  if (url === undefined) return vscode.l10n.t("it has neither a command nor a url");
   const values = Object.entries(headers).map(([key, text]) => ({ name: key, value: filled(text) }));
   return { type: type === "sse" ? "sse" : "http", name, url: filled(url), headers: values };
 }

@@ -8,6 +8,7 @@ import {
   RequestError,
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { HermesFaultData, type PromptBlock, steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
@@ -235,7 +236,7 @@ export class ChatSession {
   /** Resolves to the agent's reason when it cannot load the session. */
   async #load(agent: ClientContext, sessionId: string, place: SessionPlace): Promise<string | undefined> {
     const { offers, title } = this.agent;
-    if (!offers.load) return `${title} does not load earlier sessions.`;
+    if (!offers.load) return vscode.l10n.t("{0} does not load earlier sessions.", title);
     this.#options.replace([]);
     this.#begin(sessionId, place.cwd);
     try {
@@ -261,7 +262,7 @@ export class ChatSession {
     } catch (error) {
       if (!needsSignIn(this.agent, error)) throw error;
       if (!(await this.agent.signIn()))
-        throw new Error(`${this.agent.title} needs a sign-in. Send a message to try again.`);
+        throw new Error(vscode.l10n.t("{0} needs a sign-in. Send a message to try again.", this.agent.title));
       return work();
     }
   }
@@ -332,7 +333,11 @@ export class ChatSession {
     try {
       await this.#request((agent, sessionId) => agent.notify(methods.agent.session.cancel, { sessionId }));
     } catch (error) {
-      this.log.push({ kind: "notice", severity: "error", text: `The turn could not be stopped. ${messageOf(error)}` });
+      this.log.push({
+        kind: "notice",
+        severity: "error",
+        text: vscode.l10n.t("The turn could not be stopped. {0}", messageOf(error)),
+      });
     }
   }
 
@@ -352,7 +357,7 @@ export class ChatSession {
   }
 
   async #request<Result>(send: (agent: ClientContext, sessionId: string) => Promise<Result>): Promise<Result> {
-    if (this.#sessionId === undefined) throw new Error("The session is not open.");
+    if (this.#sessionId === undefined) throw new Error(vscode.l10n.t("The session is not open."));
     return send(await this.agent.agent(), this.#sessionId);
   }
 

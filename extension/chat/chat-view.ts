@@ -1,5 +1,5 @@
 /** The side bar's view with its panel, and the number of requests and edits that wait for the user. */
-import type * as vscode from "vscode";
+import * as vscode from "vscode";
 import { type PageParts, servePage } from "./panel-page.ts";
 
 export class ChatView implements vscode.WebviewViewProvider {
@@ -30,6 +30,7 @@ export class ChatView implements vscode.WebviewViewProvider {
   badge(count: number): void {
     this.#badge = count;
     if (this.#view === undefined) return;
-    this.#view.badge = count > 0 ? { value: count, tooltip: `${count} waiting for your answer` } : undefined;
+    this.#view.badge =
+      count > 0 ? { value: count, tooltip: vscode.l10n.t("{0} waiting for your answer", count) } : undefined;
   }
 }

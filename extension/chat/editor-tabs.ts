@@ -96,7 +96,11 @@ const TITLE_CHARS = 40;
 const ICONS = { idle: "sparkle", working: "loading~spin", asks: "bell-dot", done: "pass" } as const;
 
 /** A screen reader reads the state from the title. */
-const STATES = { working: "working", asks: "asks", done: "done" } as const satisfies Record<SessionActivity, string>;
+const STATES: Readonly<Record<SessionActivity, string>> = {
+  working: vscode.l10n.t("working"),
+  asks: vscode.l10n.t("asks"),
+  done: vscode.l10n.t("done"),
+};
 
 function titleOf({ title = UNTITLED }: ChatSession, state: SessionActivity | undefined): string {
   const short = title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS - 1).trimEnd()}…` : title;

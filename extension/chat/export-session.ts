@@ -7,13 +7,21 @@ import type { AgentWorker } from "../agent/agent-worker.ts";
 type Form = vscode.QuickPickItem & { readonly format: HermesExport["format"]; readonly extension: string };
 
 const FORMS: readonly Form[] = [
-  { label: "Markdown", description: "To read: messages, tool calls, diffs", format: "markdown", extension: "md" },
-  { label: "JSON", description: "Everything, for programs", format: "json", extension: "json" },
+  {
+    label: "Markdown",
+    description: vscode.l10n.t("To read: messages, tool calls, diffs"),
+    format: "markdown",
+    extension: "md",
+  },
+  { label: "JSON", description: vscode.l10n.t("Everything, for programs"), format: "json", extension: "json" },
 ];
 
 /** Asks in which form and where; nothing happens when the user changes their mind. */
 export async function exportSession(worker: AgentWorker, sessionId: string): Promise<void> {
-  const form = await vscode.window.showQuickPick(FORMS, { title: "Export Session", placeHolder: "In which form?" });
+  const form = await vscode.window.showQuickPick(FORMS, {
+    title: vscode.l10n.t("Export Session"),
+    placeHolder: vscode.l10n.t("In which form?"),
+  });
   if (form === undefined) return;
   const { format, extension, label } = form;
   const agent = await worker.agent();
@@ -22,7 +30,7 @@ export async function exportSession(worker: AgentWorker, sessionId: string): Pro
   const uri = await vscode.window.showSaveDialog({
     ...(folder && { defaultUri: vscode.Uri.joinPath(folder, fileName) }),
     filters: { [label]: [extension] },
-    saveLabel: "Export",
+    saveLabel: vscode.l10n.t("Export"),
   });
   if (uri === undefined) return;
   await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));

@@ -1,4 +1,5 @@
 /** Panels of the window: the side bar's view and any number of editor tabs. Each shows one session. */
+import * as vscode from "vscode";
 import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
 import type { PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "./chat-session.ts";
@@ -23,7 +24,7 @@ export class ChatPanel {
 
   /** The session in the panel. @throws before the first `show`. */
   get shown(): ChatSession {
-    if (this.#shown === undefined) throw new Error("The panel shows no session yet.");
+    if (this.#shown === undefined) throw new Error(vscode.l10n.t("The panel shows no session yet."));
     return this.#shown;
   }
 

@@ -37,7 +37,7 @@ export class SessionExtensions {
     const { id } = act;
     try {
       const sessionId = await openSessionId(panel);
-      if (sessionId === undefined) throw new Error("no session is open");
+      if (sessionId === undefined) throw new Error(vscode.l10n.t("no session is open"));
       const { message } = await call(await this.#worker.agent(), extensionMethods.act, { sessionId, ...act });
       panel.connection.extensionActed({ id, message, isError: false });
     } catch (error) {
@@ -66,7 +66,7 @@ export class SessionExtensions {
     if (place !== "workspaceServers")
       return (await call(await this.#worker.agent(), extensionMethods.places, {}))[place];
     const sessionId = await openSessionId(panel);
-    if (sessionId === undefined) throw new Error("no session is open");
+    if (sessionId === undefined) throw new Error(vscode.l10n.t("no session is open"));
     return (await this.#list(sessionId)).places[place];
   }
 
@@ -105,6 +105,10 @@ async function openPath(uri: vscode.Uri): Promise<void> {
     await vscode.commands.executeCommand("revealFileInOS", uri);
     return;
   }
-  const chosen = await vscode.window.showOpenDialog({ defaultUri: uri, openLabel: "Open File", title: uri.fsPath });
+  const chosen = await vscode.window.showOpenDialog({
+    defaultUri: uri,
+    openLabel: vscode.l10n.t("Open File"),
+    title: uri.fsPath,
+  });
   if (chosen?.[0] !== undefined) await vscode.window.showTextDocument(chosen[0], { preview: true });
 }

@@ -17,7 +17,7 @@ import type { ChatPanel } from "./panels.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Title of a session without a title. */
-const UNTITLED = "Untitled session";
+const UNTITLED = vscode.l10n.t("Untitled session");
 
 const EMPTY: HistoryPage = {
   query: "",

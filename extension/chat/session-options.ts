@@ -6,6 +6,7 @@ import {
   type SessionConfigSelectOption,
   type SessionModeState,
 } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 
 /** Id of the option for the modes of an agent without options. No agent's own option has this id. */
 const MODE_OPTION = "hermes:mode";
@@ -80,5 +81,12 @@ function modeOption({ availableModes, currentModeId }: SessionModeState): Sessio
     name,
     description: description ?? null,
   }));
-  return { id: MODE_OPTION, name: "Mode", category: "mode", type: "select", currentValue: currentModeId, options };
+  return {
+    id: MODE_OPTION,
+    name: vscode.l10n.t("Mode"),
+    category: "mode",
+    type: "select",
+    currentValue: currentModeId,
+    options,
+  };
 }

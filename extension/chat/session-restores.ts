@@ -51,9 +51,9 @@ export class SessionRestores {
   async showChanges(position: number): Promise<void> {
     const { files } = await this.#preview(position, true);
     const changes = files.filter((file) => file.leftAlone === undefined && file.text !== undefined);
-    if (changes.length === 0) throw new Error("no text of a file would change");
+    if (changes.length === 0) throw new Error(vscode.l10n.t("no text of a file would change"));
     await this.#documents.show(
-      "Restore",
+      vscode.l10n.t("Restore"),
       changes.map(({ path, text = null, change }) => ({ path, text, isThere: change !== "recreate" })),
     );
   }
@@ -100,7 +100,7 @@ export class SessionRestores {
 
   #sessionId(): string {
     const { sessionId } = this.#panel.shown;
-    if (sessionId === undefined) throw new Error("no session is open");
+    if (sessionId === undefined) throw new Error(vscode.l10n.t("no session is open"));
     return sessionId;
   }
 }

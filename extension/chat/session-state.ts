@@ -1,5 +1,6 @@
 /** Life of one session as a pure reducer: each event gives the next state and the effects to run. */
 import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 import { type Attachment, attachmentOf } from "../../agent-core/protocol/attachments.ts";
 import { HermesRewoundMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
@@ -147,7 +148,7 @@ function stepLife(
 }
 
 function opened(state: SessionState, loadError: string | undefined): Step {
-  const notices = loadError === undefined ? [] : [error(`The session cannot be opened: ${loadError}`)];
+  const notices = loadError === undefined ? [] : [error(vscode.l10n.t("The session cannot be opened: {0}", loadError))];
   const { turn } = state;
   const next: SessionState = { ...state, phase: "open" };
   if (turn.kind !== "starting") {
@@ -237,7 +238,7 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
       const { position, restored } = event;
       if (state.phase !== "open") return [state, shown(restored)];
       if (state.turn.kind !== "idle") {
-        const text = "Stop the running turn before you edit an earlier message.";
+        const text = vscode.l10n.t("Stop the running turn before you edit an earlier message.");
         return [state, [...shown(restored), notice("warning", text)]];
       }
       const rewind: SessionEffect = {
@@ -252,7 +253,7 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
       return [next, [{ type: "emit", event: { kind: "rewind", position } }, ...shown(restored), ...effects]];
     }
     case "rewind-failed": {
-      const failed = error(`The message cannot be sent again. ${event.message}`);
+      const failed = error(vscode.l10n.t("The message cannot be sent again. {0}", event.message));
       return [{ ...state, turn: { kind: "idle" } }, [...shown(event.restored), failed]];
     }
   }
@@ -296,7 +297,7 @@ function stepQueue(state: SessionState, event: QueueEvent): Step {
       const back: SessionState = { ...state, queue: queue.unsteer(state.queue, event.id) };
       // The turn ended before it took the message.
       if (back.turn.kind === "idle" && back.canContinue) return sendNext(back);
-      const text = "The message could not be sent into the running turn and waits in the queue.";
+      const text = vscode.l10n.t("The message could not be sent into the running turn and waits in the queue.");
       return [back, [notice("warning", `${text} ${event.message}`)]];
     }
   }

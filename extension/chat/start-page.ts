@@ -90,35 +90,37 @@ async function suggestions(): Promise<readonly Suggestion[]> {
 function reviewOf(changes: number): Suggestion {
   return {
     icon: "git-compare",
-    label: "Review my changes",
-    detail: changes === 1 ? "1 changed file" : `${changes} changed files`,
+    label: vscode.l10n.t("Review my changes"),
+    detail: changes === 1 ? vscode.l10n.t("1 changed file") : vscode.l10n.t("{0} changed files", changes),
     prompt: reviewPrompt,
-    attachments: [{ kind: "changes", label: "Changes" }],
+    attachments: [{ kind: "changes", label: vscode.l10n.t("Changes") }],
   };
 }
 
 function fixOf(errors: number, files: readonly ProblemFile[]): Suggestion {
   return {
     icon: "error",
-    label: errors === 1 ? "Fix the problem" : `Fix the ${errors} problems`,
-    detail: files.length === 1 ? (files[0]?.label ?? "") : `in ${files.length} files`,
-    prompt: "Fix the attached problems. Find the cause of each, and change no more than it needs.",
-    attachments: [{ kind: "problems", label: "Problems" }],
+    label: errors === 1 ? vscode.l10n.t("Fix the problem") : vscode.l10n.t("Fix the {0} problems", errors),
+    detail: files.length === 1 ? (files[0]?.label ?? "") : vscode.l10n.t("in {0} files", files.length),
+    prompt: vscode.l10n.t("Fix the attached problems. Find the cause of each, and change no more than it needs."),
+    attachments: [{ kind: "problems", label: vscode.l10n.t("Problems") }],
   };
 }
 
 const RUN_TESTS: Suggestion = {
   icon: "beaker",
-  label: "Run the tests and fix what fails",
+  label: vscode.l10n.t("Run the tests and fix what fails"),
   detail: "",
-  prompt: "Run the tests of this project. If some fail, find the cause, fix it and run them again.",
+  prompt: vscode.l10n.t("Run the tests of this project. If some fail, find the cause, fix it and run them again."),
 };
 
 const EXPLAIN: Suggestion = {
   icon: "book",
-  label: "Explain this project",
+  label: vscode.l10n.t("Explain this project"),
   detail: "",
-  prompt: "Explain this project: its purpose, its parts and how they work together, and where I should start reading.",
+  prompt: vscode.l10n.t(
+    "Explain this project: its purpose, its parts and how they work together, and where I should start reading.",
+  ),
 };
 
 async function changedFiles(): Promise<number> {

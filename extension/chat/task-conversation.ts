@@ -1,5 +1,6 @@
 /** Conversation of a sub-agent that the panel shows: its end at first, then what is new, and earlier pages. */
 import type { ClientContext, SessionUpdate } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { delegationMethods } from "../../agent-core/protocol/delegation.ts";
 import { call } from "../../agent-core/protocol/method.ts";
@@ -85,14 +86,14 @@ export class TaskConversation {
       );
       if (reset || events.length > 0) this.#post(shown, events, reset);
     } catch (error) {
-      const text = `The conversation cannot be read. ${messageOf(error)}`;
+      const text = vscode.l10n.t("The conversation cannot be read. {0}", messageOf(error));
       if (shown === this.#shown) this.#post(shown, [{ kind: "notice", severity: "error", text }], reset);
     }
   }
 
   async #page(child: string, before?: number): Promise<HermesEarlierPage> {
     const { sessionId } = this.#ports.shown();
-    if (sessionId === undefined) throw new Error("The session is not open.");
+    if (sessionId === undefined) throw new Error(vscode.l10n.t("The session is not open."));
     const page = { sessionId, child, ...(before !== undefined && { before }) };
     return call(await this.#ports.agent(), delegationMethods.transcript, page);
   }

@@ -1,5 +1,7 @@
 /** Follows the turns of every session: lines in the log, and a notice at the end of a turn that the user does not see. */
+
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 import type { ChatSession } from "./chat-session.ts";
 import type { SessionEvent } from "./session-state.ts";
 
@@ -90,7 +92,11 @@ export class TurnWatch {
     if (setting === "hidden" && this.#ports.isInSight(sessionId)) return;
     const title = this.#titles.get(session);
     const subject = title === undefined ? "Hermes" : `Hermes: “${title}”`;
-    this.#ports.show(sessionId, `${subject} ${error === undefined ? "has finished." : `has stopped. ${error}`}`);
+    const text =
+      error === undefined
+        ? vscode.l10n.t("{0} has finished.", subject)
+        : vscode.l10n.t("{0} has stopped. {1}", subject, error);
+    this.#ports.show(sessionId, text);
   }
 
   #observeUpdate(session: WatchedSession, update: SessionUpdate): void {

@@ -10,8 +10,8 @@ type Item = vscode.QuickPickItem & { run?(): unknown };
 /** Starts a session with the chosen agent. Later new sessions have the same one. */
 export async function chooseAgent(services: Services): Promise<void> {
   const picked = await vscode.window.showQuickPick(itemsOf(services), {
-    title: "Hermes: Choose Agent",
-    placeHolder: "Agent of the next session",
+    title: vscode.l10n.t("Hermes: Choose Agent"),
+    placeHolder: vscode.l10n.t("Agent of the next session"),
     matchOnDescription: true,
   });
   await picked?.run?.();
@@ -24,10 +24,14 @@ function itemsOf(services: Services): readonly Item[] {
     agents.choose(name);
     return showNewSession(services);
   };
-  const hermes = { label: `${mark(shown === undefined)}Hermes`, description: "built in", run: start(undefined) };
+  const hermes = {
+    label: `${mark(shown === undefined)}Hermes`,
+    description: vscode.l10n.t("built in"),
+    run: start(undefined),
+  };
   const settings = {
-    label: "$(gear) Add an Agent…",
-    description: "name, command, arguments and environment, in the settings",
+    label: `$(gear) ${vscode.l10n.t("Add an Agent…")}`,
+    description: vscode.l10n.t("name, command, arguments and environment, in the settings"),
     run: () => vscode.commands.executeCommand("workbench.action.openSettings", "hermes.agents"),
   };
   try {
@@ -36,14 +40,18 @@ function itemsOf(services: Services): readonly Item[] {
     const missing = others.filter(({ isInstalled }) => !isInstalled).map(installable);
     return [
       hermes,
-      ...section("Other agents", there),
-      ...section("Not installed", missing),
+      ...section(vscode.l10n.t("Other agents"), there),
+      ...section(vscode.l10n.t("Not installed"), missing),
       ...section("", [settings]),
     ];
   } catch (error) {
     return [
       hermes,
-      { label: "$(error) The list of agents cannot be read", detail: messageOf(error), run: settings.run },
+      {
+        label: `$(error) ${vscode.l10n.t("The list of agents cannot be read")}`,
+        detail: messageOf(error),
+        run: settings.run,
+      },
     ];
   }
 }
@@ -56,7 +64,7 @@ function ready({ program }: AgentChoice, shown: string | undefined, start: (name
 /** Opens a terminal with the command; the user runs it. */
 function installable({ program: { title, install = "" } }: AgentChoice): Item {
   const run = (): void => {
-    const terminal = vscode.window.createTerminal(`Install ${title}`);
+    const terminal = vscode.window.createTerminal(vscode.l10n.t("Install {0}", title));
     terminal.show();
     terminal.sendText(install, false);
   };

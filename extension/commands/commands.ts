@@ -1,4 +1,5 @@
 /** The palette commands, by id. Each also needs its entry in package.json. */
+import * as vscode from "vscode";
 import { withErrorMessage } from "../chat/with-error-message.ts";
 import { chooseModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
@@ -79,9 +80,11 @@ export const commands: CommandTable = {
   "hermes.openMemory": ({ worker }) => openMemory(worker, "memory"),
   "hermes.openUserProfile": ({ worker }) => openMemory(worker, "user"),
   "hermes.openConfig": ({ extensions, panels }) =>
-    withErrorMessage("config.yaml cannot be opened", () => extensions.openPlace(panels.active, "config")),
+    withErrorMessage(vscode.l10n.t("config.yaml cannot be opened"), () =>
+      extensions.openPlace(panels.active, "config"),
+    ),
   "hermes.openSkills": ({ extensions, panels }) =>
-    withErrorMessage("The skills cannot be opened", () => extensions.openPlace(panels.active, "skills")),
+    withErrorMessage(vscode.l10n.t("The skills cannot be opened"), () => extensions.openPlace(panels.active, "skills")),
   "hermes.manageGrants": manageGrants,
   "hermes.connectEditor": connectEditor,
   "hermes.restartAgent": ({ worker }) => worker.restart(),

@@ -12,7 +12,7 @@ const IS_WRITING = "hermes.isWritingCommitMessage";
 /** Number of earlier messages that show the style. */
 const EARLIER_COMMITS = 10;
 
-const USE = "Use Hermes' Message";
+const USE = vscode.l10n.t("Use Hermes' Message");
 
 let writing: AbortController | undefined;
 
@@ -23,7 +23,7 @@ export async function writeCommitMessage(services: Services, view?: unknown): Pr
   writing = request;
   void vscode.commands.executeCommand("setContext", IS_WRITING, true);
   try {
-    await withErrorMessage("Hermes wrote no commit message", async () => {
+    await withErrorMessage(vscode.l10n.t("Hermes wrote no commit message"), async () => {
       const repository = await chooseRepository(view);
       if (repository === undefined) return;
       const show = () => writeInto(repository, services, request.signal);
@@ -45,7 +45,7 @@ async function writeInto(repository: GitRepository, services: Services, signal: 
   const { inputBox, state } = repository;
   const before = inputBox.value;
   const diff = await commitDiff(repository);
-  if (diff.trim() === "") throw new Error("there are no changes to commit.");
+  if (diff.trim() === "") throw new Error(vscode.l10n.t("there are no changes to commit."));
   const model = services.sessions.shown.option("model")?.currentValue ?? services.models.chosen;
   const request = {
     diff: diff.slice(0, MAX_SENT_DIFF_CHARS),

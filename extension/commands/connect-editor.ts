@@ -12,16 +12,19 @@ import { type AgentCommand, addAgent, type OtherEditor, otherEditors } from "./e
 /** Oldest Node that the agent runs on. */
 const OLDEST_NODE = 22;
 
-const COPY = "Copy Settings";
-const ADD = "Add to File";
-const SET_UP = "Set Up a Key";
+const COPY = vscode.l10n.t("Copy Settings");
+const ADD = vscode.l10n.t("Add to File");
+const SET_UP = vscode.l10n.t("Set Up a Key");
 
 export async function connectEditor({ launcher }: Services): Promise<void> {
   const items = otherEditors.map((editor) => ({ label: editor.name, detail: editor.place, editor }));
-  const title = "Connect Another Editor";
-  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder: "Editor that uses Hermes" });
+  const title = vscode.l10n.t("Connect Another Editor");
+  const chosen = await vscode.window.showQuickPick(items, {
+    title,
+    placeHolder: vscode.l10n.t("Editor that uses Hermes"),
+  });
   if (chosen === undefined) return;
-  await withErrorMessage("The editor was not connected", async () => {
+  await withErrorMessage(vscode.l10n.t("The editor was not connected"), async () => {
     await connect(chosen.editor, await agentCommand(await launcher.write()));
   });
 }
@@ -32,21 +35,29 @@ async function connect(editor: OtherEditor, agent: AgentCommand): Promise<void> 
   const file = isRemote ? undefined : editor.file?.({ home: homedir(), platform: process.platform, env: process.env });
   const settings = editor.settings(agent);
   const answer = await vscode.window.showInformationMessage(
-    file === undefined ? `Hermes in ${editor.name}` : `Add Hermes to ${editor.name}?`,
-    { modal: true, detail: `For ${file ?? `the ${editor.place}`}:\n\n${settings}` },
+    file === undefined ? vscode.l10n.t("Hermes in {0}", editor.name) : vscode.l10n.t("Add Hermes to {0}?", editor.name),
+    { modal: true, detail: `${file === undefined ? editor.goal : vscode.l10n.t("For {0}:", file)}\n\n${settings}` },
     ...(file === undefined ? [COPY] : [ADD, COPY]),
   );
   if (answer === undefined) return;
   if (answer === ADD && file !== undefined) await addTo(file, agent);
   else await vscode.env.clipboard.writeText(settings);
-  const done = answer === ADD ? `Hermes was added to ${file}.` : "The settings were copied.";
-  const next = await vscode.window.showInformationMessage(`${done} Keys of VS Code stay in VS Code.`, SET_UP);
+  const done =
+    answer === ADD && file !== undefined
+      ? vscode.l10n.t("Hermes was added to {0}. Keys of VS Code stay in VS Code.", file)
+      : vscode.l10n.t("The settings were copied. Keys of VS Code stay in VS Code.");
+  const next = await vscode.window.showInformationMessage(done, SET_UP);
   if (next === SET_UP) setUpInTerminal(agent);
 }
 
 /** Asks for a provider and a key for all editors, and tests them. */
 function setUpInTerminal({ command, args, env }: AgentCommand): void {
-  const options = { name: "Hermes Setup", shellPath: command, shellArgs: [...args, "--setup"], env: { ...env } };
+  const options = {
+    name: vscode.l10n.t("Hermes Setup"),
+    shellPath: command,
+    shellArgs: [...args, "--setup"],
+    env: { ...env },
+  };
   vscode.window.createTerminal(options).show();
 }
 
@@ -65,7 +76,7 @@ function added(file: string, text: string, agent: AgentCommand): string {
   try {
     return addAgent(text, agent);
   } catch (error) {
-    throw new Error(`${file} was not changed: ${(error as Error).message}`, { cause: error });
+    throw new Error(vscode.l10n.t("{0} was not changed: {1}", file, (error as Error).message), { cause: error });
   }
 }
 

@@ -36,8 +36,8 @@ export async function addTerminalToHermes(services: Services): Promise<void> {
   const text = await selectedInTerminal();
   const attachment: Attachment =
     text === ""
-      ? { kind: "terminal", label: `Terminal: ${name}`, name }
-      : { kind: "text", label: `Selection of ${name}`, text };
+      ? { kind: "terminal", label: vscode.l10n.t("Terminal: {0}", name), name }
+      : { kind: "text", label: vscode.l10n.t("Selection of {0}", name), text };
   await attach(services, [attachment]);
 }
 

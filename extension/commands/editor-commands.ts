@@ -16,19 +16,22 @@ export const writeTests = (services: Services): Promise<void> => askAboutCode(se
 export const documentCode = (services: Services): Promise<void> => askAboutCode(services, documentPrompt);
 
 export const reviewChanges = (services: Services): Promise<void> =>
-  ask(services, reviewPrompt, [{ kind: "changes", label: "Changes" }]);
+  ask(services, reviewPrompt, [{ kind: "changes", label: vscode.l10n.t("Changes") }]);
 
 async function askAboutCode(services: Services, text: string): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (editor !== undefined) return ask(services, text, [await codeAt(editor)]);
-  await vscode.window.showInformationMessage("Hermes: put the cursor into the code first.");
+  await vscode.window.showInformationMessage(vscode.l10n.t("Hermes: put the cursor into the code first."));
 }
 
 /** Starts a turn in the session that the panel shows. While another turn runs, the request waits in the queue. */
 export async function ask(services: Services, text: string, attachments: readonly Attachment[]): Promise<void> {
   const { shown } = services.sessions;
   if (shown.isRunning) {
-    vscode.window.setStatusBarMessage("$(list-ordered) Hermes is busy: the request waits in its queue", STATUS_MS);
+    vscode.window.setStatusBarMessage(
+      `$(list-ordered) ${vscode.l10n.t("Hermes is busy: the request waits in its queue")}`,
+      STATUS_MS,
+    );
   }
   shown.prompt({ text, attachments });
   await showPanel(services, { kind: "compose" });

@@ -1,6 +1,7 @@
 /** Settings with which other editors start this agent. */
 import { join } from "node:path";
 import { applyEdits, type FormattingOptions, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import * as vscode from "vscode";
 
 /** Command line of the agent. */
 export type AgentCommand = {
@@ -20,6 +21,8 @@ export type OtherEditor = {
   readonly name: string;
   /** Place of the settings, for people. */
   readonly place: string;
+  /** The place as the heading of settings that the user adds there. */
+  readonly goal: string;
   readonly settings: (agent: AgentCommand) => string;
   /** File that takes the settings. Undefined for a file that is a program, which the user changes. */
   readonly file?: (folders: UserFolders) => string;
@@ -30,7 +33,8 @@ const NAME = "Hermes";
 export const otherEditors: readonly OtherEditor[] = [
   {
     name: "Zed",
-    place: "settings.json of Zed",
+    place: vscode.l10n.t("settings.json of Zed"),
+    goal: vscode.l10n.t("For the settings.json of Zed:"),
     settings: (agent) => addAgent("{}", agent),
     file: ({ home, platform, env }) =>
       platform === "win32"
@@ -39,12 +43,23 @@ export const otherEditors: readonly OtherEditor[] = [
   },
   {
     name: "JetBrains",
-    place: "acp.json of JetBrains AI Assistant",
+    place: vscode.l10n.t("acp.json of JetBrains AI Assistant"),
+    goal: vscode.l10n.t("For the acp.json of JetBrains AI Assistant:"),
     settings: (agent) => addAgent("{}", agent),
     file: ({ home }) => join(home, ".jetbrains", "acp.json"),
   },
-  { name: "Neovim (CodeCompanion)", place: "Lua configuration of Neovim", settings: codeCompanionSettings },
-  { name: "Emacs (agent-shell)", place: "init file of Emacs", settings: agentShellSettings },
+  {
+    name: "Neovim (CodeCompanion)",
+    place: vscode.l10n.t("Lua configuration of Neovim"),
+    goal: vscode.l10n.t("For the Lua configuration of Neovim:"),
+    settings: codeCompanionSettings,
+  },
+  {
+    name: "Emacs (agent-shell)",
+    place: vscode.l10n.t("init file of Emacs"),
+    goal: vscode.l10n.t("For the init file of Emacs:"),
+    settings: agentShellSettings,
+  },
 ];
 
 /**
@@ -58,10 +73,10 @@ export function addAgent(text: string, { command, args, env }: AgentCommand): st
   const [error] = errors;
   if (error !== undefined) {
     const line = settings.slice(0, error.offset).split("\n").length;
-    throw new Error(`line ${line} is no valid JSON (${printParseErrorCode(error.error)})`);
+    throw new Error(vscode.l10n.t("line {0} is no valid JSON ({1})", line, printParseErrorCode(error.error)));
   }
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
-    throw new Error("it holds no JSON object");
+    throw new Error(vscode.l10n.t("it holds no JSON object"));
   const entry = { type: "custom", command, args, env };
   const edits = modify(settings, ["agent_servers", NAME], entry, { formattingOptions: formattingOf(settings) });
   return applyEdits(settings, edits);

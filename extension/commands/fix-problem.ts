@@ -32,8 +32,8 @@ function quickFixes(uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]):
   const end = Math.max(...diagnostics.map(({ range }) => range.end.line));
   const place: ProblemPlace = { uri: uri.toString(), start, end };
   return [
-    ["Fix with Hermes", "hermes.fixProblem"],
-    ["Explain with Hermes", "hermes.explainProblem"],
+    [vscode.l10n.t("Fix with Hermes"), "hermes.fixProblem"],
+    [vscode.l10n.t("Explain with Hermes"), "hermes.explainProblem"],
   ].map(([title = "", command = ""]) => {
     const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
     action.command = { title, command, arguments: [place] };
@@ -54,14 +54,14 @@ async function askAboutProblems(services: Services, promptFor: PromptFor, given:
   const uri = place && vscode.Uri.parse(place.uri, true);
   const all = uri === undefined ? [] : vscode.languages.getDiagnostics(uri);
   if (place === undefined || uri === undefined || all.length === 0) {
-    await vscode.window.showInformationMessage("Hermes: the active file has no problems.");
+    await vscode.window.showInformationMessage(vscode.l10n.t("Hermes: the active file has no problems."));
     return;
   }
   const here = all.filter(({ range: { start, end } }) => start.line <= place.end && end.line >= place.start);
   const problems = here.length > 0 ? here : all;
   const path = vscode.workspace.asRelativePath(uri);
   const quoted = problems.slice(0, QUOTED_PROBLEMS).map((problem) => problemLine(path, problem));
-  const rest: Attachment = { kind: "problems", uri: place.uri, label: `Problems of ${path}` };
+  const rest: Attachment = { kind: "problems", uri: place.uri, label: vscode.l10n.t("Problems of {0}", path) };
   const code = await codeOf(uri, here);
   await ask(services, promptFor(quoted), problems.length > quoted.length ? [code, rest] : [code]);
 }

@@ -35,19 +35,21 @@ export async function chooseRepository(view: unknown): Promise<GitRepository | u
   const extension = vscode.extensions.getExtension<GitExtension>("vscode.git");
   const git = await extension?.activate();
   if (git?.enabled !== true)
-    throw new Error("VS Code's Git extension is disabled. Enable it and the setting git.enabled.");
+    throw new Error(vscode.l10n.t("VS Code's Git extension is disabled. Enable it and the setting git.enabled."));
   const api = git.getAPI(1);
   const { repositories } = api;
   const place = rootOf(view) ?? vscode.window.activeTextEditor?.document.uri;
   const here = place && api.getRepository(place);
   if (here) return here;
-  if (repositories.length === 0) throw new Error("No git repository is open. Open a folder that has one.");
+  if (repositories.length === 0)
+    throw new Error(vscode.l10n.t("No git repository is open. Open a folder that has one."));
   if (repositories.length === 1) return repositories[0];
   const items = repositories.map((repository) => ({
     label: vscode.workspace.asRelativePath(repository.rootUri, true),
     repository,
   }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: "Repository of the commit" }))?.repository;
+  return (await vscode.window.showQuickPick(items, { placeHolder: vscode.l10n.t("Repository of the commit") }))
+    ?.repository;
 }
 
 function rootOf(view: unknown): vscode.Uri | undefined {
@@ -59,7 +61,7 @@ function rootOf(view: unknown): vscode.Uri | undefined {
 export async function changesSinceCommit(): Promise<string> {
   const git = await vscode.extensions.getExtension<GitExtension>("vscode.git")?.activate();
   const repositories = git?.enabled === true ? git.getAPI(1).repositories : [];
-  if (repositories.length === 0) throw new Error("no git repository is open");
+  if (repositories.length === 0) throw new Error(vscode.l10n.t("no git repository is open"));
   const diffs = repositories.flatMap((repository) => [repository.diff(true), otherChanges(repository)]);
   return (await Promise.all(diffs)).join("");
 }

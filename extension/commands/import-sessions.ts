@@ -7,30 +7,40 @@ import type { Services } from "../services.ts";
 type Source = vscode.QuickPickItem & { readonly isHome: boolean };
 
 const SOURCES: readonly Source[] = [
-  { label: "Hermes' home", description: "state.db in HERMES_HOME, or in ~/.hermes", isHome: true },
-  { label: "Another state.db…", description: "From another home, or a copy", isHome: false },
+  {
+    label: vscode.l10n.t("Hermes' home"),
+    description: vscode.l10n.t("state.db in HERMES_HOME, or in ~/.hermes"),
+    isHome: true,
+  },
+  {
+    label: vscode.l10n.t("Another state.db…"),
+    description: vscode.l10n.t("From another home, or a copy"),
+    isHome: false,
+  },
 ];
 
-const SHOW = "Show Sessions";
-const AGAIN = "Import Deleted Too";
+const SHOW = vscode.l10n.t("Show Sessions");
+const AGAIN = vscode.l10n.t("Import Deleted Too");
 
 /** Imports the sessions of an original Hermes home, with progress, and offers to show them. */
 export async function importSessions(services: Services): Promise<void> {
   const source = await vscode.window.showQuickPick(SOURCES, {
-    title: "Import Sessions",
-    placeHolder: "Reads the sessions of the original Hermes Agent without changing them",
+    title: vscode.l10n.t("Import Sessions"),
+    placeHolder: vscode.l10n.t("Reads the sessions of the original Hermes Agent without changing them"),
   });
   if (source === undefined) return;
   const file = source.isHome ? undefined : await chooseFile();
   if (!source.isHome && file === undefined) return;
-  await withErrorMessage("Nothing was imported", () => runImport(services, file === undefined ? {} : { path: file }));
+  await withErrorMessage(vscode.l10n.t("Nothing was imported"), () =>
+    runImport(services, file === undefined ? {} : { path: file }),
+  );
 }
 
 async function chooseFile(): Promise<string | undefined> {
   const chosen = await vscode.window.showOpenDialog({
-    title: "Import Sessions",
-    openLabel: "Import",
-    filters: { "Hermes sessions": ["db"], "All files": ["*"] },
+    title: vscode.l10n.t("Import Sessions"),
+    openLabel: vscode.l10n.t("Import"),
+    filters: { [vscode.l10n.t("Hermes sessions")]: ["db"], [vscode.l10n.t("All files")]: ["*"] },
   });
   return chosen?.[0]?.fsPath;
 }
@@ -39,12 +49,18 @@ async function runImport(services: Services, request: HermesImport): Promise<voi
   const { worker, sessionListChanges } = services;
   const agent = await worker.agent();
   const { summary, deleted } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: "Hermes is importing sessions", cancellable: true },
+    {
+      location: vscode.ProgressLocation.Notification,
+      title: vscode.l10n.t("Hermes is importing sessions"),
+      cancellable: true,
+    },
     async (progress, token) => {
       const cancellation = new AbortController();
       const listeners = vscode.Disposable.from(
         token.onCancellationRequested(() => cancellation.abort()),
-        sessionListChanges.onDidImport(({ done, total }) => progress.report({ message: `${done} of ${total}` })),
+        sessionListChanges.onDidImport(({ done, total }) =>
+          progress.report({ message: vscode.l10n.t("{0} of {1}", done, total) }),
+        ),
       );
       const { signal: cancellationSignal } = cancellation;
       try {
@@ -56,6 +72,8 @@ async function runImport(services: Services, request: HermesImport): Promise<voi
   );
   const answer = await vscode.window.showInformationMessage(summary, SHOW, ...(deleted > 0 ? [AGAIN] : []));
   if (answer === AGAIN)
-    await withErrorMessage("Nothing was imported", () => runImport(services, { ...request, again: true }));
+    await withErrorMessage(vscode.l10n.t("Nothing was imported"), () =>
+      runImport(services, { ...request, again: true }),
+    );
   if (answer === SHOW) await vscode.commands.executeCommand("hermes.showHistory");
 }

@@ -12,7 +12,7 @@ const IS_EDITING = "hermes.isEditingInline";
 /** Part of an answer that a notification shows. Characters. */
 const ANSWER_CHARS = 400;
 
-const SHOW = "Show Session";
+const SHOW = vscode.l10n.t("Show Session");
 
 type RunningEdit = { readonly uri: vscode.Uri; line: number; readonly session: ChatSession; progress: InlineProgress };
 
@@ -42,21 +42,26 @@ export class InlineEdits implements vscode.Disposable {
   async start(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (editor === undefined) {
-      await vscode.window.showInformationMessage("Hermes: put the cursor into the code first.");
+      await vscode.window.showInformationMessage(vscode.l10n.t("Hermes: put the cursor into the code first."));
       return;
     }
     const { document, selection } = editor;
     const lines = linesAt(editor);
     const cursor = `${vscode.workspace.asRelativePath(document.uri)}:${selection.active.line + 1}`;
     const instruction = await vscode.window.showInputBox({
-      title: `Edit with Hermes at ${cursor}`,
-      prompt: "The edit appears in the file, where you keep or undo it. Hermes also answers questions here.",
-      placeHolder: "What to change here",
+      title: vscode.l10n.t("Edit with Hermes at {0}", cursor),
+      prompt: vscode.l10n.t(
+        "The edit appears in the file, where you keep or undo it. Hermes also answers questions here.",
+      ),
+      placeHolder: vscode.l10n.t("What to change here"),
       ignoreFocusOut: true,
     });
     if (instruction === undefined || instruction.trim() === "") return;
     const attachment = await lines;
-    const text = inlinePrompt(instruction, selection.isEmpty ? `line ${cursor}` : `the lines ${attachment.label}`);
+    const text = inlinePrompt(
+      instruction,
+      selection.isEmpty ? vscode.l10n.t("line {0}", cursor) : vscode.l10n.t("the lines {0}", attachment.label),
+    );
     const session = this.#sessions.startInBackground({ text, attachments: [attachment] });
     await this.#follow({ uri: document.uri, line: selection.start.line, session, progress: STARTING });
   }
@@ -83,7 +88,7 @@ export class InlineEdits implements vscode.Disposable {
     });
     // The lens is not there for users who have switched lenses off.
     const location = vscode.ProgressLocation.Window;
-    await vscode.window.withProgress({ location, title: "Hermes edits at the cursor" }, () => ended);
+    await vscode.window.withProgress({ location, title: vscode.l10n.t("Hermes edits at the cursor") }, () => ended);
     this.#running.delete(edit);
     this.#refresh();
     await this.#report(edit);
@@ -102,7 +107,11 @@ export class InlineEdits implements vscode.Disposable {
       const title = `$(loading~spin) Hermes: ${edit.progress.step}`;
       return [
         new vscode.CodeLens(place, { title, command: "hermes.showSession", arguments: [sessionId] }),
-        new vscode.CodeLens(place, { title: "Stop", command: "hermes.stopInlineEdit", arguments: [sessionId] }),
+        new vscode.CodeLens(place, {
+          title: vscode.l10n.t("Stop"),
+          command: "hermes.stopInlineEdit",
+          arguments: [sessionId],
+        }),
       ];
     });
   }
@@ -125,12 +134,12 @@ export class InlineEdits implements vscode.Disposable {
       this.#sessions.acknowledge(session);
       return;
     }
-    const text = answer.trim() === "" ? "there was nothing to change." : answer.trim();
+    const text = answer.trim() === "" ? vscode.l10n.t("there was nothing to change.") : answer.trim();
     const shown = text.length > ANSWER_CHARS ? `${text.slice(0, ANSWER_CHARS)}…` : text;
     const answered =
       failure === undefined
         ? await vscode.window.showInformationMessage(`Hermes: ${shown}`, SHOW)
-        : await vscode.window.showErrorMessage(`Hermes could not edit: ${failure}`, SHOW);
+        : await vscode.window.showErrorMessage(vscode.l10n.t("Hermes could not edit: {0}", failure), SHOW);
     if (answered === SHOW && session.sessionId !== undefined) this.#sessions.reveal(session.sessionId);
   }
 }

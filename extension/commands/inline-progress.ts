@@ -1,4 +1,5 @@
 import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 
 /** State of an edit at the cursor, for people. */
@@ -11,7 +12,7 @@ export type InlineProgress = {
   readonly end?: Extract<PanelEvent, { kind: "turn-end" }>;
 };
 
-export const STARTING: InlineProgress = { step: "starting", answer: "", hasEdited: false };
+export const STARTING: InlineProgress = { step: vscode.l10n.t("starting"), answer: "", hasEdited: false };
 
 /** Progress after an event of the session. */
 export function inlineProgress(before: InlineProgress, event: PanelEvent): InlineProgress {
@@ -20,10 +21,10 @@ export function inlineProgress(before: InlineProgress, event: PanelEvent): Inlin
   const { update } = event;
   switch (update.sessionUpdate) {
     case "agent_thought_chunk":
-      return { ...before, step: "thinking" };
+      return { ...before, step: vscode.l10n.t("thinking") };
     case "agent_message_chunk": {
       const text = update.content.type === "text" ? update.content.text : "";
-      return { ...before, step: "answering", answer: before.answer + text };
+      return { ...before, step: vscode.l10n.t("answering"), answer: before.answer + text };
     }
     case "tool_call":
     case "tool_call_update": {

@@ -8,9 +8,9 @@ type Item = vscode.QuickPickItem & { readonly grantId?: string };
 
 const REVOKE: vscode.QuickInputButton = {
   iconPath: new vscode.ThemeIcon("trash"),
-  tooltip: "Revoke: Hermes asks again",
+  tooltip: vscode.l10n.t("Revoke: Hermes asks again"),
 };
-const LASTING = { session: "This session", always: "Always" } as const;
+const LASTING = { session: vscode.l10n.t("This session"), always: vscode.l10n.t("Always") } as const;
 
 export async function manageGrants({ sessions, worker, log }: Services): Promise<void> {
   await sessions.shown.open();
@@ -18,8 +18,8 @@ export async function manageGrants({ sessions, worker, log }: Services): Promise
   if (sessionId === undefined) return;
   const agent = await worker.agent();
   const list = vscode.window.createQuickPick<Item>();
-  list.title = "What Hermes May Do Without Asking";
-  list.placeholder = "Select the trash icon of an entry to revoke it";
+  list.title = vscode.l10n.t("What Hermes May Do Without Asking");
+  list.placeholder = vscode.l10n.t("Select the trash icon of an entry to revoke it");
   const refresh = async (): Promise<void> => {
     const { grants } = await call(agent, settingsMethods.grants, { sessionId });
     list.items = grants.length === 0 ? [NOTHING] : grants.map(itemOf);
@@ -32,7 +32,7 @@ export async function manageGrants({ sessions, worker, log }: Services): Promise
     if (item.grantId === undefined) return;
     revoke(item.grantId).catch((error: unknown) => {
       log.error(String(error));
-      vscode.window.showErrorMessage(`Hermes could not revoke the permission. ${String(error)}`);
+      vscode.window.showErrorMessage(vscode.l10n.t("Hermes could not revoke the permission. {0}", String(error)));
     });
   });
   list.onDidHide(() => list.dispose());
@@ -43,8 +43,8 @@ export async function manageGrants({ sessions, worker, log }: Services): Promise
 }
 
 const NOTHING: Item = {
-  label: "No lasting permissions",
-  detail: "Hermes asks each time it needs your approval.",
+  label: vscode.l10n.t("No lasting permissions"),
+  detail: vscode.l10n.t("Hermes asks each time it needs your approval."),
   alwaysShow: true,
 };
 

@@ -11,7 +11,7 @@ type MemoryFile = HermesMemory["files"][number];
 const DIVIDER = /^§[ \t]*$/;
 
 export function openMemory(worker: AgentWorker, target: MemoryFile["target"]): Promise<void> {
-  return withErrorMessage("The memory cannot be opened", async () => {
+  return withErrorMessage(vscode.l10n.t("The memory cannot be opened"), async () => {
     const path = (await filesOf(worker)).find((file) => file.target === target)?.path;
     if (path === undefined) return;
     const uri = vscode.Uri.file(path);

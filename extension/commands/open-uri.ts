@@ -2,7 +2,7 @@
  * Links to Hermes from outside of VS Code: `vscode://hermes-agent.hermes-vscode/…`. Any web page can open such a link, so a
  * link only shows something: a prompt goes into the composer, and the user sends it.
  */
-import type * as vscode from "vscode";
+import * as vscode from "vscode";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
 
@@ -21,22 +21,25 @@ export function commandOfUri({ path, query }: Pick<vscode.Uri, "path" | "query">
   switch (path) {
     case "/ask": {
       const text = parameters.get("prompt") ?? "";
-      if (text.trim() === "") return "it has no prompt";
-      if (text.length > MAX_PROMPT_CHARS) return `its prompt has more than ${MAX_PROMPT_CHARS} characters`;
+      if (text.trim() === "") return vscode.l10n.t("it has no prompt");
+      if (text.length > MAX_PROMPT_CHARS)
+        return vscode.l10n.t("its prompt has more than {0} characters", MAX_PROMPT_CHARS);
       return { kind: "compose", text: visibleText(text) };
     }
     case "/new":
       return { kind: "new-session" };
     case "/session": {
       const sessionId = parameters.get("id") ?? "";
-      return SESSION_ID.test(sessionId) ? { kind: "open-session", sessionId } : "it has no valid id of a session";
+      return SESSION_ID.test(sessionId)
+        ? { kind: "open-session", sessionId }
+        : vscode.l10n.t("it has no valid id of a session");
     }
     case "/sessions":
       return { kind: "show-sessions" };
     case "/setup":
       return { kind: "show-setup" };
     default:
-      return `${JSON.stringify(path.slice(0, 80))} is no page of Hermes`;
+      return vscode.l10n.t("{0} is no page of Hermes", JSON.stringify(path.slice(0, 80)));
   }
 }
 
@@ -45,7 +48,9 @@ export function openUris(show: (command: PanelCommand) => unknown, warn: (text: 
   return {
     async handleUri(uri) {
       const command = commandOfUri(uri);
-      await (typeof command === "string" ? warn(`Hermes cannot open this link: ${command}.`) : show(command));
+      await (typeof command === "string"
+        ? warn(vscode.l10n.t("Hermes cannot open this link: {0}.", command))
+        : show(command));
     },
   };
 }

@@ -32,14 +32,14 @@ export async function openReview({ review, opener }: Services, ...args: Args): P
   if (uri) await opener.openDiff(uri, false);
 }
 
-const UNDO_ALL = "Undo All";
+const UNDO_ALL = vscode.l10n.t("Undo All");
 
 /** Asks once for several files. A single file, and each undo, can be redone from the panel. */
 export async function undoAll({ review }: Services): Promise<void> {
   const files = review.files.filter(({ isWaiting }) => !isWaiting).length;
   if (files > 1) {
-    const detail = "Files that Hermes created are deleted. You can redo this from the chat panel.";
-    const question = `Undo all edits of Hermes in ${files} files?`;
+    const detail = vscode.l10n.t("Files that Hermes created are deleted. You can redo this from the chat panel.");
+    const question = vscode.l10n.t("Undo all edits of Hermes in {0} files?", files);
     const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, UNDO_ALL);
     if (answer !== UNDO_ALL) return;
   }

@@ -13,23 +13,27 @@ export function showNewSession(services: Services): Promise<void> {
 export async function exportShownSession({ sessions, worker }: Services): Promise<void> {
   const { sessionId } = sessions.shown;
   if (sessionId !== undefined) return exportSession(worker, sessionId);
-  await vscode.window.showInformationMessage("Hermes: there is no session to export yet.");
+  await vscode.window.showInformationMessage(vscode.l10n.t("Hermes: there is no session to export yet."));
+}
+
+function countText(messages: number): string {
+  return messages === 1 ? vscode.l10n.t("1 message") : vscode.l10n.t("{0} messages", messages);
 }
 
 export async function resumeSession(services: Services): Promise<void> {
   const items = services.history.recent().then((sessions) =>
     sessions.map(({ sessionId, title, updatedAt, isCurrent, messages }) => {
       const facts = [
-        new Date(updatedAt).toLocaleString(),
-        messages === undefined ? undefined : `${messages} ${messages === 1 ? "message" : "messages"}`,
-        isCurrent ? "in the panel" : undefined,
+        new Date(updatedAt).toLocaleString(vscode.env.language),
+        messages === undefined ? undefined : countText(messages),
+        isCurrent ? vscode.l10n.t("in the panel") : undefined,
       ];
       return { sessionId, label: title, description: facts.filter((fact) => fact !== undefined).join(" · ") };
     }),
   );
   const chosen = await vscode.window.showQuickPick(items, {
-    title: "Resume Session",
-    placeHolder: "Sessions of this folder, most recent first",
+    title: vscode.l10n.t("Resume Session"),
+    placeHolder: vscode.l10n.t("Sessions of this folder, most recent first"),
     matchOnDescription: true,
   });
   if (chosen === undefined) return;

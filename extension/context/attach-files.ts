@@ -31,9 +31,9 @@ export async function attachFiles(
 
 async function attachFile(uri: vscode.Uri, within: boolean): Promise<Attachment | string> {
   const label = nameOf(uri);
-  if (uri.scheme !== "file") return `${label} is not attached: it is no file on this machine.`;
+  if (uri.scheme !== "file") return vscode.l10n.t("{0} is not attached: it is no file on this machine.", label);
   if (within && vscode.workspace.getWorkspaceFolder(uri) === undefined) {
-    return `${label} is not attached: it is outside the workspace.`;
+    return vscode.l10n.t("{0} is not attached: it is outside the workspace.", label);
   }
   try {
     const { type, size } = await vscode.workspace.fs.stat(uri);
@@ -41,11 +41,16 @@ async function attachFile(uri: vscode.Uri, within: boolean): Promise<Attachment 
     const mimeType = PICTURES[label.split(".").at(-1)?.toLowerCase() ?? ""];
     if (mimeType === undefined) return { kind: "file", uri: uri.toString(), label };
     if (size > MAX_PICTURE_BYTES) {
-      return `${label} is not attached: a picture may have ${MAX_PICTURE_BYTES / 1e6} MB, and it has ${(size / 1e6).toFixed(1)} MB.`;
+      return vscode.l10n.t(
+        "{0} is not attached: a picture may have {1} MB, and it has {2} MB.",
+        label,
+        MAX_PICTURE_BYTES / 1e6,
+        (size / 1e6).toLocaleString(vscode.env.language, { maximumFractionDigits: 1, minimumFractionDigits: 1 }),
+      );
     }
     const bytes = await vscode.workspace.fs.readFile(uri);
     return { kind: "picture", label, mimeType, data: Buffer.from(bytes).toString("base64") };
   } catch (error) {
-    return `${label} is not attached: ${messageOf(error)}`;
+    return vscode.l10n.t("{0} is not attached: {1}", label, messageOf(error));
   }
 }

@@ -128,9 +128,12 @@ export class MentionSearch implements vscode.Disposable {
   }
 
   #suggested(): readonly MentionItem[] {
-    return this.#ports
-      .suggested()
-      .map((attachment) => ({ attachment, detail: "Active editor", icon: iconOf(attachment), marks: [] }));
+    return this.#ports.suggested().map((attachment) => ({
+      attachment,
+      detail: vscode.l10n.t("Active editor"),
+      icon: iconOf(attachment),
+      marks: [],
+    }));
   }
 
   /** Files in tabs, used last first. */
@@ -165,19 +168,29 @@ export class MentionSearch implements vscode.Disposable {
     const editor = vscode.window.activeTextEditor?.document.uri;
     const ofFile = editor === undefined ? 0 : vscode.languages.getDiagnostics(editor).length;
     return [
-      ...(problems > 0 ? [placeItem({ kind: "problems", label: "Problems" }, `${problems} in the workspace`)] : []),
+      ...(problems > 0
+        ? [
+            placeItem(
+              { kind: "problems", label: vscode.l10n.t("Problems") },
+              vscode.l10n.t("{0} in the workspace", problems),
+            ),
+          ]
+        : []),
       ...(editor !== undefined && ofFile > 0
         ? [
             placeItem(
-              { kind: "problems", label: `Problems in ${nameOf(editor)}`, uri: editor.toString() },
+              { kind: "problems", label: vscode.l10n.t("Problems in {0}", nameOf(editor)), uri: editor.toString() },
               String(ofFile),
             ),
           ]
         : []),
       ...this.#ports.terminals.names.map((name) =>
-        placeItem({ kind: "terminal", label: `Terminal: ${name}`, name }, "Output of the last command"),
+        placeItem(
+          { kind: "terminal", label: vscode.l10n.t("Terminal: {0}", name), name },
+          vscode.l10n.t("Output of the last command"),
+        ),
       ),
-      placeItem({ kind: "changes", label: "Git changes" }, "Since the last commit"),
+      placeItem({ kind: "changes", label: vscode.l10n.t("Git changes") }, vscode.l10n.t("Since the last commit")),
     ];
   }
 
@@ -186,7 +199,10 @@ export class MentionSearch implements vscode.Disposable {
     return sessions
       .filter(({ isCurrent }) => !isCurrent)
       .map(({ sessionId, title, updatedAt }) =>
-        placeItem({ kind: "session", sessionId, label: title }, new Date(updatedAt).toLocaleDateString()),
+        placeItem(
+          { kind: "session", sessionId, label: title },
+          new Date(updatedAt).toLocaleDateString(vscode.env.language),
+        ),
       );
   }
 }

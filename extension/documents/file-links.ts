@@ -74,11 +74,13 @@ export async function openFileLink(href: string): Promise<void> {
     }
     case "outside":
       await vscode.window.showWarningMessage(
-        `Hermes: ${target.path} is outside this workspace, so the link does not open it.`,
+        vscode.l10n.t("Hermes: {0} is outside this workspace, so the link does not open it.", target.path),
       );
       break;
     case "missing":
-      await vscode.window.showWarningMessage(`Hermes: there is no file ${target.path} in this workspace.`);
+      await vscode.window.showWarningMessage(
+        vscode.l10n.t("Hermes: there is no file {0} in this workspace.", target.path),
+      );
       break;
     case "none":
       break;

@@ -67,7 +67,7 @@ function resultOf(
   response: vscode.ChatResponseStream,
 ): vscode.ChatResult {
   if (sessionId !== undefined) {
-    response.button({ command: "hermes.showSession", title: "Open in Hermes", arguments: [sessionId] });
+    response.button({ command: "hermes.showSession", title: vscode.l10n.t("Open in Hermes"), arguments: [sessionId] });
   }
   return {
     ...(message !== undefined && { errorDetails: { message } }),
@@ -87,7 +87,8 @@ function sessionOf(history: vscode.ChatContext["history"]): string | undefined {
 
 /** The chat shows the answer, and one line for each tool call and for each request that waits for the user. */
 function show(event: PanelEvent, response: vscode.ChatResponseStream): void {
-  if (event.kind === "permission" || event.kind === "question") response.progress("Waiting for your answer…");
+  if (event.kind === "permission" || event.kind === "question")
+    response.progress(vscode.l10n.t("Waiting for your answer…"));
   if (event.kind === "notice") response.progress(event.text);
   if (event.kind === "update") showUpdate(event.update, response);
 }

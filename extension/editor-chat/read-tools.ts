@@ -15,8 +15,8 @@ type Worker = Pick<Services["worker"], "agent">;
 type ReadTool = { readonly title: string; run(worker: Worker, input: unknown): Promise<string> };
 
 const tools: Readonly<Record<`hermes_${string}`, ReadTool>> = {
-  hermes_memory: { title: "Read the memory of Hermes", run: readMemory },
-  hermes_past_sessions: { title: "Search past sessions of Hermes", run: searchSessions },
+  hermes_memory: { title: vscode.l10n.t("Read the memory of Hermes"), run: readMemory },
+  hermes_past_sessions: { title: vscode.l10n.t("Search past sessions of Hermes"), run: searchSessions },
 };
 
 /** `worker.agent()` starts the agent. */

@@ -7,15 +7,15 @@ import { enterKey } from "./enter-key.ts";
 
 type Item = vscode.QuickPickItem & { readonly choice?: string };
 
-const SET_KEY: Item = { label: "$(key) Set API Key…", alwaysShow: true };
+const SET_KEY: Item = { label: `$(key) ${vscode.l10n.t("Set API Key…")}`, alwaysShow: true };
 
 /** Resolves to true when the user has chosen a model. */
 export async function chooseModel(services: Services): Promise<boolean> {
   const { sessions, worker, firstRun } = services;
   await sessions.shown.open();
   const picker = vscode.window.createQuickPick<Item>();
-  picker.title = "Hermes: Choose Model";
-  picker.placeholder = "Type a part of the name";
+  picker.title = vscode.l10n.t("Hermes: Choose Model");
+  picker.placeholder = vscode.l10n.t("Type a part of the name");
   picker.matchOnDescription = true;
   picker.busy = true;
   picker.show();

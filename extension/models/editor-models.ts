@@ -9,7 +9,7 @@ import type {
 } from "../../agent-core/protocol/editor-models.ts";
 
 /** VS Code shows this when it asks the user for permission. */
-const JUSTIFICATION = "You chose this model in Hermes, so Hermes sends it your requests.";
+const JUSTIFICATION = vscode.l10n.t("You chose this model in Hermes, so Hermes sends it your requests.");
 
 type Part = HermesChatDelta["parts"][number];
 

@@ -66,31 +66,36 @@ async function useKey(
 ): Promise<void> {
   await services.environment.sync(services.worker);
   if (choice !== undefined) await services.sessions.shown.setConfig("model", choice);
-  showResult(services, check.ok ? check.message : `The key for ${title} was stored without a test.`, choice);
+  showResult(
+    services,
+    check.ok ? check.message : vscode.l10n.t("The key for {0} was stored without a test.", title),
+    choice,
+  );
   await services.firstRun.close();
 }
 
 async function pickProvider(providers: readonly HermesProvider[]): Promise<HermesProvider | undefined> {
   const items = providers.map((provider) => ({
     label: provider.title,
-    description: provider.hasKey ? "a key is set" : "",
+    description: provider.hasKey ? vscode.l10n.t("a key is set") : "",
     provider,
   }));
   const picked = await vscode.window.showQuickPick(items, {
-    title: "Hermes: Set API Key",
-    placeHolder: "Choose a provider",
+    title: vscode.l10n.t("Hermes: Set API Key"),
+    placeHolder: vscode.l10n.t("Choose a provider"),
   });
   return picked?.provider;
 }
 
 async function askAddress(value: string): Promise<string | undefined> {
   const address = await vscode.window.showInputBox({
-    title: "Hermes: address of the endpoint",
-    prompt: "Base URL of an OpenAI-compatible API",
+    title: vscode.l10n.t("Hermes: address of the endpoint"),
+    prompt: vscode.l10n.t("Base URL of an OpenAI-compatible API"),
     placeHolder: "http://127.0.0.1:8000/v1",
     value,
     ignoreFocusOut: true,
-    validateInput: (typed) => (isWebAddress(typed) ? undefined : "The address must begin with http:// or https://"),
+    validateInput: (typed) =>
+      isWebAddress(typed) ? undefined : vscode.l10n.t("The address must begin with http:// or https://"),
   });
   return address?.trim();
 }
@@ -125,10 +130,10 @@ async function askAgain(
   hasAddress: boolean,
 ): Promise<"again" | "store" | "address" | undefined> {
   const answers: readonly (vscode.MessageItem & { readonly step: "again" | "store" | "address" })[] = [
-    ...(refused ? [{ title: "Enter Another Key", step: "again" } as const] : []),
-    ...(!refused && hasAddress ? [{ title: "Enter Another Address", step: "address" } as const] : []),
-    ...(!refused && !hasAddress ? [{ title: "Try Again", step: "again" } as const] : []),
-    ...(refused ? [] : [{ title: "Store Anyway", step: "store" } as const]),
+    ...(refused ? [{ title: vscode.l10n.t("Enter Another Key"), step: "again" } as const] : []),
+    ...(!refused && hasAddress ? [{ title: vscode.l10n.t("Enter Another Address"), step: "address" } as const] : []),
+    ...(!refused && !hasAddress ? [{ title: vscode.l10n.t("Try Again"), step: "again" } as const] : []),
+    ...(refused ? [] : [{ title: vscode.l10n.t("Store Anyway"), step: "store" } as const]),
   ];
   return (await vscode.window.showErrorMessage(message, ...answers))?.step;
 }
@@ -137,13 +142,14 @@ async function askOnce(
   { title, keyPage, needsAddress }: HermesProvider,
   mayBeEmpty: boolean,
 ): Promise<string | undefined> {
-  const where = keyPage === undefined ? "" : ` Create a key at ${keyPage}.`;
+  const where = keyPage === undefined ? [] : [vscode.l10n.t("Create a key at {0}.", keyPage)];
   const hint = needsAddress
-    ? " Leave this empty if the endpoint needs no key."
-    : " Leave this empty to remove the stored key.";
+    ? vscode.l10n.t("Leave this empty if the endpoint needs no key.")
+    : vscode.l10n.t("Leave this empty to remove the stored key.");
+  const prompt = [vscode.l10n.t("Stored in VS Code's secret storage."), ...where, ...(mayBeEmpty ? [hint] : [])];
   const typed = await vscode.window.showInputBox({
-    title: `Hermes: key for ${title}`,
-    prompt: `Stored in VS Code's secret storage.${where}${mayBeEmpty ? hint : ""}`,
+    title: vscode.l10n.t("Hermes: key for {0}", title),
+    prompt: prompt.join(" "),
     password: true,
     ignoreFocusOut: true,
   });
@@ -158,7 +164,10 @@ async function testKey(
   { key, baseUrl }: Pick<HermesKey, "key" | "baseUrl">,
 ): Promise<HermesKeyCheck> {
   if (key === "" && !needsAddress) return { ok: true, message: "", choices: [] };
-  const place = { location: vscode.ProgressLocation.Notification, title: `Hermes: testing the key with ${title}…` };
+  const place = {
+    location: vscode.ProgressLocation.Notification,
+    title: vscode.l10n.t("Hermes: testing the key with {0}…", title),
+  };
   return vscode.window.withProgress(place, async () => {
     const agent = await worker.agent();
     const params = { provider: name, key, ...(baseUrl !== undefined && { baseUrl }) };
@@ -169,17 +178,17 @@ async function testKey(
 async function removeKey({ environment, worker }: Services, { title, keyVariable }: HermesProvider): Promise<void> {
   await environment.setKey(keyVariable, undefined);
   await environment.sync(worker);
-  vscode.window.setStatusBarMessage(`Hermes: removed the key for ${title}`, MESSAGE_MS);
+  vscode.window.setStatusBarMessage(vscode.l10n.t("Hermes: removed the key for {0}", title), MESSAGE_MS);
 }
 
 /** Asks for a model from the endpoint's list, or for its name when there is no list. Returns the choice's id. */
 async function pickModel({ name, title }: HermesProvider, choices: readonly string[]): Promise<string | undefined> {
-  const heading = { title: `Hermes: Choose a Model of ${title}`, ignoreFocusOut: true };
+  const heading = { title: vscode.l10n.t("Hermes: Choose a Model of {0}", title), ignoreFocusOut: true };
   const models = choices.slice(0, CHOICES_SHOWN).map((choice) => choice.slice(name.length + 1));
   const model =
     models.length > 0
       ? await vscode.window.showQuickPick(models, heading)
-      : await vscode.window.showInputBox({ ...heading, prompt: "Name of the model at the endpoint" });
+      : await vscode.window.showInputBox({ ...heading, prompt: vscode.l10n.t("Name of the model at the endpoint") });
   return model?.trim() ? `${name}:${model.trim()}` : undefined;
 }
 
@@ -193,8 +202,9 @@ async function saveEndpoint(provider: string, baseUrl: string, choice: string): 
 
 /** Shows a result in the panel, and in the status bar in case the panel is closed. */
 function showResult({ sessions }: Services, message: string, choice: string | undefined): void {
-  const model = choice === undefined ? "" : ` ${choice.slice(choice.indexOf(":") + 1)} answers from now on.`;
-  sessions.shown.log.push({ kind: "notice", severity: "info", text: `${message}${model}` });
+  const model = choice?.slice(choice.indexOf(":") + 1);
+  const text = model === undefined ? message : `${message} ${vscode.l10n.t("{0} answers from now on.", model)}`;
+  sessions.shown.log.push({ kind: "notice", severity: "info", text });
   vscode.window.setStatusBarMessage(`Hermes: ${message}`, MESSAGE_MS);
 }
 

@@ -21,7 +21,7 @@ export class SkillProblems implements vscode.Disposable {
     this.#collection.clear();
     for (const { kind, state, path, error } of items) {
       if (kind !== "skill" || state !== "failed" || path === undefined || error === undefined) continue;
-      const message = `The skill does not load: ${error}`;
+      const message = vscode.l10n.t("The skill does not load: {0}", error);
       const start = new vscode.Range(0, 0, 0, 1);
       const problem = new vscode.Diagnostic(start, message, vscode.DiagnosticSeverity.Warning);
       problem.source = "Hermes";

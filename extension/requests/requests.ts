@@ -10,6 +10,7 @@ import type {
   RequestPermissionOutcome,
   RequestPermissionRequest,
 } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 import * as z from "zod";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
@@ -84,7 +85,11 @@ export class Requests {
     const notice = permissionNotice(ours, options);
     const answer = await this.#firstAnswer(requestId, { sessionId, notice }, signal);
     const option = answer?.kind === "option" ? options.find(({ optionId }) => optionId === answer.optionId) : undefined;
-    this.#ports.show(sessionId, { kind: "permission-end", requestId, label: option?.name ?? "Withdrawn" });
+    this.#ports.show(sessionId, {
+      kind: "permission-end",
+      requestId,
+      label: option?.name ?? vscode.l10n.t("Withdrawn"),
+    });
     if (option === undefined) return { outcome: "cancelled" };
     const reason = answer?.kind === "option" ? answer.reason : undefined;
     return {
@@ -102,7 +107,7 @@ export class Requests {
     this.#ports.show(sessionId, { kind: "question", requestId, message, choices });
     const answer = await this.#firstAnswer(requestId, { sessionId, notice: QUESTION_NOTICE }, signal);
     const text = answer?.kind === "text" ? answer.text : null;
-    this.#ports.show(sessionId, { kind: "question-end", requestId, label: text ?? "No answer" });
+    this.#ports.show(sessionId, { kind: "question-end", requestId, label: text ?? vscode.l10n.t("No answer") });
     if (text === null || text === "") return { action: "cancel" };
     const key = choices.includes(text) ? "choice" : "other";
     return { action: "accept", content: { [key]: text } };
@@ -162,8 +167,11 @@ const REASON_CHARS = 160;
 /** Longest goal of a task; the card has all of it. */
 const GOAL_CHARS = 60;
 
-const REVIEW: NoticeButton = { title: "Review" };
-const QUESTION_NOTICE: RequestNotice = { text: "Hermes has a question.", buttons: [{ title: "Show Question" }] };
+const REVIEW: NoticeButton = { title: vscode.l10n.t("Review") };
+const QUESTION_NOTICE: RequestNotice = {
+  text: vscode.l10n.t("Hermes has a question."),
+  buttons: [{ title: vscode.l10n.t("Show Question") }],
+};
 
 type PermissionFacts = {
   readonly command?: string | undefined;
@@ -182,22 +190,28 @@ export function permissionNotice(
   const asker = task === undefined ? "Hermes" : askerOf(task);
   const why = plainLine(reasons.join("; "), REASON_CHARS);
   const because = why === undefined || why === "" ? "" : ` (${why})`;
-  if (command === undefined) return { text: `${asker} asks for your permission${because}.`, buttons: [REVIEW] };
+  if (command === undefined)
+    return { text: vscode.l10n.t("{0} asks for your permission{1}.", asker, because), buttons: [REVIEW] };
   const shown = plainLine(command, NOTICE_CHARS);
   if (shown === undefined) {
-    return { text: `${asker} asks for your permission to run a command${because}.`, buttons: [REVIEW] };
+    return {
+      text: vscode.l10n.t("{0} asks for your permission to run a command{1}.", asker, because),
+      buttons: [REVIEW],
+    };
   }
-  if (why === undefined) return { text: `${asker} asks to run: ${shown}`, buttons: [REVIEW] };
+  if (why === undefined) return { text: vscode.l10n.t("{0} asks to run: {1}", asker, shown), buttons: [REVIEW] };
   const once = options.filter(({ kind }) => kind === "allow_once" || kind === "reject_once");
   const answers = once.map(({ name: title, optionId }): NoticeButton => ({ title, optionId }));
-  return { text: `${asker} asks to run: ${shown}${because}`, buttons: [REVIEW, ...answers] };
+  return { text: vscode.l10n.t("{0} asks to run: {1}{2}", asker, shown, because), buttons: [REVIEW, ...answers] };
 }
 
 /** The task that asks, by the beginning of its goal. */
 function askerOf(goal: string): string {
   const short = goal.length > GOAL_CHARS ? `${goal.slice(0, GOAL_CHARS).trimEnd()}…` : goal;
   const shown = plainLine(short, GOAL_CHARS + 1);
-  return shown === undefined || shown === "" ? "A task of Hermes" : `Hermes, in the task "${shown}",`;
+  return shown === undefined || shown === ""
+    ? vscode.l10n.t("A task of Hermes")
+    : vscode.l10n.t('Hermes, in the task "{0}",', shown);
 }
 
 /** Undefined for a text that a notification would cut, join or read as a link. */

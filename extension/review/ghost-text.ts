@@ -1,4 +1,5 @@
 /** Removed text in a few words, for the end of the line that replaced it. Pure. */
+import * as vscode from "vscode";
 import { minimalEdit } from "../documents/minimal-edit.ts";
 import type { Hunk } from "./hunks.ts";
 
@@ -11,7 +12,7 @@ export function ghostText({ oldLines, newLines }: Hunk): string {
   const [newLine, ...others] = newLines;
   if (newLine !== undefined && more.length === 0 && others.length === 0) return cut(removedPart(oldLine, newLine));
   const first = oldLines.map((line) => line.trim()).find((line) => line !== "");
-  const count = oldLines.length === 1 ? "1 line" : `${oldLines.length} lines`;
+  const count = oldLines.length === 1 ? vscode.l10n.t("1 line") : vscode.l10n.t("{0} lines", oldLines.length);
   if (first === undefined) return count;
   return oldLines.length === 1 ? cut(first) : `${cut(first)} (${count})`;
 }

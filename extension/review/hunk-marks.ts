@@ -61,7 +61,7 @@ function rangeOf({ newStart, newLines }: Hunk): vscode.Range {
 /** Next to the hunk's first line, or to the line that follows the removed text. */
 function removedMark(hunk: Hunk, document: vscode.TextDocument): vscode.DecorationOptions {
   const { end } = document.lineAt(Math.min(hunk.newStart, document.lineCount - 1)).range;
-  const removed = new vscode.MarkdownString("Before Hermes:").appendCodeblock(
+  const removed = new vscode.MarkdownString(vscode.l10n.t("Before Hermes:")).appendCodeblock(
     hunk.oldLines.join(""),
     document.languageId,
   );
@@ -110,15 +110,29 @@ export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
         });
       const decisions = isProposal
         ? [
-            lens(`$(check)\u00a0Accept ${count(hunk)}`, "Write these lines", "hermes.keepHunk"),
-            lens("$(close)\u00a0Reject", "Do not write these lines", "hermes.undoHunk"),
+            lens(
+              `$(check)\u00a0${vscode.l10n.t("Accept {0}", count(hunk))}`,
+              vscode.l10n.t("Write these lines"),
+              "hermes.keepHunk",
+            ),
+            lens(
+              `$(close)\u00a0${vscode.l10n.t("Reject")}`,
+              vscode.l10n.t("Do not write these lines"),
+              "hermes.undoHunk",
+            ),
           ]
         : [
-            lens(`$(check)\u00a0Keep ${count(hunk)}`, "Keep these lines", "hermes.keepHunk"),
-            lens("$(discard)\u00a0Undo", "Restore the old lines", "hermes.undoHunk"),
+            lens(
+              `$(check)\u00a0${vscode.l10n.t("Keep {0}", count(hunk))}`,
+              vscode.l10n.t("Keep these lines"),
+              "hermes.keepHunk",
+            ),
+            lens(`$(discard)\u00a0${vscode.l10n.t("Undo")}`, vscode.l10n.t("Restore the old lines"), "hermes.undoHunk"),
           ];
-      const next = `Next (${index + 1} of ${hunks.length})`;
-      return hunks.length > 1 ? [...decisions, lens(next, "Go to the next hunk", "hermes.nextHunk")] : decisions;
+      const next = vscode.l10n.t("Next ({0} of {1})", index + 1, hunks.length);
+      return hunks.length > 1
+        ? [...decisions, lens(next, vscode.l10n.t("Go to the next hunk"), "hermes.nextHunk")]
+        : decisions;
     });
   }
 

@@ -6,8 +6,8 @@ import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, type Review } from "./review
 export const REVIEW_VIEW = "hermes.edits";
 
 const STATES: Readonly<Record<string, string>> = {
-  [PROPOSAL_SCHEME]: "waits for your decision · ",
-  [GONE_SCHEME]: "deleted · ",
+  [PROPOSAL_SCHEME]: vscode.l10n.t("waits for your decision"),
+  [GONE_SCHEME]: vscode.l10n.t("deleted"),
 };
 
 export class ReviewTree implements vscode.TreeDataProvider<vscode.Uri>, vscode.Disposable {
@@ -33,10 +33,11 @@ export class ReviewTree implements vscode.TreeDataProvider<vscode.Uri>, vscode.D
     const isProposal = uri.scheme === PROPOSAL_SCHEME;
     const item = new vscode.TreeItem(file, vscode.TreeItemCollapsibleState.None);
     const hunks = this.#review.hunks(uri);
-    item.description = `${STATES[uri.scheme] ?? ""}${counts(hunks)}`;
-    item.tooltip = `${vscode.workspace.asRelativePath(file)}: ${hunks.length === 1 ? "1 hunk" : `${hunks.length} hunks`}`;
+    const state = STATES[uri.scheme];
+    item.description = state === undefined ? counts(hunks) : `${state} · ${counts(hunks)}`;
+    item.tooltip = `${vscode.workspace.asRelativePath(file)}: ${hunks.length === 1 ? vscode.l10n.t("1 hunk") : vscode.l10n.t("{0} hunks", hunks.length)}`;
     item.contextValue = isProposal ? "proposal" : "edit";
-    item.command = { title: "Open", command: "hermes.openReview", arguments: [uri.toString()] };
+    item.command = { title: vscode.l10n.t("Open"), command: "hermes.openReview", arguments: [uri.toString()] };
     return item;
   }
 
@@ -50,7 +51,12 @@ export class ReviewTree implements vscode.TreeDataProvider<vscode.Uri>, vscode.D
     // The badge of the chat counts proposals already.
     const { length } = this.#review.documents.filter(({ scheme }) => scheme !== PROPOSAL_SCHEME);
     this.#view.badge =
-      length === 0 ? undefined : { value: length, tooltip: `${length === 1 ? "1 file" : `${length} files`} to review` };
+      length === 0
+        ? undefined
+        : {
+            value: length,
+            tooltip: length === 1 ? vscode.l10n.t("1 file to review") : vscode.l10n.t("{0} files to review", length),
+          };
     this.#changed.fire();
   }
 }
@@ -101,7 +107,7 @@ export class ReviewSourceControl implements vscode.Disposable {
     if (files.length === shown.length && files.every((uri, index) => uri.toString() === shown[index])) return;
     this.#group.resourceStates = files.map((resourceUri) => ({
       resourceUri,
-      command: { title: "Open", command: "hermes.openReview", arguments: [resourceUri.toString()] },
+      command: { title: vscode.l10n.t("Open"), command: "hermes.openReview", arguments: [resourceUri.toString()] },
     }));
   }
 
@@ -113,7 +119,7 @@ export class ReviewSourceControl implements vscode.Disposable {
       provideOriginalResource: (uri) => (this.#review.find(uri) === undefined ? undefined : originalUri(uri)),
     };
     this.#control = control;
-    return control.createResourceGroup("edits", "Edits to Review");
+    return control.createResourceGroup("edits", vscode.l10n.t("Edits to Review"));
   }
 }
 
@@ -160,7 +166,9 @@ export class FileBadges implements vscode.FileDecorationProvider, vscode.Disposa
     const isProposed = documents.some(({ scheme }) => scheme === PROPOSAL_SCHEME);
     return {
       badge: "H",
-      tooltip: isProposed ? "An edit by Hermes waits for your decision" : "Edits by Hermes to review",
+      tooltip: isProposed
+        ? vscode.l10n.t("An edit by Hermes waits for your decision")
+        : vscode.l10n.t("Edits by Hermes to review"),
       color: new vscode.ThemeColor("hermes.fileForeground"),
     };
   }

@@ -8,8 +8,8 @@ import { HunkCaret } from "./hunk-caret.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
 
 const TITLES: Readonly<Record<string, string>> = {
-  [PROPOSAL_SCHEME]: "Hermes proposes",
-  [GONE_SCHEME]: "deleted by Hermes",
+  [PROPOSAL_SCHEME]: vscode.l10n.t("Hermes proposes"),
+  [GONE_SCHEME]: vscode.l10n.t("deleted by Hermes"),
 };
 
 /** Pause after the last key or click in a text editor. Pauses between words and sentences are shorter. Milliseconds. */
@@ -111,7 +111,7 @@ export class ReviewOpener implements vscode.Disposable {
   /** Opens all edits under review in one multi-file diff. */
   async openAll(): Promise<void> {
     const resources = this.#review.documents.map((uri) => [vscode.Uri.file(uri.fsPath), originalUri(uri), uri]);
-    await vscode.commands.executeCommand("vscode.changes", "Edits by Hermes", resources);
+    await vscode.commands.executeCommand("vscode.changes", vscode.l10n.t("Edits by Hermes"), resources);
   }
 
   /** Runs the action of a key after those of earlier keys: each acts on the result of the one before it. */

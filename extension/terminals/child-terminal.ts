@@ -44,7 +44,10 @@ export async function startInChildTerminal(
   const exit = child.exit.then((ended) => {
     screen.over();
     screen.print("\r\n");
-    screen.note(`[${ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.exitCode}`}]`);
+    const how = ended.signal
+      ? vscode.l10n.t("ended by {0}", ended.signal)
+      : vscode.l10n.t("exit code {0}", ended.exitCode ?? "?");
+    screen.note(`[${how}]`);
     return ended;
   });
   exit.catch((error: Error) => screen.note(error.message)); // `exit` rejects for its caller too

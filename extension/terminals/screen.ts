@@ -64,7 +64,7 @@ export class Screen implements vscode.Pseudoterminal {
     else if (data === "\u0003") this.#input.interrupt();
     else if (!this.#isHintShown) {
       this.#isHintShown = true;
-      this.note("This command takes no input. Ctrl+C stops it.");
+      this.note(vscode.l10n.t("This command takes no input. Ctrl+C stops it."));
     }
   }
 }

@@ -13,10 +13,13 @@ export type ShellOutcome =
   | { readonly ok: true; readonly command: ShownCommand }
   | { readonly ok: false; readonly reason: string | undefined };
 
-const NO_INTEGRATION = "Your shell has no shell integration with VS Code, so this command runs in Hermes' own terminal";
+const NO_INTEGRATION = vscode.l10n.t(
+  "Your shell has no shell integration with VS Code, so this command runs in Hermes' own terminal",
+);
 
-const NOT_PREPARED =
-  "Hermes could not remove its API keys from your shell, so this command runs in Hermes' own terminal";
+const NOT_PREPARED = vscode.l10n.t(
+  "Hermes could not remove its API keys from your shell, so this command runs in Hermes' own terminal",
+);
 
 export class ShellTerminals implements vscode.Disposable {
   readonly #shells = new Set<UserShell>();
@@ -52,8 +55,21 @@ export class ShellTerminals implements vscode.Disposable {
     try {
       const line = typedLine(userShell, shell);
       if (line === undefined)
-        return refused(`This command cannot be typed into ${shell.kind ?? "your shell"} unchanged`);
-      if (!(await isInFolder(shell, request))) return refused(`Your shell could not change to ${request.cwd}`);
+        return refused(
+          shell.kind === undefined
+            ? vscode.l10n.t(
+                "This command cannot be typed into your shell unchanged, so it runs in Hermes' own terminal",
+              )
+            : vscode.l10n.t(
+                "This command cannot be typed into {0} unchanged, so it runs in Hermes' own terminal",
+                shell.kind,
+              ),
+        );
+      if (!(await isInFolder(shell, request))) {
+        return refused(
+          vscode.l10n.t("Your shell could not change to {0}, so it runs in Hermes' own terminal", request.cwd ?? ""),
+        );
+      }
       const command = await startInShell(shell, line, outputFile, sink);
       isStarted = true;
       return { ok: true, command };
@@ -96,13 +112,16 @@ export class ShellTerminals implements vscode.Disposable {
     }
     this.#shells.add(shell);
     if (await shell.prepare()) return shell;
-    if (shell.isClosed) return elsewhere("The terminal of your shell was closed");
+    if (shell.isClosed) {
+      return vscode.l10n.t("The terminal of your shell was closed, so it runs in Hermes' own terminal");
+    }
     await shell.close();
     return this.#hindered(NOT_PREPARED);
   }
 
   #hindered(reason: string): string {
-    if (this.#hindrance !== reason) this.#warn(`${reason}. See terminal.integrated.shellIntegration.enabled.`);
+    if (this.#hindrance !== reason)
+      this.#warn(vscode.l10n.t("{0}. See terminal.integrated.shellIntegration.enabled.", reason));
     this.#hindrance = reason;
     return reason;
   }
@@ -118,9 +137,5 @@ async function isInFolder(shell: UserShell, { cwd }: CreateTerminalRequest): Pro
 }
 
 function refused(why: string): ShellOutcome {
-  return { ok: false, reason: elsewhere(why) };
-}
-
-function elsewhere(why: string): string {
-  return `${why}, so it runs in Hermes' own terminal`;
+  return { ok: false, reason: why };
 }

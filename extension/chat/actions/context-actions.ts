@@ -35,12 +35,12 @@ export function contextActions(
     "mention-search": ({ id, query }) => mentions.search(connection, id, query),
     "attach-dropped": async ({ uris }) => attach(await attachFiles(uris.flatMap(parsed), { within: true })),
     "attach-pick": () =>
-      withErrorMessage("The files cannot be attached", async () => {
+      withErrorMessage(vscode.l10n.t("The files cannot be attached"), async () => {
         const [folder] = vscode.workspace.workspaceFolders ?? [];
         const picked = await vscode.window.showOpenDialog({
           canSelectMany: true,
-          openLabel: "Attach",
-          title: "Attach Files",
+          openLabel: vscode.l10n.t("Attach"),
+          title: vscode.l10n.t("Attach Files"),
           ...(folder && { defaultUri: folder.uri }),
         });
         if (picked !== undefined) attach(await attachFiles(picked, { within: false }));

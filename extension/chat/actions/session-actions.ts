@@ -1,4 +1,5 @@
 /** Messages of a panel about sessions: its own one, and all of them. */
+import * as vscode from "vscode";
 import { memoryMethods } from "../../../agent-core/protocol/memory.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import type { Requests } from "../../requests/requests.ts";
@@ -64,7 +65,7 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
     cancel: (message) => panel.shown.dispatch(message),
     resend: async ({ files, ...message }) => {
       if (!hasContent(message)) return;
-      await withErrorMessage("The files cannot be restored, and the message was not sent", async () => {
+      await withErrorMessage(vscode.l10n.t("The files cannot be restored, and the message was not sent"), async () => {
         const restored = files && (await restores.forResend(message.position));
         panel.shown.dispatch({ ...message, ...(restored && { restored }) });
       });
@@ -72,7 +73,7 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
     "fork-here": async ({ position, text, attachments = [] }) => {
       const { sessionId } = panel.shown;
       if (sessionId === undefined) return;
-      await withErrorMessage("The session cannot be forked", async () => {
+      await withErrorMessage(vscode.l10n.t("The session cannot be forked"), async () => {
         panel.connection.command({ kind: "open-session", sessionId: await sessions.fork(sessionId, position) });
         panel.connection.command({ kind: "compose", text });
         if (attachments.length > 0) panel.connection.command({ kind: "attach", attachments });
@@ -83,7 +84,7 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
     permission: ({ requestId, optionId, reason }) =>
       requests.answer(requestId, { kind: "option", optionId, ...(reason !== undefined && { reason }) }),
     "memory-undo": ({ callId }) =>
-      withErrorMessage("The change of the memory cannot be undone", async () => {
+      withErrorMessage(vscode.l10n.t("The change of the memory cannot be undone"), async () => {
         const { sessionId, log } = panel.shown;
         if (sessionId === undefined) return;
         const { ok, message: text } = await call(await worker.agent(), memoryMethods.undo, { sessionId, callId });
@@ -98,15 +99,18 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
     "queue-send": (message) => panel.shown.dispatch(message),
     "queue-interrupt": (message) => panel.shown.dispatch(message),
     restore: ({ position, files, conversation }) =>
-      withErrorMessage("Nothing was restored", () => restores.restore(position, { files, conversation })),
+      withErrorMessage(vscode.l10n.t("Nothing was restored"), () =>
+        restores.restore(position, { files, conversation }),
+      ),
     "restore-preview": ({ position, forResend }) =>
       forResend
         ? restores.preview(position).catch(() => undefined) // the message can be sent without it
-        : withErrorMessage("The restore cannot be previewed", () => restores.preview(position)),
+        : withErrorMessage(vscode.l10n.t("The restore cannot be previewed"), () => restores.preview(position)),
     "restore-close": () => restores.close(),
     "restore-changes": ({ position }) =>
-      withErrorMessage("The changes cannot be shown", () => restores.showChanges(position)),
-    "restore-undo": ({ restoreId }) => withErrorMessage("The restore cannot be undone", () => restores.undo(restoreId)),
+      withErrorMessage(vscode.l10n.t("The changes cannot be shown"), () => restores.showChanges(position)),
+    "restore-undo": ({ restoreId }) =>
+      withErrorMessage(vscode.l10n.t("The restore cannot be undone"), () => restores.undo(restoreId)),
   };
 }
 
@@ -141,10 +145,10 @@ function historyActions({ sessions, panel, history, worker, tabs }: Parts): Hist
     "session-shelve": ({ sessionId, shelf }) => history.shelve(sessionId, shelf),
     "session-delete": ({ sessionId }) => history.remove(sessionId),
     "session-fork": ({ sessionId }) =>
-      withErrorMessage("The session cannot be forked", async () => {
+      withErrorMessage(vscode.l10n.t("The session cannot be forked"), async () => {
         panel.connection.command({ kind: "open-session", sessionId: await sessions.fork(sessionId) });
       }),
     "session-export": ({ sessionId }) =>
-      withErrorMessage("The session cannot be exported", () => exportSession(worker, sessionId)),
+      withErrorMessage(vscode.l10n.t("The session cannot be exported"), () => exportSession(worker, sessionId)),
   };
 }

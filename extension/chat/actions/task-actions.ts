@@ -1,4 +1,5 @@
 /** Messages of the panel about sub-agents: stop, steer, and the conversation that is shown. */
+import * as vscode from "vscode";
 import { delegationMethods } from "../../../agent-core/protocol/delegation.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import type { Services } from "../../services.ts";
@@ -17,16 +18,16 @@ export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPan
   });
   const sessionId = (): string => {
     const { sessionId: shown } = panel.shown;
-    if (shown === undefined) throw new Error("no session is open");
+    if (shown === undefined) throw new Error(vscode.l10n.t("no session is open"));
     return shown;
   };
   return {
     "task-stop": ({ callId, taskId }) =>
-      withErrorMessage("The task cannot be stopped", async () => {
+      withErrorMessage(vscode.l10n.t("The task cannot be stopped"), async () => {
         await call(await worker.agent(), delegationMethods.stop, { sessionId: sessionId(), callId, taskId });
       }),
     "task-steer": ({ callId, taskId, text }) =>
-      withErrorMessage("The message cannot be sent to the task", async () => {
+      withErrorMessage(vscode.l10n.t("The message cannot be sent to the task"), async () => {
         await call(await worker.agent(), delegationMethods.steer, { sessionId: sessionId(), callId, taskId, text });
       }),
     "task-open": ({ child }) => conversation.open(child),

@@ -61,7 +61,7 @@ function reviewActions({ review, opener }: Services): ReviewActions {
     },
     "keep-all": () => review.keepAll(),
     "undo-all": () => vscode.commands.executeCommand("hermes.undoAll"),
-    "redo-undone": () => withErrorMessage("Not every edit could be redone", () => review.redo()),
+    "redo-undone": () => withErrorMessage(vscode.l10n.t("Not every edit could be redone"), () => review.redo()),
   };
 }
 
@@ -84,18 +84,18 @@ function editorActions({ terminals, log }: Services, { connection }: ChatPanel):
 function processActions({ worker }: Services, panel: ChatPanel): ProcessActions {
   const sessionId = (): string => {
     const { sessionId: shown } = panel.shown;
-    if (shown === undefined) throw new Error("no session is open");
+    if (shown === undefined) throw new Error(vscode.l10n.t("no session is open"));
     return shown;
   };
   return {
     "process-input": ({ id, text }) =>
-      withErrorMessage("The process cannot take the input", async () => {
+      withErrorMessage(vscode.l10n.t("The process cannot take the input"), async () => {
         const input = { sessionId: sessionId(), id, text };
         const { reason } = await call(await worker.agent(), processMethods.input, input);
         if (reason !== undefined) throw new Error(reason);
       }),
     "process-stop": ({ id }) =>
-      withErrorMessage("The process cannot be stopped", async () => {
+      withErrorMessage(vscode.l10n.t("The process cannot be stopped"), async () => {
         await call(await worker.agent(), processMethods.stop, { sessionId: sessionId(), id });
       }),
   };
@@ -103,11 +103,13 @@ function processActions({ worker }: Services, panel: ChatPanel): ProcessActions 
 
 function extensionActions({ extensions }: Services, panel: ChatPanel): ExtensionActions {
   return {
-    "extensions-list": () => withErrorMessage("The extensions cannot be listed", () => extensions.refresh(panel)),
+    "extensions-list": () =>
+      withErrorMessage(vscode.l10n.t("The extensions cannot be listed"), () => extensions.refresh(panel)),
     "extension-act": ({ type: _, ...act }) => extensions.act(panel, act),
-    "extension-open": ({ id }) => withErrorMessage("The file cannot be opened", () => extensions.openItem(panel, id)),
+    "extension-open": ({ id }) =>
+      withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openItem(panel, id)),
     "extension-place": ({ place }) =>
-      withErrorMessage("The file cannot be opened", () => extensions.openPlace(panel, place)),
+      withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openPlace(panel, place)),
   };
 }
 
@@ -152,17 +154,19 @@ async function openLink(href: string): Promise<void> {
 /** Shows a picture in a tab of its own. The page can load nothing, and runs no script. */
 function openPicture(source: string): void {
   const column = vscode.ViewColumn.Active;
-  const { webview } = vscode.window.createWebviewPanel("hermes.picture", "Picture", column, { localResourceRoots: [] });
+  const { webview } = vscode.window.createWebviewPanel("hermes.picture", vscode.l10n.t("Picture"), column, {
+    localResourceRoots: [],
+  });
   webview.html = `<!DOCTYPE html>
 <html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:"></head>
-<body><img alt="Result of the call" width="100%" src="${source}"></body></html>`;
+<body><img alt="${vscode.l10n.t("Result of the call")}" width="100%" src="${source}"></body></html>`;
 }
 
 async function insertText(text: string): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) {
-    vscode.window.setStatusBarMessage("Hermes: open a file to insert into", STATUS_MS);
+    vscode.window.setStatusBarMessage(vscode.l10n.t("Hermes: open a file to insert into"), STATUS_MS);
     return;
   }
   await editor.insertSnippet(new vscode.SnippetString().appendText(text));

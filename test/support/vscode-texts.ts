@@ -1,0 +1,7 @@
+/** The module `vscode` of the unit tests: its texts, in English. */
+export const l10n = {
+  t: (text: string, ...values: readonly unknown[]): string =>
+    text.replaceAll(/\{(\d+)\}/g, (hole, index) => String(values[Number(index)] ?? hole)),
+};
+
+export const env = { language: "en" };
