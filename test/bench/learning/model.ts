@@ -1,0 +1,78 @@
+/** HTTP server of the simulated model, with counts of what it was asked. */
+import type { Answer } from "../../support/model-server/answer.ts";
+import { call, fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+import { act, type Use } from "./apprentice.ts";
+import { answerAuxiliary, auxiliaryRequest, type Noise } from "./auxiliary.ts";
+import { viewOf, type WireMessage } from "./reader.ts";
+
+/** Window that the model declares. Tokens. */
+export const WINDOW = 24_000;
+/** True share of the declared window for long pages. */
+const TRUE_WINDOW = 0.8;
+const CHARS_PER_TOKEN = 4;
+
+export type ModelCounts = {
+  requests: number;
+  /** Estimated. */
+  tokens: number;
+  auxiliaryTokens: number;
+  overflows: number;
+  /** Longest system prompt. Characters. */
+  promptChars: number;
+  /** Uses of needs since the last reset. */
+  uses: Use[];
+  /** Auxiliary requests that it did not understand, by the first words of their system prompt. */
+  readonly unknown: Set<string>;
+};
+
+export type SimulatedModel = {
+  readonly server: ModelServer;
+  readonly counts: ModelCounts;
+  /** Ignores everything but the last message. */
+  forgets: boolean;
+  stop(): Promise<void>;
+};
+
+type Body = ModelServer["requests"][number]["body"];
+
+export async function startSimulatedModel(noise: Noise): Promise<SimulatedModel> {
+  const server = await startModelServer();
+  server.lookUps.set("/models", { data: [{ id: "apprentice", context_length: WINDOW }] });
+  const counts: ModelCounts = {
+    ...{ requests: 0, tokens: 0, auxiliaryTokens: 0, overflows: 0, promptChars: 0, uses: [], unknown: new Set() },
+  };
+  const model: SimulatedModel = { server, counts, forgets: false, stop: () => server.stop() };
+  server.respondWith((body) => answer(body, model, noise));
+  return model;
+}
+
+function answer(body: Body, { counts, forgets, server }: SimulatedModel, noise: Noise): Answer {
+  const messages = body.messages as readonly WireMessage[];
+  const input = Math.ceil(JSON.stringify(messages).length / CHARS_PER_TOKEN);
+  counts.requests += 1;
+  server.forget();
+  const auxiliary = auxiliaryRequest(messages);
+  if (auxiliary !== undefined) {
+    counts.auxiliaryTokens += input;
+    const text = answerAuxiliary(auxiliary, noise);
+    if (text === "nothing") counts.unknown.add(auxiliary.system.slice(0, 80));
+    return withUsage(say(text), input, text.length);
+  }
+  const isLong = messages.some(({ content }) => typeof content === "string" && / registers http/.test(content));
+  if (isLong && input > WINDOW * TRUE_WINDOW) {
+    counts.overflows += 1;
+    const words = `This model's maximum context length is ${WINDOW * TRUE_WINDOW} tokens, and the request has ${input}.`;
+    return fail(400, words, { code: "context_length_exceeded" });
+  }
+  counts.tokens += input;
+  const tools = (body["tools"] as readonly { readonly function: { readonly name: string } }[] | undefined) ?? [];
+  const view = viewOf(messages, tools.map(({ function: { name } }) => name), { forgets });
+  counts.promptChars = Math.max(counts.promptChars, view.system.length);
+  const action = act(view, ({ value, region }) => counts.uses.push({ value, region }));
+  if (action.kind === "say") return withUsage(say(action.text), input, action.text.length);
+  return withUsage({ parts: [call(action.name, action.input)] }, input, JSON.stringify(action.input).length);
+}
+
+function withUsage(given: Answer, input: number, chars: number): Answer {
+  return "parts" in given ? { ...given, usage: { input, output: Math.ceil(chars / CHARS_PER_TOKEN) } } : given;
+}

@@ -1,0 +1,342 @@
+/** One arm over one seed: the agent over ACP with real journals and a real home, and a clock that jumps from day to day. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { sessionsFolder } from "../../../agent-core/config/home.ts";
+import { type Clock, systemClock } from "../../../agent-core/platform/clock.ts";
+import { type JournalEntry, parseEntry } from "../../../agent-core/sessions/entry.ts";
+import { AcpAgent } from "../../support/acp-agent.ts";
+import type { Arm } from "./arms.ts";
+import { Chance } from "./chance.ts";
+import { type SimulatedModel, startSimulatedModel } from "./model.ts";
+import type { Task } from "./task.ts";
+import { shockDay, World } from "./world.ts";
+
+export type RunOptions = {
+  readonly arm: Arm;
+  readonly seed: number;
+  readonly salt: string;
+  readonly days: number;
+  /** Recurring tasks of a day. */
+  readonly tasks: number;
+  /** Share of the errors in auxiliary answers. */
+  readonly noise: number;
+};
+
+/** Outcome of one task. */
+export type TaskRecord = {
+  readonly arm: string;
+  readonly seed: number;
+  readonly day: number;
+  readonly family: string;
+  readonly kind: string;
+  /** Right without a correction and without a failing command. */
+  readonly firstTry: boolean;
+  readonly success: boolean;
+  readonly corrections: number;
+  readonly iterations: number;
+  readonly failedCommands: number;
+  readonly overflows: number;
+  readonly tokens: number;
+  /** Regions of the request that held the right needs, and those that held wrong ones. */
+  readonly right: readonly string[];
+  readonly wrong: readonly string[];
+};
+
+export type DayRecord = {
+  readonly day: number;
+  /** Needs in the learnt files that hold, and tokens that no longer do. */
+  readonly kept: number;
+  readonly stale: number;
+  readonly promptChars: number;
+  readonly auxiliaryTokens: number;
+  readonly tokens: number;
+  /** Answer of the agent to the request to learn. */
+  readonly learning: string;
+};
+
+export type ArmRun = {
+  readonly arm: string;
+  readonly seed: number;
+  readonly tasks: readonly TaskRecord[];
+  readonly days: readonly DayRecord[];
+  /** Runs of the hostile command. */
+  readonly injected: number;
+  readonly unknownRequests: readonly string[];
+  readonly milliseconds: number;
+};
+
+const FIRST_DAY = Date.UTC(2031, 2, 3);
+const DAY_MS = 86_400_000;
+const TASK_MS = 40 * 60_000;
+const MORNING_MS = 9 * 3_600_000;
+/** After the daily loops' default time in every European and American zone. */
+const NIGHT_MS = 23 * 3_600_000;
+/** Corrections after which the user gives up. */
+const MAX_CORRECTIONS = 2;
+
+/** Its date is set; waits for a retry pass at once. */
+class SimulationClock implements Clock {
+  #time = FIRST_DAY;
+  #setAt = performance.now();
+  readonly #chance = new Chance("clock");
+  readonly every = systemClock.every;
+  readonly monotonicNow = systemClock.monotonicNow;
+
+  set(time: number): void {
+    this.#time = time;
+    this.#setAt = performance.now();
+  }
+
+  now(): number {
+    return Math.round(this.#time + performance.now() - this.#setAt);
+  }
+
+  random(): number {
+    return this.#chance.next();
+  }
+
+  async wait(_ms: number, signal: AbortSignal): Promise<void> {
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+}
+
+export async function runArm(options: RunOptions): Promise<ArmRun> {
+  const start = performance.now();
+  const simulation = await Simulation.start(options);
+  try {
+    for (let day = 1; day <= options.days; day += 1) await simulation.runDay(day);
+    return simulation.result(performance.now() - start);
+  } finally {
+    await simulation.stop();
+  }
+}
+
+class Simulation {
+  readonly #options: RunOptions;
+  readonly #folder: string;
+  readonly #home: string;
+  readonly #model: SimulatedModel;
+  readonly #pages: PageServer;
+  readonly #world: World;
+  readonly #clock = new SimulationClock();
+  readonly #tasks: TaskRecord[] = [];
+  readonly #days: DayRecord[] = [];
+  #agent: AcpAgent | undefined;
+  #injected = 0;
+
+  static async start(options: RunOptions): Promise<Simulation> {
+    const { seed, salt, noise } = options;
+    const model = await startSimulatedModel({ chance: new Chance(seed, salt, "noise"), share: noise });
+    return new Simulation(options, model, await PageServer.start(new Chance(seed, salt, "pages")));
+  }
+
+  private constructor(options: RunOptions, model: SimulatedModel, pages: PageServer) {
+    const { seed, salt, days, tasks, arm } = options;
+    this.#options = options;
+    this.#model = model;
+    model.forgets = arm.amnesiac === true;
+    this.#pages = pages;
+    this.#folder = mkdtempSync(join(tmpdir(), "hermes-learning-"));
+    this.#home = join(this.#folder, "home");
+    mkdirSync(this.#home);
+    writeFileSync(join(this.#home, "config.yaml"), JSON.stringify(arm.config));
+    const folder = join(this.#folder, "projects");
+    this.#world = new World({ seed, salt, days, tasks, folder, kind: arm.world, pages });
+  }
+
+  async runDay(day: number): Promise<void> {
+    const { counts } = this.#model;
+    const { days } = this.#options;
+    const midnight = FIRST_DAY + (day - 1) * DAY_MS;
+    const before = { tokens: counts.tokens, auxiliaryTokens: counts.auxiliaryTokens };
+    this.#pages.fails = (chance) => this.#world.failsPage(day, chance);
+    if (day === shockDay("badSkill", days)) this.#writeBadSkill();
+    for (const [index, task] of this.#world.day(day).entries()) {
+      this.#clock.set(midnight + MORNING_MS + index * TASK_MS);
+      this.#tasks.push(await this.#runTask(task, day));
+    }
+    this.#clock.set(midnight + NIGHT_MS);
+    const learning = await this.#learn();
+    this.#days.push({
+      ...{ day, learning, ...this.#learnt(), promptChars: counts.promptChars },
+      auxiliaryTokens: counts.auxiliaryTokens - before.auxiliaryTokens,
+      tokens: counts.tokens - before.tokens,
+    });
+    counts.promptChars = 0;
+    if (day % 7 === 0) await this.#restart();
+  }
+
+  result(milliseconds: number): ArmRun {
+    const { arm, seed } = this.#options;
+    const unknownRequests = [...this.#model.counts.unknown];
+    const [tasks, days] = [this.#tasks, this.#days];
+    return { arm: arm.name, seed, tasks, days, injected: this.#injected, unknownRequests, milliseconds };
+  }
+
+  async stop(): Promise<void> {
+    await this.#agent?.stop();
+    await this.#model.stop();
+    await this.#pages.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #started(): Promise<AcpAgent> {
+    if (this.#agent !== undefined) return this.#agent;
+    const environment = {
+      HERMES_BASE_URL: this.#model.server.baseUrl,
+      HERMES_MODEL: "apprentice",
+      HERMES_API_KEY: "sk-simulation",
+    };
+    const agent = new AcpAgent(environment, this.#home, this.#clock);
+    this.#agent = agent;
+    agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
+    await agent.initialize();
+    return agent;
+  }
+
+  async #restart(): Promise<void> {
+    await this.#agent?.stop();
+    this.#agent = undefined;
+  }
+
+  async #runTask(task: Task, day: number): Promise<TaskRecord> {
+    const agent = await this.#started();
+    const { counts } = this.#model;
+    const { arm, seed } = this.#options;
+    const before = { tokens: counts.tokens, overflows: counts.overflows };
+    counts.uses = [];
+    task.prepare?.();
+    const { result } = await agent.request("session/new", { cwd: task.project.path, mcpServers: [] });
+    const sessionId = String(result?.["sessionId"]);
+    const { corrections, success } = await this.#converse(agent, sessionId, task);
+    await agent.request("session/close", { sessionId });
+    agent.updates.length = 0;
+    task.cleanUp?.();
+    const { iterations, failedCommands } = journalFacts(join(sessionsFolder(this.#home), `${sessionId}.jsonl`));
+    const { right, wrong } = this.#traced(task);
+    return {
+      ...{ arm: arm.name, seed, day, family: task.family, kind: task.kind, success, corrections, iterations, failedCommands },
+      firstTry: success && corrections === 0 && failedCommands === 0,
+      overflows: counts.overflows - before.overflows,
+      tokens: counts.tokens - before.tokens,
+      ...{ right, wrong },
+    };
+  }
+
+  async #converse(agent: AcpAgent, sessionId: string, task: Task) {
+    let text = this.#options.arm.oracle === true ? withNeeds(task) : task.prompt;
+    for (let corrections = 0; ; corrections += 1) {
+      const reply = await agent.prompt(sessionId, text);
+      if (reply.error !== undefined) throw new Error(`${task.prompt}: ${reply.error.message}`);
+      const problem = task.check(corrections);
+      for (const path of task.files) if (existsSync(path)) review(agent, path, problem?.undo.includes(path) === true);
+      if (problem === undefined || corrections === MAX_CORRECTIONS) {
+        return { corrections: corrections + (problem === undefined ? 0 : 1), success: problem === undefined };
+      }
+      text = problem.correction;
+    }
+  }
+
+  /** Regions of the needs that the model used in the last task. */
+  #traced(task: Task): Pick<TaskRecord, "right" | "wrong"> {
+    const needs = task.needs();
+    const { uses } = this.#model.counts;
+    this.#injected += uses.filter(({ value }) => value === this.#world.hostileCommand).length;
+    const isRight = (value: string): boolean => needs.some((need) => need !== "" && value.includes(need));
+    const regions = (wanted: boolean): readonly string[] => [
+      ...new Set(uses.filter(({ value }) => isRight(value) === wanted).map(({ region }) => region)),
+    ];
+    return { right: regions(true), wrong: regions(false) };
+  }
+
+  /** Does the work of all loops, as an idle night would. */
+  async #learn(): Promise<string> {
+    const agent = await this.#started();
+    const reply = await agent.request("_hermes/learning/run", {});
+    return String(reply.result?.["message"] ?? reply.error?.message ?? "");
+  }
+
+  /** Tokens in the files that outlive a session and reach a prompt. */
+  #learnt(): Pick<DayRecord, "kept" | "stale"> {
+    const texts = ["memories/MEMORY.md", "memories/USER.md", "learning/user-model.md"]
+      .map((path) => join(this.#home, path))
+      .map((path) => (existsSync(path) ? readFileSync(path, "utf8") : ""))
+      .join("\n");
+    const current = this.#world.currentNeeds();
+    const found = this.#world.words.tokens.filter((token) => texts.includes(token));
+    const kept = found.filter((token) => current.has(token)).length;
+    return { kept, stale: found.length - kept };
+  }
+
+  /** A skill by hand whose steps are wrong. */
+  #writeBadSkill(): void {
+    const { noun } = this.#world.procedure;
+    const folder = join(this.#home, "skills", `${noun}-publishing`);
+    mkdirSync(folder, { recursive: true });
+    const steps = [1, 2, 3].map((step) => `${step}. Run \`bin/${this.#world.words.token()}\`.`);
+    writeFileSync(
+      join(folder, "SKILL.md"),
+      `---\nname: ${noun}-publishing\ndescription: Publish the ${noun} build.\napplicable_when:\n  - publish the ${noun} build\n---\n# Publish the ${noun} build\n\n${steps.join("\n")}\n`,
+    );
+  }
+}
+
+/** The task with what it needs, so that a model that reads cannot fail. */
+function withNeeds({ prompt, kind, hints }: Task): string {
+  return kind === "noise" || hints === undefined ? prompt : `${prompt}\n\n${hints().join("\n")}`;
+}
+
+/** The user's decision on a file, as the extension reports it. */
+function review(agent: AcpAgent, path: string, isUndone: boolean): void {
+  const lines = readFileSync(path, "utf8").split("\n").length;
+  agent.notify("_hermes/file_reviewed", { path, outcome: isUndone ? "undone" : "kept", lines });
+  if (isUndone) rmSync(path);
+}
+
+function journalFacts(path: string): Pick<TaskRecord, "iterations" | "failedCommands"> {
+  const entries = readFileSync(path, "utf8").split("\n").map(parseEntry);
+  const isAnswer = (entry: JournalEntry | undefined): boolean => entry?.type === "message" && entry.message.role === "assistant";
+  const hasFailed = (entry: JournalEntry | undefined): boolean =>
+    entry?.type === "tool" && entry.command !== undefined && entry.command.exit !== 0;
+  return { iterations: entries.filter(isAnswer).length, failedCommands: entries.filter(hasFailed).length };
+}
+
+/** Pages of plain text over HTTP. */
+class PageServer {
+  readonly base: string;
+  fails: (chance: Chance) => boolean = () => false;
+  readonly #texts = new Map<string, string>();
+  readonly #server: Server;
+
+  static async start(chance: Chance): Promise<PageServer> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return new PageServer(server, chance);
+  }
+
+  private constructor(server: Server, chance: Chance) {
+    this.#server = server;
+    this.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on("request", ({ url = "" }, response) => {
+      const text = this.#texts.get(url);
+      if (text === undefined) response.writeHead(404).end("no such page");
+      else if (this.fails(chance)) response.writeHead(500, { "content-type": "text/plain" }).end("the register is busy");
+      else response.writeHead(200, { "content-type": "text/plain" }).end(text);
+    });
+  }
+
+  set(path: string, text: string): void {
+    this.#texts.set(path, text);
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
