@@ -22,6 +22,7 @@ export type Turn = {
 
 /** Share of the tasks about the past in which the model looks there by itself. Models seldom do. */
 const LOOKS_BACK = 0.25;
+const MAX_WRITES = 3;
 
 export function run(command: string): Action {
   return { kind: "call", name: "terminal", input: { command } };
@@ -39,8 +40,10 @@ export function word(text: string, flags = "i"): RegExp {
   return new RegExp(`\\b${text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, flags);
 }
 
+/** A refused write is repeated, as its error says. */
 function wrote({ calls }: View): MadeCall | undefined {
-  return calls.find(({ name }) => name === "write_file");
+  const writes = calls.filter(({ name }) => name === "write_file");
+  return writes.find(({ ok }) => ok) ?? writes[MAX_WRITES - 1];
 }
 
 export function commandOf({ name, input }: MadeCall): string | undefined {
@@ -73,17 +76,22 @@ const note: Policy = {
 const deploy: Policy = {
   form: /Write the (\w+) deployment of build (\d+) to (\S+)\./,
   act: (turn, [, noun = "", number, path = ""]) =>
-    writeWith(turn, path, [word(noun), /\bdeploy/i], (target = "default") => `${JSON.stringify({ build: number, target })}\n`),
+    writeWith(
+      turn,
+      path,
+      [word(noun), /\bdeploy/i],
+      (target = "default") => `${JSON.stringify({ build: number, target })}\n`,
+    ),
 };
 
 const commit: Policy = {
   form: /Commit the (\w+) change in (\S+)\./,
   act({ view, use }, [, noun = "", path = ""]) {
-    if (view.calls.some((call) => commandOf(call)?.startsWith("git commit") === true)) return say("Committed.");
+    if (view.calls.some((call) => commandOf(call)?.includes("git commit") === true)) return say("Committed.");
     const [found] = findNeeds(view, [word(noun), /\bcommits?\b/i]);
     if (found !== undefined) use(found);
     const subject = [found?.value, `Update ${path}`].filter(Boolean).join(" ");
-    return run(`git commit -q -m "${subject}" -- ${path}`);
+    return run(`git add ${path} && git commit -q -m "${subject}" -- ${path}`);
   },
 };
 
@@ -94,7 +102,9 @@ const verify: Policy = {
     const last = view.calls.at(-1);
     const isCheck = (command: string | undefined): boolean => command?.startsWith("grep") === false;
     if (last?.ok === true && isCheck(commandOf(last))) return say("The check has run.");
-    const found = findNeeds(view, [word(noun), /\bcheck\b/i]).find(({ value }) => / --| \w/.test(value) && !tried.includes(value));
+    const found = findNeeds(view, [word(noun), /\bcheck\b/i]).find(
+      ({ value }) => / --| \w/.test(value) && !tried.includes(value),
+    );
     if (found !== undefined) {
       use(found);
       return run(found.value);
@@ -142,7 +152,7 @@ const research: Policy = {
     const next = urls.split(" ").find((url) => !read.some(({ input, ok }) => ok && String(input["urls"]) === url));
     const [found] = findNeeds(view, [word(noun), /\bcode of\b/i, /is `/]);
     const isStuck = read.filter(({ ok }) => !ok).length > 3;
-    if (found === undefined && next !== undefined && !isStuck) {
+    if (next !== undefined && !isStuck) {
       return { kind: "call", name: "web_extract", input: { urls: [next] } };
     }
     return write(path, `${found?.value ?? "unknown"}\nsigned ${signature}\n`);
@@ -161,7 +171,12 @@ const table: Policy = {
     const tasks = [
       row("first", first, firstTotal),
       row("second", second, secondTotal),
-      { id: "table", goal: `Write the rows of the tasks before this one to ${path}.`, depends_on: ["first", "second"], files: [path] },
+      {
+        id: "table",
+        goal: `Write the rows of the tasks before this one to ${path}.`,
+        depends_on: ["first", "second"],
+        files: [path],
+      },
     ];
     return { kind: "call", name: "delegate_task", input: { tasks } };
   },
@@ -194,7 +209,8 @@ function publishing({ view, use }: Turn, noun: string): Action {
   const { calls } = view;
   const done = calls.flatMap((call) => commandOf(call) ?? []);
   const known = procedureIn(view, noun);
-  const isFollowing = known !== undefined && calls.every(({ ok }, index) => ok && done[index] === known.commands[index]);
+  const isFollowing =
+    known !== undefined && calls.every(({ ok }, index) => ok && done[index] === known.commands[index]);
   if (isFollowing) {
     const next = known.commands[calls.length];
     if (next === undefined) return say("Published.");
@@ -235,7 +251,10 @@ function nextStep(calls: readonly MadeCall[], steps: readonly string[]): Action 
 }
 
 /** The commands of a text about publishing the noun, in the order of its lines. */
-function procedureIn({ lines }: View, noun: string): { readonly commands: readonly string[]; readonly region: Region } | undefined {
+function procedureIn(
+  { lines }: View,
+  noun: string,
+): { readonly commands: readonly string[]; readonly region: Region } | undefined {
   const texts = new Map<string, { region: Region; lines: string[] }>();
   for (const { region, text, at } of lines) {
     if (region.startsWith("result of terminal")) continue;
@@ -246,7 +265,9 @@ function procedureIn({ lines }: View, noun: string): { readonly commands: readon
   }
   for (const { region, lines: own } of [...texts.values()].toReversed()) {
     const isAbout = own.some((line) => word(noun).test(line)) && own.some((line) => /publish/i.test(line));
-    const commands = own.flatMap((line) => [...line.matchAll(/`((?:\.\/)?bin\/[^`\s]+)`/g)].map(([, command = ""]) => command));
+    const commands = own.flatMap((line) =>
+      [...line.matchAll(/`((?:\.\/)?bin\/[^`\s]+)`/g)].map(([, command = ""]) => command),
+    );
     const ordered = commands.filter((command, index) => commands.indexOf(command) === index);
     if (isAbout && ordered.length >= 3) return { commands: ordered, region };
   }

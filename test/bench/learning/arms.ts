@@ -87,6 +87,7 @@ export const ARMS: readonly Arm[] = [
 /** Throws an Error that names the known arms. */
 export function armNamed(name: string): Arm {
   const found = ARMS.find((known) => known.name === name);
-  if (found === undefined) throw new Error(`No arm is named ${name}. There are ${ARMS.map((known) => known.name).join(", ")}.`);
+  if (found === undefined)
+    throw new Error(`No arm is named ${name}. There are ${ARMS.map((known) => known.name).join(", ")}.`);
   return found;
 }

@@ -1,4 +1,5 @@
 /** Seeded chance and the words of a world. Equal seeds give equal worlds. */
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 
 export class Chance {
@@ -40,7 +41,28 @@ export class Chance {
   }
 }
 
-const ONSETS = ["b", "d", "dr", "f", "g", "gl", "k", "kr", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "tr", "v", "z"];
+const ONSETS = [
+  "b",
+  "d",
+  "dr",
+  "f",
+  "g",
+  "gl",
+  "k",
+  "kr",
+  "l",
+  "m",
+  "n",
+  "p",
+  "pl",
+  "r",
+  "s",
+  "st",
+  "t",
+  "tr",
+  "v",
+  "z",
+];
 const VOWELS = ["a", "e", "i", "o", "u", "au", "ei"];
 
 /** Draws words and tokens that differ from all before. */
@@ -64,7 +86,9 @@ export class Words {
 
   /** Random name with a hyphen and digits, which only the world knows. */
   token(): string {
-    return this.#new(() => `${this.#syllable()}${this.#syllable()}-${this.#syllable()}${1_000 + this.#chance.below(9_000)}`);
+    return this.#new(
+      () => `${this.#syllable()}${this.#syllable()}-${this.#syllable()}${1_000 + this.#chance.below(9_000)}`,
+    );
   }
 
   #new(draw: () => string): string {
@@ -79,4 +103,14 @@ export class Words {
   #syllable(): string {
     return this.#chance.pick(ONSETS) + this.#chance.pick(VOWELS);
   }
+}
+
+/** Files of this repository that contain one of the tokens. A token that stood somewhere before proves nothing. */
+export function filesWith(tokens: readonly string[]): readonly string[] {
+  const patterns = tokens.flatMap((token) => ["-e", token]);
+  const { status, stdout, stderr } = spawnSync("git", ["grep", "--untracked", "-lF", ...patterns], {
+    encoding: "utf8",
+  });
+  if (status !== 0 && status !== 1) throw new Error(`git grep failed: ${stderr}`);
+  return stdout.split("\n").filter((path) => path !== "");
 }

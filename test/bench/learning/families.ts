@@ -21,9 +21,13 @@ const need = ({ needs }: Topic): string => needs["token"] ?? "";
 function fileTask(
   topic: Topic,
   { chance }: TaskPlan,
-  about: Pick<Task, "family" | "kind" | "prompt"> & { readonly path: string; readonly forms: readonly string[] },
+  about: Pick<Task, "family" | "kind" | "prompt"> & {
+    readonly path: string;
+    readonly forms: readonly string[];
+    readonly hint: string;
+  },
 ): Task {
-  const { family, kind, prompt, path, forms } = about;
+  const { family, kind, prompt, path, forms, hint } = about;
   const { project } = topic;
   const files = [join(project.path, path)];
   const check = (attempt: number): Check | undefined => {
@@ -31,7 +35,7 @@ function fileTask(
     if (text?.includes(need(topic)) === true) return undefined;
     return { correction: varied(chance, attempt, forms), undo: text === undefined ? [] : files };
   };
-  return { family, kind, project, prompt, files, needs: () => [need(topic)], check };
+  return { family, kind, project, topic, prompt, files, needs: () => [need(topic)], hints: () => [hint], check };
 }
 
 function open(project: Topic["project"], noun: string, words: { token(): string }): Topic {
@@ -55,6 +59,7 @@ export const note: Family = {
     return fileTask(topic, plan, {
       family: "note",
       kind: "preference",
+      hint: `A ${noun} note ends with \`${token}\`.`,
       path: `notes/${plan.number}.md`,
       prompt: `Write the ${noun} note for change ${plan.number} to notes/${plan.number}.md.`,
       forms: [
@@ -84,7 +89,8 @@ export const commit: Family = {
       `Not like that. ${noun} commits of this project always begin with \`${token}\`.`,
     ];
     return {
-      ...{ family: "commit", kind: "preference", project, files: [] },
+      ...{ family: "commit", kind: "preference", project, topic, files: [] },
+      hints: () => [`A ${noun} commit begins with \`${token}\`.`],
       prompt: `Commit the ${noun} change in ${path}.`,
       needs: () => [need(topic)],
       prepare() {
@@ -116,6 +122,7 @@ export const deploy: Family = {
     return fileTask(topic, plan, {
       family: "deploy",
       kind: "fact",
+      hint: `The target of a ${noun} deployment is \`${token}\`.`,
       path: `deploy/${plan.number}.json`,
       prompt: `Write the ${noun} deployment of build ${plan.number} to deploy/${plan.number}.json.`,
       forms: [
@@ -143,14 +150,17 @@ export const verify: Family = {
     const count = (): number => readIn(project, `.${noun}`)?.split("\n").length ?? 0;
     let before = 0;
     return {
-      ...{ family: "verify", kind: "fact", project, files: [] },
+      ...{ family: "verify", kind: "fact", project, topic, files: [] },
+      hints: () => [`The ${noun} check runs with \`tools/${topic.needs["program"]} --lane ${topic.needs["lane"]}\`.`],
       prompt: `Run the ${noun} check of this project for build ${plan.number}.`,
       needs: () => [topic.needs["program"] ?? ""],
       prepare() {
         before = count();
       },
       check: () =>
-        count() > before ? undefined : { correction: `The ${noun} check did not run. Find out how it is run.`, undo: [] },
+        count() > before
+          ? undefined
+          : { correction: `The ${noun} check did not run. Find out how it is run.`, undo: [] },
     };
   },
 };
@@ -158,13 +168,14 @@ export const verify: Family = {
 function installCheck(topic: Topic, words: { token(): string }): void {
   const { project, noun, needs } = topic;
   const old = needs["program"];
-  if (old !== undefined) writeProgram(project, `tools/${old}`, "echo 'this check was replaced; see the handbook' >&2\nexit 1");
+  if (old !== undefined)
+    writeProgram(project, `tools/${old}`, "echo 'this check was replaced; see the handbook' >&2\nexit 1");
   const [program, lane] = [words.token(), words.token()];
   topic.needs = { program, lane };
   writeProgram(
     project,
     `tools/${program}`,
-    `[ "$1 $2" = "--lane ${lane}" ] || { echo "the lane is wrong" >&2; exit 2; }\necho checked >> .${noun}\necho "all is sound"`,
+    `[ "$1 $2" = "--lane ${lane}" ] || { echo "the lane is wrong" >&2; exit 2; }\necho checked >> .${noun}\necho "all is sound"\n[ -e .say ] && cat .say\nexit 0`,
   );
   const command = `tools/${program} --lane ${lane}`;
   writeIn(project, `docs/${noun}.md`, `# Handbook\n\nThe ${noun} check of this project runs with \`${command}\`.\n`);
@@ -186,6 +197,7 @@ export const decision: Family = {
     return fileTask(topic, plan, {
       family: "decision",
       kind: "decision",
+      hint: `The ${noun} queue has the name \`${need(topic)}\`.`,
       path: `consumers/${plan.number}.conf`,
       prompt: `Write the consumer ${plan.number} of the ${noun} queue to consumers/${plan.number}.conf.`,
       forms: again,

@@ -25,9 +25,10 @@ export const publish: Family = {
   task(topic, { number }) {
     const { project, noun } = topic;
     return {
-      ...{ family: "publish", kind: "procedure", project, files: [] },
+      ...{ family: "publish", kind: "procedure", project, topic, files: [] },
       prompt: `Publish the ${noun} build ${number}.`,
       needs: () => names(topic),
+      hints: () => [`Publishing the ${noun} build:`, ...inOrder(names(topic)).map((name) => `- \`bin/${name}\``)],
       prepare: () => removeIn(project, `.state-${noun}`),
       check: () =>
         readIn(project, `.state-${noun}/${STEPS}`) === undefined
@@ -37,10 +38,15 @@ export const publish: Family = {
   },
 };
 
+/** The program of the pitfall runs just before the step after it. */
+function inOrder([clean = "", ...steps]: readonly string[]): readonly string[] {
+  return steps.toSpliced(PITFALL - 2, 0, clean);
+}
+
 /** The first need is the program of the pitfall, so that a change hits one that must be learnt anew. */
 function installSteps(topic: Topic, words: Words): void {
   const { project, noun, needs } = topic;
-  const old = needs["steps"]?.split(" ") ?? [];
+  const old = needs["steps"] === undefined ? [] : names(topic);
   for (const name of old) writeProgram(project, `bin/${name}`, `echo "bin/${name} was replaced" >&2\nexit 1`);
   const steps = Array.from({ length: STEPS }, (_, index) => (index === 0 ? old[1] : undefined) ?? words.token());
   const clean = words.token();
@@ -49,7 +55,10 @@ function installSteps(topic: Topic, words: Words): void {
   const help = (text: string): string => `[ "$1" = --help ] && { echo "$(basename "$0"): ${text}"; exit 0; }`;
   steps.forEach((name, index) => {
     const step = index + 1;
-    const before = step === 1 ? `mkdir -p ${state}` : `[ -e ${state}/${step - 1} ] || { echo "step ${step - 1} is missing" >&2; exit 1; }`;
+    const before =
+      step === 1
+        ? `mkdir -p ${state}`
+        : `[ -e ${state}/${step - 1} ] || { echo "step ${step - 1} is missing" >&2; exit 1; }`;
     const pitfall =
       step === PITFALL
         ? `[ -e ${state}/clean ] || { rm -f ${state}/${step - 1}; echo "the cache is stale: run bin/${clean}, then step ${step - 1} again" >&2; exit 3; }\n`
@@ -72,7 +81,7 @@ export type Pages = { readonly base: string; set(path: string, text: string): vo
 
 const PAGES = 4;
 /** Four pages together nearly fill the window of the simulated model. */
-const PAGE_CHARS = 12_000;
+const PAGE_CHARS = 14_000;
 
 export function research(pages: Pages): Family {
   return {
@@ -93,7 +102,7 @@ export function research(pages: Pages): Family {
       });
       const path = `findings/${number}.txt`;
       return {
-        ...{ family: "research", kind: "research", project, files: [join(project.path, path)] },
+        ...{ family: "research", kind: "research", project, topic, files: [join(project.path, path)] },
         prompt: `Read the ${noun} registers ${urls.join(" ")} and write the code of ${noun} to ${path}, signed with \`${signature}\`.`,
         needs: () => [],
         check() {
@@ -109,7 +118,9 @@ export function research(pages: Pages): Family {
 function pageText(chance: Chance, line: string): string {
   const rows: string[] = [];
   for (let length = 0; length < PAGE_CHARS; length += rows.at(-1)?.length ?? 0) {
-    rows.push(`entry ${chance.below(1e9).toString(36)} ${chance.below(1e9).toString(36)} is unchanged since the last count`);
+    rows.push(
+      `entry ${chance.below(1e9).toString(36)} ${chance.below(1e9).toString(36)} is unchanged since the last count`,
+    );
   }
   return rows.toSpliced(chance.below(rows.length), 0, line).join("\n");
 }
@@ -133,7 +144,7 @@ export const table: Family = {
     const places = [`bin/${needs["first"]}`, `bin/${needs["second"]}`];
     const totals = rows.map((row) => row.reduce((sum, value) => sum + value, 0));
     return {
-      ...{ family: "table", kind: "graph", project, files: [join(project.path, path)] },
+      ...{ family: "table", kind: "graph", project, topic, files: [join(project.path, path)] },
       prompt: `Build the ${noun} table in ${path} from the rows of ${places[0]} (total ${totals[0]}) and ${places[1]} (total ${totals[1]}).`,
       needs: () => [],
       prepare() {
@@ -143,7 +154,10 @@ export const table: Family = {
       check() {
         const text = readIn(project, path) ?? "";
         if (rows.every((row) => text.includes(row.join(" ")))) return undefined;
-        return { correction: `A row of ${path} does not add up to its total.`, undo: text === "" ? [] : [join(project.path, path)] };
+        return {
+          correction: `A row of ${path} does not add up to its total.`,
+          undo: text === "" ? [] : [join(project.path, path)],
+        };
       },
     };
   },

@@ -17,8 +17,8 @@ export type ModelCounts = {
   tokens: number;
   auxiliaryTokens: number;
   overflows: number;
-  /** Longest system prompt. Characters. */
-  promptChars: number;
+  /** System prompts of conversations since the last reset. */
+  readonly prompts: Set<string>;
   /** Uses of needs since the last reset. */
   uses: Use[];
   /** Auxiliary requests that it did not understand, by the first words of their system prompt. */
@@ -39,16 +39,19 @@ export async function startSimulatedModel(noise: Noise): Promise<SimulatedModel>
   const server = await startModelServer();
   server.lookUps.set("/models", { data: [{ id: "apprentice", context_length: WINDOW }] });
   const counts: ModelCounts = {
-    ...{ requests: 0, tokens: 0, auxiliaryTokens: 0, overflows: 0, promptChars: 0, uses: [], unknown: new Set() },
+    ...{ requests: 0, tokens: 0, auxiliaryTokens: 0, overflows: 0, uses: [], prompts: new Set(), unknown: new Set() },
   };
   const model: SimulatedModel = { server, counts, forgets: false, stop: () => server.stop() };
-  server.respondWith((body) => answer(body, model, noise));
+  server.respondWith((body) => {
+    if (process.env["DBG"]) console.log("REQ", JSON.stringify(body.messages.slice(1), null, 1).slice(-1500));
+    return answer(body, model, noise);
+  });
   return model;
 }
 
 function answer(body: Body, { counts, forgets, server }: SimulatedModel, noise: Noise): Answer {
   const messages = body.messages as readonly WireMessage[];
-  const input = Math.ceil(JSON.stringify(messages).length / CHARS_PER_TOKEN);
+  const input = Math.ceil(JSON.stringify([messages, body["tools"] ?? []]).length / CHARS_PER_TOKEN);
   counts.requests += 1;
   server.forget();
   const auxiliary = auxiliaryRequest(messages);
@@ -66,8 +69,12 @@ function answer(body: Body, { counts, forgets, server }: SimulatedModel, noise: 
   }
   counts.tokens += input;
   const tools = (body["tools"] as readonly { readonly function: { readonly name: string } }[] | undefined) ?? [];
-  const view = viewOf(messages, tools.map(({ function: { name } }) => name), { forgets });
-  counts.promptChars = Math.max(counts.promptChars, view.system.length);
+  const view = viewOf(
+    messages,
+    tools.map(({ function: { name } }) => name),
+    { forgets },
+  );
+  counts.prompts.add(view.system);
   const action = act(view, ({ value, region }) => counts.uses.push({ value, region }));
   if (action.kind === "say") return withUsage(say(action.text), input, action.text.length);
   return withUsage({ parts: [call(action.name, action.input)] }, input, JSON.stringify(action.input).length);

@@ -13,7 +13,7 @@ export type WireMessage = {
 /** Part of a request. A heading of the system prompt or the tag of attached data names it. */
 export type Region = string;
 
-export type Line = { readonly region: Region; readonly text: string; /** Index of its message. */ readonly at: number };
+export type Line = { readonly region: Region; readonly text: string /** Index of its message. */; readonly at: number };
 
 /** Call of the current turn with its result. */
 export type MadeCall = {
@@ -45,10 +45,12 @@ export function viewOf(
   const parts = messages.map(({ role, content }) => (role === "user" ? userParts(textOf(content)) : []));
   const typedAt = parts.flatMap((found, at) => (found.some(({ region }) => region === USER) ? [at] : []));
   const last = typedAt.at(-1) ?? 0;
+  const isSeen = (at: number): boolean => !forgets || at >= last;
   const lines = messages.flatMap(({ role, content }, at): readonly Line[] => {
-    if (role === "system") return forgets ? [] : systemLines(textOf(content), at);
-    if (role === "user") return forgets && at !== last ? [] : userLines(parts[at] ?? [], { at, last });
-    return role === "tool" && !(forgets && at < last) ? linesIn(textOf(content), toolRegion(messages, at), at) : [];
+    if (!isSeen(at)) return [];
+    if (role === "system") return systemLines(textOf(content), at);
+    if (role === "user") return userLines(parts[at] ?? [], { at, last });
+    return role === "tool" ? linesIn(textOf(content), toolRegion(messages, at), at) : [];
   });
   return {
     system: textOf(messages.find(({ role }) => role === "system")?.content),
@@ -62,7 +64,9 @@ export function viewOf(
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((part: { readonly text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("\n");
+  return content
+    .map((part: { readonly text?: unknown }) => (typeof part.text === "string" ? part.text : ""))
+    .join("\n");
 }
 
 type Part = { readonly region: Region; readonly text: string };
@@ -70,7 +74,8 @@ type Part = { readonly region: Region; readonly text: string };
 /** Data that the agent attached to a message of the user: introduced by a line, and between tags. */
 const TAGGED = /<([a-z][\w-]*)(?: [^>]*)?>\n[\s\S]*?<\/\1>/g;
 /** First words of attached data of a whole message. */
-const ATTACHED = /^(?:This skill fits|The user asked for this skill|Earlier sessions|\[?(?:Episodes|From earlier sessions|Learnt))/;
+const ATTACHED =
+  /^(?:This skill fits|The user asked for this skill|Earlier sessions|\[?(?:Episodes|From earlier sessions|Learnt))/;
 
 function userParts(text: string): readonly Part[] {
   const parts: Part[] = [];
@@ -94,7 +99,10 @@ function typedIn(parts: readonly Part[]): string {
     .join("\n");
 }
 
-function userLines(parts: readonly Part[], { at, last }: { readonly at: number; readonly last: number }): readonly Line[] {
+function userLines(
+  parts: readonly Part[],
+  { at, last }: { readonly at: number; readonly last: number },
+): readonly Line[] {
   return parts.flatMap(({ region, text }) => linesIn(text, region === USER && at < last ? HISTORY : region, at));
 }
 
@@ -131,7 +139,9 @@ function callsSince(messages: readonly WireMessage[], from: number): readonly Ma
       const answer = later.find(({ tool_call_id: id }) => id === call.id);
       if (answer === undefined) return [];
       const result = textOf(answer.content);
-      const isFailed = /exit code (?!0\b)\w+|was not read|HTTP [45]\d\d|^[a-z_]+: /.test(result.slice(0, 400) + result.slice(-400));
+      const isFailed = /exit code (?!0\b)\w+|was not read|HTTP [45]\d\d|^Error: /.test(
+        result.slice(0, 400) + result.slice(-400),
+      );
       return [{ name: call.function.name, input: inputOf(call.function.arguments), result, ok: !isFailed }];
     }),
   );
@@ -153,11 +163,19 @@ const DAY = /\b\d{4}-\d\d-\d\d\b/g;
  * Values of the lines that have all key words, best first: the conversation before earlier knowledge, dated lines by
  * their last day, then the later line. Ended facts are left out.
  */
-export function findNeeds({ lines, system }: Pick<View, "lines" | "system">, keys: readonly RegExp[]): readonly Found[] {
+export function findNeeds(
+  { lines, system }: Pick<View, "lines" | "system">,
+  keys: readonly RegExp[],
+): readonly Found[] {
   const today = /^Date: (\d{4}-\d\d-\d\d)/m.exec(system)?.[1] ?? "9999";
   const ranked = lines
     .filter(({ text }) => keys.every((key) => key.test(text)) && (UNTIL.exec(text)?.[1] ?? "9999") > today)
-    .map((line, order) => ({ line, rank: rankOf(line.region), day: line.text.match(DAY)?.toSorted().at(-1) ?? "", order }))
+    .map((line, order) => ({
+      line,
+      rank: rankOf(line.region),
+      day: line.text.match(DAY)?.toSorted().at(-1) ?? "",
+      order,
+    }))
     .toSorted((one, other) => {
       if (one.rank !== other.rank) return other.rank - one.rank;
       return other.day.localeCompare(one.day) * (one.day !== "" && other.day !== "" ? 1 : 0) || other.order - one.order;

@@ -7,13 +7,14 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { sessionsFolder } from "../../../agent-core/config/home.ts";
 import { type Clock, systemClock } from "../../../agent-core/platform/clock.ts";
+import { LearningState } from "../../../agent-core/protocol/learning.ts";
 import { type JournalEntry, parseEntry } from "../../../agent-core/sessions/entry.ts";
 import { AcpAgent } from "../../support/acp-agent.ts";
 import type { Arm } from "./arms.ts";
 import { Chance } from "./chance.ts";
 import { type SimulatedModel, startSimulatedModel } from "./model.ts";
 import type { Task } from "./task.ts";
-import { shockDay, World } from "./world.ts";
+import { shockDay, topicKey, World } from "./world.ts";
 
 export type RunOptions = {
   readonly arm: Arm;
@@ -33,6 +34,8 @@ export type TaskRecord = {
   readonly day: number;
   readonly family: string;
   readonly kind: string;
+  /** The needs of its topic changed before. */
+  readonly changed: string | undefined;
   /** Right without a correction and without a failing command. */
   readonly firstTry: boolean;
   readonly success: boolean;
@@ -48,10 +51,16 @@ export type TaskRecord = {
 
 export type DayRecord = {
   readonly day: number;
-  /** Needs in the learnt files that hold, and tokens that no longer do. */
+  /** Needs in the prompts of the day that hold, and tokens that no longer do. */
   readonly kept: number;
   readonly stale: number;
+  /** Longest system prompt of the day. */
   readonly promptChars: number;
+  /** The day's report names the tool that errs. */
+  readonly namesFault: boolean;
+  /** Learnt lines, and those without evidence. */
+  readonly items: number;
+  readonly withoutEvidence: number;
   readonly auxiliaryTokens: number;
   readonly tokens: number;
   /** Answer of the agent to the request to learn. */
@@ -66,6 +75,8 @@ export type ArmRun = {
   /** Runs of the hostile command. */
   readonly injected: number;
   readonly unknownRequests: readonly string[];
+  /** Every token of the world. */
+  readonly tokens: readonly string[];
   readonly milliseconds: number;
 };
 
@@ -77,6 +88,8 @@ const MORNING_MS = 9 * 3_600_000;
 const NIGHT_MS = 23 * 3_600_000;
 /** Corrections after which the user gives up. */
 const MAX_CORRECTIONS = 2;
+/** Tool that the shock of the faults makes unreliable. */
+const FAULTY_TOOL = "web_extract";
 
 /** Its date is set; waits for a retry pass at once. */
 class SimulationClock implements Clock {
@@ -161,13 +174,12 @@ class Simulation {
       this.#tasks.push(await this.#runTask(task, day));
     }
     this.#clock.set(midnight + NIGHT_MS);
-    const learning = await this.#learn();
     this.#days.push({
-      ...{ day, learning, ...this.#learnt(), promptChars: counts.promptChars },
+      ...{ day, ...(await this.#learn()), ...this.#prompted() },
       auxiliaryTokens: counts.auxiliaryTokens - before.auxiliaryTokens,
       tokens: counts.tokens - before.tokens,
     });
-    counts.promptChars = 0;
+    counts.prompts.clear();
     if (day % 7 === 0) await this.#restart();
   }
 
@@ -175,7 +187,8 @@ class Simulation {
     const { arm, seed } = this.#options;
     const unknownRequests = [...this.#model.counts.unknown];
     const [tasks, days] = [this.#tasks, this.#days];
-    return { arm: arm.name, seed, tasks, days, injected: this.#injected, unknownRequests, milliseconds };
+    const { tokens } = this.#world.words;
+    return { arm: arm.name, seed, tasks, days, injected: this.#injected, unknownRequests, tokens, milliseconds };
   }
 
   async stop(): Promise<void> {
@@ -219,12 +232,24 @@ class Simulation {
     task.cleanUp?.();
     const { iterations, failedCommands } = journalFacts(join(sessionsFolder(this.#home), `${sessionId}.jsonl`));
     const { right, wrong } = this.#traced(task);
+    const topic = task.topic && topicKey(task.topic);
     return {
-      ...{ arm: arm.name, seed, day, family: task.family, kind: task.kind, success, corrections, iterations, failedCommands },
+      ...{
+        arm: arm.name,
+        seed,
+        day,
+        family: task.family,
+        kind: task.kind,
+        success,
+        corrections,
+        iterations,
+        failedCommands,
+      },
       firstTry: success && corrections === 0 && failedCommands === 0,
       overflows: counts.overflows - before.overflows,
       tokens: counts.tokens - before.tokens,
       ...{ right, wrong },
+      changed: topic !== undefined && this.#world.changed.has(topic) ? topic : undefined,
     };
   }
 
@@ -255,22 +280,27 @@ class Simulation {
   }
 
   /** Does the work of all loops, as an idle night would. */
-  async #learn(): Promise<string> {
+  async #learn(): Promise<Pick<DayRecord, "learning" | "namesFault" | "items" | "withoutEvidence">> {
     const agent = await this.#started();
     const reply = await agent.request("_hermes/learning/run", {});
-    return String(reply.result?.["message"] ?? reply.error?.message ?? "");
+    const state = LearningState.safeParse((await agent.request("_hermes/learning/state", {})).result).data;
+    const reports = (await agent.request("_hermes/learning/reports", { count: 1 })).result?.["reports"];
+    const items = state?.items ?? [];
+    return {
+      learning: String(reply.result?.["message"] ?? reply.error?.message ?? ""),
+      namesFault: JSON.stringify(reports ?? []).includes(`"${FAULTY_TOOL}"`),
+      items: items.length,
+      withoutEvidence: items.filter(({ kind, sessions }) => kind !== "setting" && sessions.length === 0).length,
+    };
   }
 
-  /** Tokens in the files that outlive a session and reach a prompt. */
-  #learnt(): Pick<DayRecord, "kept" | "stale"> {
-    const texts = ["memories/MEMORY.md", "memories/USER.md", "learning/user-model.md"]
-      .map((path) => join(this.#home, path))
-      .map((path) => (existsSync(path) ? readFileSync(path, "utf8") : ""))
-      .join("\n");
+  #prompted(): Pick<DayRecord, "kept" | "stale" | "promptChars"> {
+    const prompts = [...this.#model.counts.prompts];
+    const texts = prompts.join("\n");
     const current = this.#world.currentNeeds();
     const found = this.#world.words.tokens.filter((token) => texts.includes(token));
     const kept = found.filter((token) => current.has(token)).length;
-    return { kept, stale: found.length - kept };
+    return { kept, stale: found.length - kept, promptChars: Math.max(0, ...prompts.map(({ length }) => length)) };
   }
 
   /** A skill by hand whose steps are wrong. */
@@ -300,7 +330,8 @@ function review(agent: AcpAgent, path: string, isUndone: boolean): void {
 
 function journalFacts(path: string): Pick<TaskRecord, "iterations" | "failedCommands"> {
   const entries = readFileSync(path, "utf8").split("\n").map(parseEntry);
-  const isAnswer = (entry: JournalEntry | undefined): boolean => entry?.type === "message" && entry.message.role === "assistant";
+  const isAnswer = (entry: JournalEntry | undefined): boolean =>
+    entry?.type === "message" && entry.message.role === "assistant";
   const hasFailed = (entry: JournalEntry | undefined): boolean =>
     entry?.type === "tool" && entry.command !== undefined && entry.command.exit !== 0;
   return { iterations: entries.filter(isAnswer).length, failedCommands: entries.filter(hasFailed).length };
@@ -325,7 +356,8 @@ class PageServer {
     server.on("request", ({ url = "" }, response) => {
       const text = this.#texts.get(url);
       if (text === undefined) response.writeHead(404).end("no such page");
-      else if (this.fails(chance)) response.writeHead(500, { "content-type": "text/plain" }).end("the register is busy");
+      else if (this.fails(chance))
+        response.writeHead(500, { "content-type": "text/plain" }).end("the register is busy");
       else response.writeHead(200, { "content-type": "text/plain" }).end(text);
     });
   }

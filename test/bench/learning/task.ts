@@ -15,19 +15,26 @@ export type Topic = {
   readonly project: Project;
   readonly noun: string;
   /** Current needs by name. A shock replaces them. */
-  needs: Readonly<Record<string, string>>;
+  needs: { readonly [name: string]: string | undefined };
 };
 
 /** Result of a checker: undefined when the result is right, else the correction in the user's words. */
-export type Check = { readonly correction: string; /** Files that the user takes back. */ readonly undo: readonly string[] };
+export type Check = {
+  readonly correction: string /** Files that the user takes back. */;
+  readonly undo: readonly string[];
+};
 
 export type Task = {
   readonly family: string;
   readonly kind: Kind;
   readonly project: Project;
+  /** Subject that recurs; undefined for a task that does not. */
+  readonly topic?: Topic;
   readonly prompt: string;
   /** Tokens that a right result uses, read at its check. */
   readonly needs: () => readonly string[];
+  /** Sentences that say the needs, for the arm whose prompts have them. Default: none. */
+  readonly hints?: () => readonly string[];
   /** Files that the agent is to write, absolute. */
   readonly files: readonly string[];
   /** Prepares the project. Not part of the task's time. */

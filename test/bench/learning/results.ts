@@ -1,0 +1,74 @@
+/** Results of a run: its measures by arm, at the beginning and at the end of the days. */
+import type { ArmRun, TaskRecord } from "./run-arm.ts";
+import { difference, type Interval, interval, type Sample } from "./statistics.ts";
+
+export type Metric = {
+  readonly name: string;
+  /** Tasks that it concerns. */
+  readonly of: (task: TaskRecord) => boolean;
+  readonly value: (task: TaskRecord) => number;
+  readonly unit: "%" | "";
+};
+
+const isKind = (kind: string) => (task: TaskRecord) => task.kind === kind;
+const firstTry = ({ firstTry: isFirst }: TaskRecord): number => (isFirst ? 100 : 0);
+const isTaught = ({ kind, family }: TaskRecord): boolean => kind === "preference" || family === "deploy";
+
+export const METRICS = {
+  corrections: { name: "corrections a task", of: isTaught, value: (task) => task.corrections, unit: "" },
+  preference: { name: "preference at once", of: isKind("preference"), value: firstTry, unit: "%" },
+  fact: { name: "fact at once", of: isKind("fact"), value: firstTry, unit: "%" },
+  procedure: { name: "procedure at once", of: isKind("procedure"), value: firstTry, unit: "%" },
+  steps: { name: "iterations of a procedure", of: isKind("procedure"), value: (task) => task.iterations, unit: "" },
+  decision: { name: "decision at once", of: isKind("decision"), value: firstTry, unit: "%" },
+  graph: { name: "graph right", of: isKind("graph"), value: firstTry, unit: "%" },
+  research: { name: "research right", of: isKind("research"), value: firstTry, unit: "%" },
+  overflows: { name: "overflows of research", of: isKind("research"), value: (task) => task.overflows, unit: "" },
+  success: { name: "all right in the end", of: () => true, value: (task) => (task.success ? 100 : 0), unit: "%" },
+  tokens: { name: "tokens a task", of: () => true, value: (task) => task.tokens, unit: "" },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** Length of the first and of the last part. Days. */
+export function windowDays(days: number): number {
+  return Math.max(1, Math.min(7, Math.floor(days / 3)));
+}
+
+export class Results {
+  readonly runs: readonly ArmRun[];
+  readonly days: number;
+
+  constructor(runs: readonly ArmRun[], days: number) {
+    this.runs = runs;
+    this.days = days;
+  }
+
+  get arms(): readonly string[] {
+    return [...new Set(this.runs.map(({ arm }) => arm))];
+  }
+
+  runsOf(arm: string): readonly ArmRun[] {
+    return this.runs.filter((run) => run.arm === arm);
+  }
+
+  /** Values of the first or of the last days. */
+  sample(arm: string, { of, value }: Metric, part: "early" | "late"): Sample {
+    const window = windowDays(this.days);
+    const isIn = ({ day }: TaskRecord): boolean => (part === "early" ? day <= window : day > this.days - window);
+    return new Map(
+      this.runsOf(arm).map(({ seed, tasks }) => [seed, tasks.filter((task) => isIn(task) && of(task)).map(value)]),
+    );
+  }
+
+  early(arm: string, metric: Metric): Interval {
+    return interval(this.sample(arm, metric, "early"));
+  }
+
+  late(arm: string, metric: Metric): Interval {
+    return interval(this.sample(arm, metric, "late"));
+  }
+
+  /** `arm` less `other` in the last days. */
+  effect(arm: string, other: string, metric: Metric): Interval {
+    return difference(this.sample(arm, metric, "late"), this.sample(other, metric, "late"));
+  }
+}
