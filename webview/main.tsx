@@ -11,13 +11,27 @@ import "./styles/extensions.css";
 import "./styles/cards.css";
 import "./styles/delegation.css";
 import "./styles/models.css";
-import { render } from "preact";
+import { type ComponentChildren, options, render } from "preact";
+import { containedText } from "../agent-core/platform/visible-text.ts";
 import type { HostMessage } from "../agent-core/protocol/panel-events.ts";
 import { Panel, type PanelHost } from "./panel.ts";
 import { App } from "./views/app.tsx";
 import { PanelContext } from "./views/panel-context.ts";
 
 declare function acquireVsCodeApi(): PanelHost;
+
+/** Contains the texts that any view shows: most come from models, pages, programs and file names. */
+function contained(children: ComponentChildren): ComponentChildren {
+  if (typeof children === "string") return containedText(children);
+  return Array.isArray(children) ? children.map(contained) : children;
+}
+
+const { vnode: made } = options;
+options.vnode = (node) => {
+  const props: { children?: ComponentChildren } = node.props;
+  if (props.children !== undefined) props.children = contained(props.children);
+  made?.(node);
+};
 
 const panel = new Panel(acquireVsCodeApi(), {
   now: () => performance.now(),

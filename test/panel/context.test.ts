@@ -4,6 +4,7 @@ import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { emptyState } from "../../webview/state/state.ts";
 import { say } from "../support/model-server/model-server.ts";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
+import { HOSTILE_PAYLOADS } from "../support/panel/hostile-payloads.ts";
 import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
 
@@ -237,13 +238,15 @@ describe("context of a message", () => {
   });
 
   test("labels of any kind are contained, in chips and in the list", async () => {
-    const labelled = HOSTILE.map((label, index) => ({ kind: "file", uri: `file:///${index}`, label }) as const);
-    await attach(...labelled, ...Array.from({ length: 26 }, (_, index) => file(`more/${index}.ts`)));
-    await expect.poll(names).toHaveLength(HOSTILE.length + 26);
+    const labelled = HOSTILE_PAYLOADS.map(
+      (label, index) => ({ kind: "file", uri: `file:///${index}`, label }) as const,
+    );
+    await attach(...labelled);
+    await expect.poll(names).toHaveLength(HOSTILE_PAYLOADS.length);
     await composer().fill("مرحبا @x");
     await expect.poll(() => search()?.query).toBe("x");
     await answer(...labelled.map((one) => found(one, one.label, [[0, 3]])));
-    await expect.poll(() => list().getByRole("option").count()).toBe(HOSTILE.length);
+    await expect.poll(() => list().getByRole("option").count()).toBe(HOSTILE_PAYLOADS.length);
     for (const width of [320, 200]) {
       await panel().setWidth(width);
       expect(await panel().page.locator("body").evaluate(TOO_WIDE)).toEqual([]);
@@ -311,34 +314,6 @@ describe("context of a message that the agent gets", () => {
     expect(await composer.inputValue()).toBe("");
   });
 });
-
-const HOSTILE: readonly string[] = [
-  "<img src=x onerror=alert(1)>",
-  "<script>document.title='pwned'</script>",
-  "<svg onload=alert(1)>",
-  '"><iframe src=//example.com>',
-  "&lt;b&gt;&amp;&#x202e;",
-  "[link](command:workbench.action.quit)",
-  "![picture](https://example.com/a.png)",
-  "javascript:alert(1)",
-  "file:///etc/passwd",
-  "a\u202Egpj.exe",
-  "\u2066\u2067nested\u2069 isolates",
-  "\u202Aunclosed \u202B embeddings",
-  "\u001B[31mred\u001B[0m",
-  "\u001B]8;;https://example.com\u0007link\u001B]8;;\u0007",
-  "\u001B]52;c;cHduZWQ=\u0007",
-  "\u0000\u0008\u007F",
-  "two\nlines",
-  "many\r\n\r\n\r\n\t\tlines",
-  "n".repeat(10_000),
-  "W".repeat(500),
-  "\u{1F469}\u200D\u{1F469}\u200D\u{1F467}".repeat(40),
-  `z${"\u0336\u0489".repeat(200)}`,
-  "שלום עולם/קובץ.ts",
-  " ",
-  "",
-];
 
 /** Runs in the browser: elements, raw characters and heights that the labels caused. */
 const CONTAINED = new Function(

@@ -1,7 +1,6 @@
 /** Diff of an edit: counts, and the changed lines with some context. */
 import { structuredPatch } from "diff";
 import { useMemo, useState } from "preact/hooks";
-import { containedText } from "../../agent-core/platform/visible-text.ts";
 import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -55,7 +54,7 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
         {shown.map((line, index) => (
           <div key={index} class={`diff-line diff-${line.type}`}>
             <span class="diff-number">{line.type === "gap" ? "⋯" : line.number}</span>
-            <span class="diff-text">{containedText(line.text)}</span>
+            <span class="diff-text">{line.text}</span>
           </div>
         ))}
       </div>

@@ -1,6 +1,6 @@
 /** Content of a tool card: diffs, terminals, pictures, text, problems, and runs of hooks. */
 import type { ContentBlock, ToolCallContent } from "@zed-industries/agent-client-protocol";
-import { containedText, visibleText } from "../../agent-core/platform/visible-text.ts";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { PictureType } from "../../agent-core/protocol/attachments.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
@@ -145,7 +145,7 @@ function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] 
           onClick={() => post({ type: "open-location", path, line })}
         >
           <Icon name={severity} />
-          <span class="problem-text">{containedText(text)}</span>
+          <span class="problem-text">{text}</span>
         </button>
       ))}
     </section>

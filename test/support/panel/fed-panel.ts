@@ -37,6 +37,11 @@ export class FedPanel {
     return this.#page.page;
   }
 
+  /** Id of the session that `reset` began last. */
+  get sessionId(): string {
+    return `s${this.#sessions}`;
+  }
+
   locator(selector: string): Locator {
     return this.page.locator(selector);
   }
@@ -48,7 +53,7 @@ export class FedPanel {
     await this.#send([
       {
         kind: "session",
-        ...{ sessionId: `s${this.#sessions}`, cwd: "/project", agentName: "Hermes", configOptions: [], commands: [] },
+        ...{ sessionId: this.sessionId, cwd: "/project", agentName: "Hermes", configOptions: [], commands: [] },
       },
     ]);
   }

@@ -2,7 +2,6 @@
 import { useComputed } from "@preact/signals";
 import { memo } from "preact/compat";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { containedText } from "../../../agent-core/platform/visible-text.ts";
 import { MarkdownView } from "../../markdown/markdown-view.tsx";
 import { thoughtId } from "../../state/rows.ts";
 import type { Entry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/state.ts";
@@ -98,7 +97,7 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
         <div class={`entry notice notice-${entry.severity}`}>
           <Icon name={entry.severity} />{" "}
           <span dir="auto">
-            {entry.retry === undefined ? containedText(entry.text) : <RetryText entry={entry} retry={entry.retry} />}
+            {entry.retry === undefined ? entry.text : <RetryText entry={entry} retry={entry.retry} />}
           </span>{" "}
           {entry.memoryCall !== undefined && <MemoryUndo callId={entry.memoryCall} />}
         </div>

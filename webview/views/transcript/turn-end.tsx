@@ -1,7 +1,6 @@
 /** The steps that a turn's end offers: after an error those that help against its fault, and another try after an answer. */
 import { useComputed } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { containedText } from "../../../agent-core/platform/visible-text.ts";
 import type { Panel } from "../../panel.ts";
 import type { TextEntry, TurnEndEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
@@ -54,7 +53,7 @@ export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {
   return (
     <div class="entry">
       <div class={`turn-end turn-end-${entry.tone}`} role={isError ? "alert" : undefined}>
-        {isError && <Icon name="error" />} <span dir="auto">{containedText(entry.text)}</span>
+        {isError && <Icon name="error" />} <span dir="auto">{entry.text}</span>
       </div>
       {isError && isLast && (
         <div class="turn-steps">

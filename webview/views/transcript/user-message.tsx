@@ -2,7 +2,6 @@
 import { type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext, useEffect, useMemo, useState } from "preact/hooks";
-import { containedText } from "../../../agent-core/platform/visible-text.ts";
 import { type Draft, isSendable } from "../../state/attachments.ts";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
@@ -89,7 +88,7 @@ function Sent({ message: { text, attachments }, fold }: SentProps) {
     <>
       {text !== "" && (
         <div class="bubble" dir="auto">
-          {containedText(isOpen ? text : head)}
+          {isOpen ? text : head}
           {head !== text && (
             <button
               type="button"
