@@ -6,6 +6,7 @@ import { contextFiles } from "../../../agent-core/agent/prompt-builder.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { findThreat } from "../../../agent-core/prompt/injection-scan.ts";
 import { projectContext, SubfolderContext } from "../../../agent-core/prompt/project-context.ts";
+import { ownMs } from "../../support/own-time.ts";
 
 let root: string;
 beforeEach(() => {
@@ -105,9 +106,7 @@ describe("text for a prompt", () => {
     "a file of %j again and again, which the scan could read for hours, costs a moment",
     async (text) => {
       put("AGENTS.md", text.repeat(100_000 / text.length));
-      const start = performance.now();
-      await contextOf();
-      expect(performance.now() - start).toBeLessThan(2_000);
+      expect(await ownMs(contextOf)).toBeLessThan(2_000);
     },
   );
 

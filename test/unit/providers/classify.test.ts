@@ -8,6 +8,7 @@ import type { Fault, FaultKind } from "../../../agent-core/providers/fault.ts";
 import { streamModel } from "../../../agent-core/providers/stream-model.ts";
 import { requestTo } from "../../conformance/wire.ts";
 import { startModelServer } from "../../support/model-server/model-server.ts";
+import { ownMs } from "../../support/own-time.ts";
 
 const KEY = "sk-proj-abcdefghijklmnop1234567890";
 const request = {
@@ -314,10 +315,9 @@ describe("hints about a retry", () => {
     expect(faultOf(new OpenAI.APIConnectionError({ cause })).shouldRetry).toBe(false);
   });
 
-  test("a long advice takes no time", () => {
-    const begin = performance.now();
-    waitOf({}, { message: `${"wait 1 s ".repeat(20_000)} ${"1 ".repeat(50_000)}` });
-    expect(performance.now() - begin).toBeLessThan(250);
+  test("a long advice takes no time", async () => {
+    const message = `${"wait 1 s ".repeat(20_000)} ${"1 ".repeat(50_000)}`;
+    expect(await ownMs(() => waitOf({}, { message }))).toBeLessThan(250);
   });
 
   test("the message says when the provider works again", () => {
