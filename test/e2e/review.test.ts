@@ -79,17 +79,25 @@ describe("review after the edits have landed", () => {
     await window.lens("Undo").nth(1).waitFor({ state: "detached" });
   });
 
+  /** The page does not have the lenses in the order of their lines. */
+  const undoTopHunk = async (): Promise<void> => {
+    const lenses = await window.lens("Undo").all();
+    const heights = await Promise.all(lenses.map(async (lens) => (await lens.boundingBox())?.y ?? Number.NaN));
+    await lenses[heights.indexOf(Math.min(...heights))]?.click();
+  };
+
   test("the agent's next edit learns about undone lines and leaves them undone", async () => {
     await window.send(edit({ old: "def total", new: "def whole" }));
     await window.panel.getByText("They undid 1 of your edits").first().waitFor();
     const kept = SOURCE.replace(SECOND.old, SECOND.new);
     expect(window.readFile("shop.py")).toBe(kept.replace("def total", "def whole"));
     await window.lens("Undo").nth(1).waitFor();
-    // The page does not have the lenses in the order of their lines.
-    const lenses = await window.lens("Undo").all();
-    const heights = await Promise.all(lenses.map(async (lens) => (await lens.boundingBox())?.y ?? Number.NaN));
-    await lenses[heights.indexOf(Math.min(...heights))]?.click();
-    await expect.poll(() => window.readFile("shop.py")).toBe(kept);
+    // VS Code may replace a lens at the moment of the click. The interval is longer than the undo takes.
+    const undoFirst = async (): Promise<string> => {
+      if (window.readFile("shop.py") !== kept) await undoTopHunk();
+      return window.readFile("shop.py");
+    };
+    await expect.poll(undoFirst, { interval: 3_000 }).toBe(kept);
     await window.lens("Undo").nth(1).waitFor({ state: "detached" });
   });
 
