@@ -13,6 +13,7 @@ const lazy = "loaded on first use";
 const smallFiles = {
   "agent-core/host/syntax/grammars.ts": "the build reads it too",
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
+  "agent-core/learning/loops.ts": "imports the loops, which its importer loads on first use",
   "agent-core/host/syntax/syntax-problems.ts": "loads the parsers of its folder on first use",
   "extension/problems/diagnostic-timeouts.ts": pure,
   "extension/review/ghost-text.ts": pure,

@@ -7,15 +7,8 @@ import { learningFolder } from "../config/home.ts";
 import { setLearningSwitch } from "../config/home-file.ts";
 import { DailyBudget } from "../learning/budget.ts";
 import { LearningLedger } from "../learning/ledger.ts";
-import {
-  actOn,
-  allLearnt,
-  isOn,
-  type LearningSettings,
-  type LearntOutcome,
-  type Loop,
-  makeLoops,
-} from "../learning/loops.ts";
+import type { LearningSettings, LearntOutcome, Loop } from "../learning/loop.ts";
+import { actOn, allLearnt, isOn, makeLoops } from "../learning/loops.ts";
 import { readReports } from "../learning/reports.ts";
 import { BackgroundRunner } from "../learning/runner.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -73,6 +73,8 @@ export type SkillSettings = {
   readonly disabled: readonly string[];
   /** Sources that `/skills search` looks through. Default: public skills. */
   readonly hubSources?: readonly string[];
+  /** False: learnt skills are not read. */
+  readonly useLearnt?: boolean;
 };
 
 export type AIAgentOptions = {

@@ -103,6 +103,7 @@ export async function configuredAgent(
       skills: {
         externalFolders: config.skills.external_dirs,
         disabled: config.skills.disabled,
+        useLearnt: config.learning.enabled && config.learning.distillation && config.learning.use,
         ...(config.skills.hub_sources !== undefined && { hubSources: config.skills.hub_sources }),
       },
       browser: configuredBrowser(config),

@@ -1,53 +1,12 @@
 /** The loops that learn in the background. Each loads its code when it is needed first. */
-import type { Config } from "../config/sections.ts";
-import type { Clock } from "../platform/clock.ts";
 import { type LearntAction, type LearntItem, LOOPS, type LoopName } from "../protocol/learning.ts";
-import type { SessionIndex } from "../sessions/index/session-index.ts";
-import type { LearningModel } from "./learning-model.ts";
-import type { LearningLedger } from "./ledger.ts";
-import type { BackgroundWork } from "./runner.ts";
-
-export type LearningSettings = Config["learning"];
-
-/** Outcome of an action, in one line for the user. */
-export type LearntOutcome = { readonly ok: boolean; readonly message: string };
-
-/** Items of one loop. Each is stored as text that people can edit. */
-export type LearntStore = {
-  /** Newest first. Rejects when reading fails. */
-  items(): Promise<readonly LearntItem[]>;
-  /** Undefined when the item is not of this store. Rejects when writing fails. */
-  act(id: string, action: LearntAction): Promise<LearntOutcome | undefined>;
-};
-
-/** Surroundings of a loop. */
-export type LoopPorts = {
-  /** Hermes' home folder. */
-  readonly home: string;
-  readonly clock: Clock;
-  readonly ledger: LearningLedger;
-  readonly model: LearningModel;
-  readonly index: SessionIndex;
-  /** Read at each piece of work. */
-  readonly settings: () => LearningSettings;
-  /** True for a session that is open, whose journal may still grow. */
-  readonly isOpen: (sessionId: string) => boolean;
-  /** Shows what was learnt: one line, and the items' ids for an undo. */
-  readonly notify: (message: string | undefined, items: readonly string[]) => void;
-  /** One line for the log. */
-  readonly log: (line: string) => void;
-};
-
-export type Loop = {
-  readonly work: BackgroundWork;
-  readonly store: LearntStore;
-  /** Result of the last run; undefined before the first one. */
-  lastRun(): Promise<{ readonly at: number; readonly result: string } | undefined>;
-};
+import type { LearningSettings, LearntOutcome, LearntStore, Loop, LoopPorts } from "./loop.ts";
 
 type LoopMaker = (ports: LoopPorts) => Promise<Loop>;
 
-const makers: { readonly [Name in LoopName]?: LoopMaker } = {};
+const makers: { readonly [Name in LoopName]?: LoopMaker } = {
+  distillation: async (ports) => (await import("./distillation/distillation.ts")).distillation(ports),
+};
 
 /** The loops in the order in which they run. */
 export async function makeLoops(ports: LoopPorts): Promise<readonly Loop[]> {

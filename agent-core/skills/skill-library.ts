@@ -12,6 +12,7 @@ import { listSkillFiles, readSkillFile, type SkillText } from "./skill-files.ts"
 import {
   externalPlaces,
   type FoundSkills,
+  isInside,
   projectPlaces,
   type Skill,
   type SkillFailure,
@@ -24,6 +25,8 @@ declare const __SKILLS__: unknown;
 
 /** Category of the skills that the hub installs. */
 export const HUB_CATEGORY = "hub";
+/** Category of the skills that learning writes. */
+export const LEARNT_CATEGORY = "learnt";
 
 /** Use of a skill, for the session's journal. */
 export type SkillUse = {
@@ -46,6 +49,8 @@ export type SkillLibraryOptions = {
   readonly disabled: readonly string[];
   /** `skills.hub_sources` of config.yaml. */
   readonly hubSources?: readonly string[];
+  /** False: learnt skills are not read. */
+  readonly useLearnt?: boolean;
   /** Folders of plugins, absolute. */
   readonly pluginFolders: () => readonly string[];
   /** Enabled tools of the session. */
@@ -219,14 +224,15 @@ export class SkillLibrary {
   }
 
   async #load(): Promise<KnownSkills> {
-    const { homeSkills, disabled } = this.#options;
+    const { homeSkills, disabled, useLearnt = true } = this.#options;
     const [found, records, switches] = await Promise.all([
       Promise.all(this.#places().map(scanPlace)),
       readRecords(homeSkills),
       Switches.of(dirname(homeSkills)),
     ]);
     const isOff = (name: string): boolean => switches.isOn(`skill:${name}`) === false || disabled.includes(name);
-    const { skills, failures, hidden } = firstOfEachName([...found, { skills: bundledSkills(), failures: [] }]);
+    const used = useLearnt ? found : found.map(withoutLearnt);
+    const { skills, failures, hidden } = firstOfEachName([...used, { skills: bundledSkills(), failures: [] }]);
     return {
       skills: skills.map((skill) => ({
         ...this.#known(skill, records),
@@ -242,7 +248,7 @@ export class SkillLibrary {
     return {
       ...skill,
       record,
-      unusable: unusableReason(skill, this.#options.tools()),
+      unusable: unusableReason(skill, this.#options.tools()) ?? foreignProject(skill, this.#options.roots),
       isProven: isProven(record, isByHand(skill)),
     };
   }
@@ -266,6 +272,17 @@ function firstOfEachName(found: readonly FoundSkills[]): Precedence {
     }
   }
   return { skills: [...first.values()], failures, hidden };
+}
+
+function withoutLearnt({ skills, failures }: FoundSkills): FoundSkills {
+  const isLearnt = (skill: Skill): boolean => basename(dirname(skill.folder)) === LEARNT_CATEGORY;
+  return { skills: skills.filter((skill) => skill.source !== "home" || !isLearnt(skill)), failures };
+}
+
+function foreignProject({ project }: Skill, roots: readonly string[]): string | undefined {
+  if (project === undefined) return undefined;
+  const isHere = roots.some((root) => isInside(root, project) || isInside(project, root));
+  return isHere ? undefined : `it is for the project ${project}`;
 }
 
 /** True when a person wrote the skill and its triggers for this user, or for all users. */

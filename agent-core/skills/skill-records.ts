@@ -15,12 +15,18 @@ const recordSchema = z.object({
   successes: z.number().catch(0),
   /** ISO time of the last use. */
   lastUsed: z.string().exactOptional(),
+  /**
+   * Set by learning. `trial` and `active`: a learnt skill, which the host adds to messages; `demoted`: a skill of any author
+   * with which sessions ended worse than without it.
+   */
+  standing: z.enum(["trial", "active", "demoted"]).exactOptional(),
 });
 
 const recordsSchema = z.record(z.string(), recordSchema);
 
 /** Record of all skills with one name. */
 export type SkillRecord = z.infer<typeof recordSchema>;
+export type SkillStanding = NonNullable<SkillRecord["standing"]>;
 export type SkillRecords = Readonly<Record<string, SkillRecord>>;
 
 const NO_RECORD: SkillRecord = { uses: 0, successes: 0 };
@@ -57,7 +63,8 @@ const PROVING_SHARE = 2 / 3;
 const DOUBTED_USES = 6;
 
 /** True when the host may add the skill to messages by itself. `byHand`: a person wrote its triggers. */
-export function isProven({ uses, successes }: SkillRecord, byHand: boolean): boolean {
+export function isProven({ uses, successes, standing }: SkillRecord, byHand: boolean): boolean {
+  if (standing !== undefined) return standing !== "demoted";
   if (byHand) return uses < DOUBTED_USES || successes / uses >= 0.5;
   return successes >= PROVING_SUCCESSES && successes / uses >= PROVING_SHARE;
 }

@@ -47,6 +47,11 @@ export type SkillFacts = {
   readonly triggers: SkillTriggers;
   /** Name of the agent that wrote it; undefined for a skill of a person. */
   readonly author: string | undefined;
+  /** Folder of the project for which it holds, absolute; undefined: everywhere. */
+  readonly project?: string;
+  /** Tools of the sessions that it comes from, and their mean feedback score from 0 to 1. */
+  readonly toolsUsed?: readonly string[];
+  readonly score?: number;
 };
 
 export type ParsedSkill =
@@ -69,6 +74,7 @@ const text = z.union([z.string(), z.number()]).transform(String);
 const hermesSchema = z.looseObject({
   category: z.string().optional(),
   author: z.string().optional(),
+  project: z.string().optional(),
   requires_toolsets: names,
   requires_tools: names,
   fallback_for_toolsets: names,
@@ -76,18 +82,25 @@ const hermesSchema = z.looseObject({
   triggers: z.looseObject({ globs: names, keywords: names, tasks: names }).optional(),
 });
 
-/** `skill_id` and `applicable_when` are the flat keys of skills that an early Hermes wrote. Unknown keys are ignored. */
+/** A score from 0 to 1; undefined for any other value. */
+const score = z.coerce.number().min(0).max(1).optional().catch(undefined);
+
+/** Keys of skills that an early Hermes wrote: flat there, and in `metadata` as the Agent Skills format allows. */
+const early = { tools_used: names.catch([]), avg_feedback_score: score };
+
+/** Unknown keys are ignored. */
 const frontMatterSchema = z.looseObject({
   name: z.string().optional(),
   skill_id: text.optional(),
   description: z.string().optional(),
   applicable_when: names,
   version: text.optional(),
+  ...early,
   platforms: names,
   required_environment_variables: z
     .array(z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)]))
     .nullish(),
-  metadata: z.looseObject({ hermes: z.unknown() }).nullish(),
+  metadata: z.looseObject({ hermes: z.unknown(), version: text.optional().catch(undefined), ...early }).nullish(),
 });
 
 /** Parses a SKILL.md. `folder` is the name of its folder, which is the skill's name. Loads the YAML parser. */
@@ -171,7 +184,7 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
   return {
     name,
     description,
-    version: data.version ?? "",
+    version: data.version ?? data.metadata?.version ?? "",
     category: categoryName(hermes.data.category),
     platforms: data.platforms.map((platform) => platform.toLowerCase()),
     requires: { toolsets: hermes.data.requires_toolsets, tools: hermes.data.requires_tools },
@@ -179,6 +192,20 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
     variables: data.required_environment_variables ?? [],
     triggers: { globs, keywords, tasks },
     author: hermes.data.author,
+    ...provenanceOf(data, hermes.data.project),
+  };
+}
+
+function provenanceOf(
+  { tools_used, avg_feedback_score, metadata }: z.infer<typeof frontMatterSchema>,
+  project: string | undefined,
+): Pick<SkillFacts, "project" | "toolsUsed" | "score"> {
+  const toolsUsed = [...tools_used, ...(metadata?.tools_used ?? [])];
+  const rating = avg_feedback_score ?? metadata?.avg_feedback_score;
+  return {
+    ...(project !== undefined && { project }),
+    ...(toolsUsed.length > 0 && { toolsUsed }),
+    ...(rating !== undefined && { score: rating }),
   };
 }
 

@@ -1,0 +1,257 @@
+/** One cluster becomes a skill, a new version of one, or a rejection with its reason: one model call, then checks in code. */
+import { messageOf } from "../../platform/errors.ts";
+import { nameProblem, parseSkill, type SkillTriggers } from "../../skills/skill.ts";
+import type { Skill } from "../../skills/skill-places.ts";
+import type { Episode } from "../episodes.ts";
+import type { LearningChange } from "../ledger.ts";
+import type { LoopPorts } from "../loop.ts";
+import { type Cluster, contentWords } from "./clusters.ts";
+import { type Evidence, evidenceOf, textProblem } from "./gate.ts";
+import type { LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
+import { contrast, type Delta, type Proposal, proposalMessages, readProposal } from "./proposal.ts";
+import { ledgerRecord, nextVersion, takenBack, withSkill, written } from "./skill-changes.ts";
+import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
+import { meanOf, outcomeOf } from "./trial.ts";
+import { findTriggers, routes } from "./triggers.ts";
+
+/** Uses of a version before it is changed again. */
+const TRIAL_USES = 3;
+/** A skill is the one of a cluster when it routes this share of the cluster's messages. */
+const MIN_ROUTED = 0.5;
+
+export type Distilled = LearntChange & {
+  readonly kind: "learnt" | "kept" | "refused";
+  /** One line for the user. */
+  readonly notice?: string;
+  readonly id?: string;
+};
+
+export type Case = {
+  readonly cluster: Cluster;
+  /** Messages of other tasks in the same project. */
+  readonly others: readonly string[];
+  readonly state: LearntState;
+  /** Skills that are not this loop's: those of the home, and all names. */
+  readonly foreign: { readonly home: readonly Skill[]; readonly names: ReadonlySet<string> };
+};
+
+type Kit = Pick<LoopPorts, "model" | "clock"> & { readonly skills: LearntSkills };
+
+/** Rejects with the signal's reason, and when the model fails. */
+export async function distill(input: Case, kit: Kit, signal: AbortSignal): Promise<Distilled> {
+  const { cluster, state } = input;
+  const existing = skillOf(cluster, state);
+  const evidence = evidenceOf(cluster);
+  const refuted = refutedBullets(existing, evidence);
+  if (existing !== undefined && refuted.size === 0 && isGoodEnough(existing, cluster)) return { kind: "kept", state };
+  const messages = cluster.map(({ firstMessage }) => firstMessage);
+  const found = findTriggers(messages, input.others);
+  const triggers = found.ok ? found.triggers : existing?.triggers;
+  // A skill that no message would get is not worth a question.
+  if (triggers === undefined) return refused(input, [], found.ok ? undefined : found.reason);
+  const shown = existing && { ...existing, refuted };
+  const answer = await kit.model.ask("distillation", proposalMessages(cluster, shown), signal);
+  if (!answer.ok) throw new Error(answer.problem);
+  const proposal = readProposal(answer.text);
+  if (proposal === undefined) return refused(input, [], "the model's answer is no JSON object");
+  const { deltas, rejects } = admitted(proposal, cluster, evidence, existing);
+  const stale = [...refuted.keys()].filter((id) => !deltas.some((delta) => delta.op !== "add" && delta.id === id));
+  const all: readonly Delta[] = [...stale.map((id): Delta => ({ op: "remove", id })), ...deltas];
+  if (all.length === 0)
+    return existing && rejects.length === 0 ? { kind: "kept", state } : refused(input, rejects, undefined);
+  return apply({ ...input, existing, evidence, proposal, triggers, deltas: all, rejects }, kit);
+}
+
+/** The learnt skill for the cluster's messages. */
+function skillOf(cluster: Cluster, { skills }: LearntState): LearntSkill | undefined {
+  const project = cluster[0]?.cwd;
+  return skills.find(({ project: own, state, triggers }) => {
+    if (own !== project || state === "retired") return false;
+    const routed = cluster.filter(({ firstMessage }) => routes(triggers, firstMessage)).length;
+    return routed >= cluster.length * MIN_ROUTED;
+  });
+}
+
+/** Reasons against bullets: commands whose last run failed. */
+function refutedBullets(existing: LearntSkill | undefined, { failed }: Evidence): ReadonlyMap<string, string> {
+  return new Map(
+    (existing?.bullets ?? []).flatMap(({ id, text }) => {
+      const spans = [...text.matchAll(/`([^`]+)`/g)].flatMap(([, span = ""]) => span.split(" && "));
+      const wrong = spans.find((span) => failed.has(span));
+      return wrong === undefined ? [] : [[id, `\`${wrong}\` failed at its last run`] as const];
+    }),
+  );
+}
+
+/** True while the skill's trial runs, without new sessions, and when no run was better than the skill's mean. */
+function isGoodEnough(skill: LearntSkill, cluster: Cluster): boolean {
+  const { state, uses, sessions, score, pinned } = skill;
+  if (pinned || (state === "trial" && uses.length < TRIAL_USES)) return true;
+  const known = new Set(sessions);
+  if (cluster.every(({ sessionId }) => known.has(sessionId))) return true;
+  const own = meanOf(uses.map((use) => use.score)) ?? score ?? 0;
+  const { best } = contrast(cluster);
+  return best === undefined || own >= outcomeOf(best);
+}
+
+/** Deltas that passed the checks, and a record for each other one. */
+function admitted(
+  proposal: Proposal,
+  cluster: Cluster,
+  evidence: Evidence,
+  existing: LearntSkill | undefined,
+): { readonly deltas: readonly Delta[]; readonly rejects: readonly LearningChange[] } {
+  const rejects: LearningChange[] = [];
+  const deltas = proposal.deltas.filter((delta) => {
+    const problem = deltaProblem(delta, evidence, existing);
+    if (problem !== undefined) rejects.push(rejection(cluster, "text" in delta ? delta.text : delta.id, problem));
+    return problem === undefined;
+  });
+  return { deltas, rejects };
+}
+
+function deltaProblem(delta: Delta, evidence: Evidence, existing: LearntSkill | undefined): string | undefined {
+  if (delta.op !== "add" && !existing?.bullets.some(({ id }) => id === delta.id))
+    return `there is no statement ${delta.id}`;
+  return delta.op === "remove" ? undefined : textProblem(delta.text, evidence);
+}
+
+function rejection(cluster: Cluster, text: string, reason: string): LearningChange {
+  return {
+    ...{ loop: "distillation", actor: "loop", op: "reject", before: null, after: null },
+    target: `s-${nameFrom(cluster)}`,
+    evidence: cluster.map(({ sessionId }) => `${sessionId}:0`),
+    reason: `Rejected: ${reason}. The statement began with ${JSON.stringify(text.slice(0, 60))}.`,
+  };
+}
+
+function refused({ cluster, state }: Case, rejects: readonly LearningChange[], reason: string | undefined): Distilled {
+  const whole = reason === undefined ? [] : [rejection(cluster, "", reason)];
+  return { kind: "refused", state, ledger: [...rejects, ...whole] };
+}
+
+type Admitted = Case & {
+  readonly existing: LearntSkill | undefined;
+  readonly evidence: Evidence;
+  readonly proposal: Proposal;
+  readonly triggers: SkillTriggers;
+  readonly deltas: readonly Delta[];
+  readonly rejects: readonly LearningChange[];
+};
+
+async function apply(input: Admitted, kit: Kit): Promise<Distilled> {
+  const { existing } = input;
+  const standing = existing === undefined ? "own" : await kit.skills.standingOf(existing);
+  return existing !== undefined && standing === "edited" ? propose(input, existing, kit) : write(input, kit);
+}
+
+async function write(input: Admitted, { skills, clock }: Kit): Promise<Distilled> {
+  const { cluster, existing, rejects, state, deltas } = input;
+  const { bullets, next } = withDeltas(existing?.bullets ?? [], deltas, existing?.nextBullet ?? 1);
+  const at = clock.now();
+  const cause = { actor: "loop", op: existing === undefined ? "add" : "change", reason: reasonOf(cluster) } as const;
+  if (existing !== undefined && bullets.length === 0) {
+    const gone = { ...cause, reason: "None of its statements holds any more." };
+    return { kind: "learnt", ...takenBack(skills, state, { skill: existing, cause: gone, at }) };
+  }
+  const content = { ...contentOf(input), bullets, changedAt: at };
+  const skill: LearntSkill =
+    existing === undefined
+      ? { ...newSkill(input, at), ...content, version: 1, nextBullet: next }
+      : { ...nextVersion(existing, content), ...evidenceFields(input, existing), nextBullet: next };
+  const text = skillText(skill);
+  const problem = sizeProblem(text) ?? (await formatProblem(text, skill.name));
+  if (problem !== undefined) return refused(input, rejects, problem);
+  const { skill: stored, files } = written(skills, skill, existing);
+  return {
+    ...{ kind: "learnt", state: withSkill(state, stored), files, id: stored.id },
+    ledger: [...rejects, ledgerRecord(existing, stored, cause)],
+    notice: `Learnt: "${stored.name}" v${stored.version} from ${cluster.length} sessions`,
+  };
+}
+
+async function formatProblem(text: string, name: string): Promise<string | undefined> {
+  try {
+    const parsed = await parseSkill(text, name);
+    return parsed.ok ? undefined : parsed.reason;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** A file that the user changed is the user's: the change waits for consent. */
+function propose({ state, deltas, rejects, cluster }: Admitted, existing: LearntSkill, { skills }: Kit): Distilled {
+  const path = skills.fileOf(existing.name);
+  const proposal = { path, deltas, bullets: existing.bullets };
+  const skill: LearntSkill = { ...existing, proposal, ...seenFields(cluster, existing) };
+  return {
+    ...{ kind: "learnt", state: withSkill(state, skill), ledger: rejects, id: skill.id },
+    notice: `A change of "${skill.name}", which you edited, waits for you`,
+  };
+}
+
+function contentOf({ proposal, cluster, evidence, triggers }: Admitted) {
+  const written = proposal.description;
+  const isGood = written.length <= 500 && textProblem(written, evidence) === undefined;
+  const when = proposal.applicableWhen.filter((text) => textProblem(text, evidence) === undefined);
+  return {
+    description: isGood ? written : `Steps for tasks such as: ${commonWords(cluster).join(" ")}.`,
+    applicableWhen: when,
+    triggers,
+    tools: [...new Set(cluster.flatMap(({ tools }) => tools))],
+    score: meanOf(cluster.map(outcomeOf)),
+  };
+}
+
+function newSkill(input: Admitted, at: number) {
+  const name = freeName(input);
+  return {
+    ...{ id: `s-${name}`, name, project: input.cluster[0]?.cwd ?? "", state: "trial" as const, createdAt: at },
+    ...{ uses: [], pinned: false, earlier: [], hashes: [] },
+    ...evidenceFields(input, undefined),
+  };
+}
+
+function evidenceFields({ cluster }: Admitted, existing: LearntSkill | undefined) {
+  const without = existing === undefined ? cluster : cluster.filter((episode) => !uses(episode, existing));
+  const measured = without.length >= TRIAL_USES ? meanOf(without.map(outcomeOf)) : null;
+  return { ...seenFields(cluster, existing), baseline: measured ?? existing?.baseline ?? 0, reason: reasonOf(cluster) };
+}
+
+function seenFields(cluster: Cluster, existing: LearntSkill | undefined) {
+  return { sessions: [...new Set([...(existing?.sessions ?? []), ...cluster.map(({ sessionId }) => sessionId)])] };
+}
+
+function uses({ skills }: Episode, { name }: LearntSkill): boolean {
+  return skills.some((use) => use.startsWith(`${name}@`));
+}
+
+function reasonOf(cluster: Cluster): string {
+  const corrections = cluster.flatMap((episode) => episode.corrections).length;
+  const corrected =
+    corrections === 0 ? "" : `, with ${corrections} ${corrections === 1 ? "correction" : "corrections"}`;
+  return `${cluster.length} sessions of the last 7 days had such a task${corrected}.`;
+}
+
+/** Name that the model proposes, else one of the words of the messages; with a number when it is in use. */
+function freeName({ proposal, cluster, state, foreign }: Admitted): string {
+  const proposed = proposal.name.toLowerCase();
+  const base = nameProblem(proposed) === undefined && proposed.length <= 48 ? proposed : nameFrom(cluster);
+  const used = (name: string): boolean => foreign.names.has(name) || state.skills.some((skill) => skill.name === name);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? base : `${base}-${number}`;
+    if (!used(name)) return name;
+  }
+}
+
+function nameFrom(cluster: Cluster): string {
+  const words = commonWords(cluster).flatMap((word) => word.match(/[a-z0-9]+/g) ?? []);
+  return words.slice(0, 4).join("-").slice(0, 48).replace(/-$/, "") || "repeated-task";
+}
+
+/** Words of most messages, in the order of the first one. */
+function commonWords(cluster: Cluster): readonly string[] {
+  const lists = cluster.map(({ firstMessage }) => contentWords(firstMessage));
+  const [first = []] = lists;
+  return [...new Set(first)].filter((word) => lists.filter((list) => list.includes(word)).length > lists.length / 2);
+}

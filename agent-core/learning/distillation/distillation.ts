@@ -1,0 +1,200 @@
+/**
+ * Loop that makes skills from repeated tasks. Once a day it clusters the sessions of a week and asks the model about each
+ * cluster. After every ended session it scores the skills that were used.
+ */
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { bundled } from "../../skills/bundled.gen.ts";
+import { scanPlace } from "../../skills/skill-places.ts";
+import { localDate } from "../budget.ts";
+import { type Episode, episodePath, readEpisodes } from "../episodes.ts";
+import type { Loop, LoopPorts } from "../loop.ts";
+import { type Cluster, clusterEpisodes } from "./clusters.ts";
+import { type Distilled, distill } from "./distill.ts";
+import { LearntSkills, type LearntState } from "./learnt-skills.ts";
+import { learntStore } from "./learnt-store.ts";
+import { scored } from "./score-uses.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** Sessions that clusters are made of. */
+const CLUSTER_DAYS = 7;
+/** Sessions that skills are judged by. */
+const JUDGED_DAYS = 28;
+/** Time before a model is looked for again after none was available. Milliseconds. */
+const MODEL_PAUSE_MS = 600_000;
+
+export async function distillation(ports: LoopPorts): Promise<Loop> {
+  const skills = new LearntSkills(ports.home, ports.ledger, ports.clock);
+  const loop = new Distillation(ports, skills);
+  return {
+    work: { loop: "distillation", doNext: (signal) => loop.doNext(signal) },
+    store: learntStore(skills, ports),
+    lastRun: async () => (await skills.read()).lastRun ?? undefined,
+  };
+}
+
+type Week = { readonly key: string; readonly week: Cluster; readonly clusters: readonly Cluster[] };
+
+class Distillation {
+  readonly #ports: LoopPorts;
+  readonly #skills: LearntSkills;
+  /** State of the episodes' folders at the last scoring. */
+  #scoredStamp = "";
+  /** Time of the monotonic clock before which no model is looked for. */
+  #pausedUntil = 0;
+  #week: Week | undefined;
+
+  constructor(ports: LoopPorts, skills: LearntSkills) {
+    this.#ports = ports;
+    this.#skills = skills;
+  }
+
+  async doNext(signal: AbortSignal): Promise<boolean> {
+    await this.#skills.recover();
+    signal.throwIfAborted();
+    if (await this.#scoreNew()) return true;
+    const state = await this.#skills.read();
+    const day = localDate(this.#ports.clock.now());
+    if (state.daily.day === day && state.daily.isDone) return false;
+    return this.#distillNext(day, signal);
+  }
+
+  /** Resolves to false without new episodes. */
+  async #scoreNew(): Promise<boolean> {
+    const { home, clock, notify } = this.#ports;
+    const stamp = await episodesStamp(home, clock.now());
+    if (stamp === this.#scoredStamp) return false;
+    const episodes = await this.#episodes(JUDGED_DAYS);
+    let notices: readonly { readonly text: string; readonly id: string }[] = [];
+    await this.#skills.change(async (state) => {
+      const { notices: made, ...change } = await scored(state, episodes, { skills: this.#skills, at: clock.now() });
+      notices = made;
+      return JSON.stringify(change.state) === JSON.stringify(state) ? undefined : change;
+    });
+    this.#scoredStamp = stamp;
+    for (const { text, id } of notices) notify(text, [id]);
+    return true;
+  }
+
+  /** Distills the next cluster of the day. Resolves to false when none is left, or without a model. */
+  async #distillNext(day: string, signal: AbortSignal): Promise<boolean> {
+    const { clock, model } = this.#ports;
+    if (clock.monotonicNow() < this.#pausedUntil) return false;
+    const state = await this.#skills.read();
+    const done = new Set(state.daily.day === day ? state.daily.sessions : []);
+    const { week, clusters } = await this.#weekOf(day, state, signal);
+    const next = clusters.find((cluster) => cluster.every(({ sessionId }) => !done.has(sessionId)));
+    if (next === undefined) {
+      await this.#finish(day, week.length, clusters.length);
+      return false;
+    }
+    if (!(await model.isAvailable())) {
+      this.#pausedUntil = clock.monotonicNow() + MODEL_PAUSE_MS;
+      await this.#report(`${count(clusters.length, "repeated task")} found, and no model that can answer.`);
+      return false;
+    }
+    await this.#distillCluster(next, { day, week, signal });
+    return true;
+  }
+
+  /** Reads and clusters the week once a day, and again after a new episode. */
+  async #weekOf(day: string, { spent }: LearntState, signal: AbortSignal): Promise<Week> {
+    const key = `${day} ${this.#scoredStamp} ${spent.length}`;
+    if (this.#week?.key === key) return this.#week;
+    const excluded = new Set(spent);
+    const week = (await this.#episodes(CLUSTER_DAYS)).filter(({ sessionId }) => !excluded.has(sessionId));
+    this.#week = { key, week, clusters: await clusterEpisodes(week, signal) };
+    return this.#week;
+  }
+
+  async #distillCluster(
+    cluster: Cluster,
+    { day, week, signal }: { readonly day: string; readonly week: Cluster; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { model, clock, notify } = this.#ports;
+    const own = new Set(cluster.map(({ sessionId }) => sessionId));
+    const others = week.filter(({ sessionId, cwd }) => cwd === cluster[0]?.cwd && !own.has(sessionId));
+    const state = await this.#skills.read();
+    const result = await distill(
+      {
+        ...{ cluster, state, foreign: await this.#foreignSkills(state) },
+        others: others.map(({ firstMessage }) => firstMessage),
+      },
+      { model, clock, skills: this.#skills },
+      signal,
+    );
+    signal.throwIfAborted();
+    await this.#skills.change((current) => {
+      const { skills } = result.kind === "learnt" ? result.state : current;
+      const spent = [...new Set([...current.spent, ...result.state.spent])];
+      const daily = countedDay(current, day, { sessions: [...own], kind: result.kind });
+      return { ...result, state: { ...current, skills, spent, daily } };
+    });
+    if (result.notice !== undefined) notify(result.notice, result.id === undefined ? [] : [result.id]);
+  }
+
+  async #finish(day: string, sessions: number, clusters: number): Promise<void> {
+    const at = this.#ports.clock.now();
+    await this.#skills.change((state) => {
+      const daily = { ...countedDay(state, day, { sessions: [] }), isDone: true };
+      const { learnt, kept, refused } = daily;
+      const parts = [
+        `${count(clusters, "repeated task")} in ${count(sessions, "session")}`,
+        ...(learnt > 0 ? [`${learnt} learnt`] : []),
+        ...(kept > 0 ? [`${kept} unchanged`] : []),
+        ...(refused > 0 ? [`${refused} without proof`] : []),
+      ];
+      return { state: { ...state, daily, lastRun: { at, result: `${parts.join(", ")}.` } } };
+    });
+  }
+
+  async #report(result: string): Promise<void> {
+    const at = this.#ports.clock.now();
+    await this.#skills.change((state) =>
+      state.lastRun?.result === result ? undefined : { state: { ...state, lastRun: { at, result } } },
+    );
+  }
+
+  /** Episodes of the user's sessions that ended within these days, oldest first. */
+  async #episodes(days: number): Promise<Cluster> {
+    const { home, clock } = this.#ports;
+    const to = clock.now();
+    const episodes = await readEpisodes(home, { from: to - days * DAY_MS, to });
+    return episodes.filter(({ origin }: Episode) => origin === "user");
+  }
+
+  /** Skills of the home and the package that this loop did not write. */
+  async #foreignSkills({ skills }: LearntState) {
+    const { skills: found } = await scanPlace({ source: "home", folder: this.#skills.folder, shown: "home" });
+    const own = new Set(skills.map(({ name }) => this.#skills.fileOf(name)));
+    const foreign = found.filter(({ folder }) => !own.has(`${folder}/SKILL.md`));
+    return { home: foreign, names: new Set([...foreign, ...bundled].map(({ name }) => name)) };
+  }
+}
+
+function countedDay(
+  { daily }: LearntState,
+  day: string,
+  { sessions, kind }: { readonly sessions: readonly string[]; readonly kind?: Distilled["kind"] },
+): LearntState["daily"] {
+  const same = daily.day === day ? daily : { day, sessions: [], isDone: false, learnt: 0, kept: 0, refused: 0 };
+  const counted = kind === undefined ? {} : { [kind]: same[kind] + 1 };
+  return { ...same, ...counted, sessions: [...same.sessions, ...sessions] };
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Text that changes with every written episode of this month or the last one. */
+async function episodesStamp(home: string, now: number): Promise<string> {
+  const months = [now, now - 31 * DAY_MS].map((at) => new Date(at).toISOString().slice(0, 7).replace("-", ""));
+  const folders = months.map((month) => dirname(episodePath(home, { sessionId: `${month}00` })));
+  const times = folders.map((folder) =>
+    stat(folder).then(
+      ({ mtimeMs }) => String(mtimeMs),
+      () => "none",
+    ),
+  );
+  return (await Promise.all(times)).join(" ");
+}

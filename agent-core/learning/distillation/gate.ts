@@ -1,0 +1,162 @@
+/**
+ * Checks of a proposed skill against the evidence of its cluster. A bullet is admitted only when every command, tool, path
+ * and flag in it stands in an episode: a model that invents one cannot write it into a skill.
+ */
+import { basename, relative } from "node:path";
+import { findThreat } from "../../prompt/injection-scan.ts";
+import { holdsSecret } from "../../providers/redact.ts";
+import type { Cluster } from "./clusters.ts";
+
+/** A longer bullet is a narrative. Characters. */
+const MAX_BULLET = 400;
+
+export type Evidence = {
+  /** Simple and whole command lines whose last run passed. */
+  readonly passed: ReadonlySet<string>;
+  /** Command lines whose last run failed. */
+  readonly failed: ReadonlySet<string>;
+  /** Tools, paths, and every word of a passed command or of the user. */
+  readonly words: ReadonlySet<string>;
+  /** Messages and corrections of the user. */
+  readonly texts: readonly string[];
+};
+
+/** `cluster`: oldest first, so that the last run of a command counts. */
+export function evidenceOf(cluster: Cluster): Evidence {
+  const runs = new Map<string, boolean>();
+  for (const { commands } of cluster) {
+    for (const { command, exit } of commands) {
+      for (const each of exit === 0 ? provenParts(command) : [normalised(command)]) {
+        runs.delete(each);
+        runs.set(each, exit === 0);
+      }
+    }
+  }
+  const passed = new Set([...runs].filter(([, ok]) => ok).map(([command]) => command));
+  const failed = new Set([...runs].filter(([, ok]) => !ok).map(([command]) => command));
+  const texts = cluster.flatMap(({ firstMessage, corrections }) => [firstMessage, ...corrections].map(normalised));
+  const paths = cluster.flatMap((episode) => episode.paths.flatMap((path) => formsOf(path, episode.cwd)));
+  const spoken = [...passed, ...texts].flatMap((text) => text.split(" ").flatMap((word) => [word, trimmed(word)]));
+  const words = new Set([...cluster.flatMap(({ tools }) => tools), ...paths, ...spoken]);
+  return { passed, failed, words, texts };
+}
+
+/** A path as people write it, with its folders. */
+function formsOf(path: string, cwd: string): readonly string[] {
+  const inner = relative(cwd, path).replaceAll("\\", "/");
+  const folders = inner.split("/").slice(0, -1);
+  const prefixes = folders.map((_, at) => folders.slice(0, at + 1).join("/"));
+  return [path, inner, `./${inner}`, basename(path), ...prefixes, ...prefixes.map((folder) => `${folder}/`)];
+}
+
+/** Parts of a command line that passed. After `;`, `|` and `||` the exit code tells only about the whole. */
+function provenParts(command: string): readonly string[] {
+  const whole = normalised(command);
+  return /[;|\n]|\|\|/.test(command) ? [whole] : [...new Set([whole, ...whole.split(" && ")])];
+}
+
+function normalised(text: string): string {
+  return text.trim().replaceAll(/\s+/g, " ");
+}
+
+/** Reason why the text is not admitted; undefined for a good one. */
+export function textProblem(text: string, evidence: Evidence): string | undefined {
+  if (text.trim() === "" || text.includes("\n")) return "it is not one line of text";
+  if (text.length > MAX_BULLET) return `it has ${text.length} characters; the limit is ${MAX_BULLET}`;
+  const threat = findThreat(text);
+  if (threat !== undefined) return `it contains ${threat}`;
+  if (holdsSecret(text, [])) return "it contains a secret";
+  const form = FORMS.find(({ pattern }) => pattern.test(text));
+  if (form !== undefined) return `it contains ${form.name}`;
+  return unprovenPart(text, evidence);
+}
+
+const MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*";
+
+/** Contents that hold for one session only. */
+const FORMS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
+  {
+    name: "a date",
+    pattern: new RegExp(String.raw`\b\d{4}-\d{2}-\d{2}|\b\d{1,2}\.? ${MONTH} \d{4}\b|\b${MONTH} \d{1,2}(?:,|\b)`, "i"),
+  },
+  {
+    name: "an id",
+    pattern: /\b(?:\d{8}_\d{6}\w*|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,})\b/,
+  },
+  {
+    name: "a narrative",
+    pattern:
+      /\b(?:yesterday|today|tomorrow|last (?:week|time|session)|(?:this|that|the (?:first|second|last|previous)) session|the (?:user|assistant|agent) (?:said|asked|wanted|corrected|undid|then|had|was)|i (?:ran|tried|found|used|was|had|did)|we (?:ran|tried|found|used|were|had|did))\b/i,
+  },
+  {
+    name: "a claim that a tool does not work",
+    pattern:
+      /\b(?:does not|doesn't|do not|don't|cannot|can't|never|won't) work\b|\b(?:is|are) (?:broken|unavailable|unreliable)\b/i,
+  },
+];
+
+/** Quoted parts are commands, paths and names. */
+const QUOTED = /`([^`]*)`/g;
+
+function unprovenPart(text: string, evidence: Evidence): string | undefined {
+  if ((text.match(/`/g)?.length ?? 0) % 2 === 1) return "it has an open quotation";
+  for (const [, span = ""] of text.matchAll(QUOTED)) {
+    const problem = spanProblem(normalised(span), evidence);
+    if (problem !== undefined) return problem;
+  }
+  const prose = normalised(text.replaceAll(QUOTED, " ` ")).split(" ");
+  const unknown = prose.find((word, at) => !isProse(word, prose[at - 1] ?? "", evidence));
+  return unknown === undefined ? undefined : `no episode has ${JSON.stringify(trimmed(unknown))}`;
+}
+
+function spanProblem(span: string, evidence: Evidence): string | undefined {
+  if (span === "") return "it has an empty quotation";
+  const parts = span.split(/ && /);
+  const wrong = parts.find((part) => evidence.failed.has(part));
+  if (wrong !== undefined) return `the last run of ${JSON.stringify(wrong)} failed`;
+  const unknown = parts.find((part) => !isKnown(part, evidence));
+  return unknown === undefined ? undefined : `no episode has ${JSON.stringify(unknown)}`;
+}
+
+/** A placeholder such as `<number>` stands for any word. */
+function isKnown(span: string, { words, passed, texts }: Evidence): boolean {
+  if (words.has(span)) return true;
+  const parts = span.split(/<[^<>\s]+>/);
+  if (parts.every((part) => part === "")) return false;
+  const source = parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("[^\\s/]+");
+  const pattern = new RegExp(`(?:^|[\\s"'\`(])${source}(?=$|[\\s"'\`).,;:!?])`);
+  const isIn = (text: string): boolean => pattern.test(text);
+  return [...passed].some(isIn) || texts.some(isIn) || (parts.length > 1 && [...words].some(isIn));
+}
+
+/** Verbs before the name of a program. */
+const RUN = /^(?:run|runs|running|execute|executes|invoke|invokes|call|calls|start|launch|type)$/i;
+/** Words that follow such a verb in plain English. */
+const PLAIN =
+  /^(?:`|a|an|the|this|that|these|those|it|its|them|all|each|every|both|any|one|two|only|again|first|before|after|in|on|from|with|to|and|or|once|twice|as|until|at|by|for|its|their|tests?|checks?|steps?|commands?|programs?|scripts?|builds?|lints?|type|suite|then|here|there|next|last|when)$/i;
+const PROGRAMS: ReadonlySet<string> = new Set(
+  "npm npx pnpm yarn bun deno node tsc eslint vitest jest git gh make cmake cargo rustc python python3 pip pytest tox uv ruff docker podman kubectl helm terraform ansible bash sh zsh curl wget ssh scp rsync rm cp mv sed awk grep find chmod chown sudo mvn gradle dotnet rails bundle composer php mix".split(
+    " ",
+  ),
+);
+const PROSE_WITH_SLASH = /^(?:and\/or|either\/or|yes\/no|read\/write|input\/output)$/i;
+
+/** True for a word of plain English, and for a technical word that an episode has. */
+function isProse(written: string, before: string, { words }: Evidence): boolean {
+  const word = trimmed(written);
+  if (word === "" || word === "`" || words.has(word) || words.has(written)) return true;
+  if (RUN.test(trimmed(before)) && !PLAIN.test(word)) return false;
+  return !isTechnical(word) && !PROGRAMS.has(word);
+}
+
+function isTechnical(word: string): boolean {
+  if (PROSE_WITH_SLASH.test(word) || /^(?:e\.g|i\.e|etc)\.?$/i.test(word)) return false;
+  if (/^-{1,2}[A-Za-z]/.test(word) || /[/\\_=$@<>{}[\]|&*~#%^+]/.test(word)) return true;
+  if (/\w\.[A-Za-z]\w{0,9}$/.test(word) || /\w:\w/.test(word)) return true;
+  return /\p{Ll}\p{Lu}/u.test(word) || (/\p{L}/u.test(word) && /\d/.test(word));
+}
+
+/** The word without punctuation around it. */
+function trimmed(word: string): string {
+  return word.replaceAll(/^["'“”‘’(]+|["'“”‘’),.;:!?…]+$/gu, "");
+}

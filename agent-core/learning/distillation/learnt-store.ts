@@ -1,0 +1,146 @@
+/** The learnt skills as the user sees them, and the user's actions: undo, forget, pin, and consent to a proposal. */
+import { readFile } from "node:fs/promises";
+import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
+import { parseSkill } from "../../skills/skill.ts";
+import { readRecords, recordOf, type SkillRecords } from "../../skills/skill-records.ts";
+import type { LearntOutcome, LearntStore, LoopPorts } from "../loop.ts";
+import type { Demotion, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
+import { ledgerRecord, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
+import { withDeltasIn } from "./skill-text.ts";
+import { meanOf } from "./trial.ts";
+
+type Done = LearntChange & { readonly message: string; readonly isRefused?: true };
+
+export function learntStore(skills: LearntSkills, { ledger, clock }: Pick<LoopPorts, "ledger" | "clock">): LearntStore {
+  return {
+    async items() {
+      const [state, records] = await Promise.all([skills.read(), readRecords(skills.folder)]);
+      const own = state.skills.map((skill) => skillItem(skill, skills, records));
+      const others = state.demoted.filter(({ restoredAt }) => restoredAt === null);
+      return [...own, ...others.map((demotion) => demotionItem(demotion, records))].toSorted(
+        (one, other) => other.at - one.at,
+      );
+    },
+    async act(id, action) {
+      let outcome: LearntOutcome | undefined;
+      await skills.change(async (state) => {
+        const done = await runAction({ skills, state, at: clock.now() }, id, action);
+        outcome = done && { ok: done.isRefused !== true, message: done.message };
+        return done;
+      });
+      if (action === "forget" && outcome?.ok === true) await ledger.forget(id);
+      return outcome;
+    },
+  };
+}
+
+function skillItem(skill: LearntSkill, skills: LearntSkills, records: SkillRecords): LearntItem {
+  const { id, name, description, project, reason, sessions, changedAt, state, pinned, version, uses, proposal } = skill;
+  const isRetired = state === "retired";
+  const shown = isRetired ? [] : ([pinned ? "unpin" : "pin"] as const);
+  return {
+    ...{ id, loop: "distillation", kind: "skill", scope: project, reason, sessions, at: changedAt, pinned },
+    text: `${name}: ${description}`,
+    seen: sessions.length,
+    used: recordOf(records, name).uses,
+    state: proposal === undefined ? state : "proposed",
+    ...(isRetired ? {} : { path: skills.fileOf(name) }),
+    version: String(version),
+    score: meanOf(uses.map(({ score }) => score)),
+    uses: uses.length,
+    actions: [...(proposal === undefined ? [] : (["accept"] as const)), "undo", ...shown, "forget"],
+  };
+}
+
+function demotionItem({ name, at, reason, sessions, score, uses }: Demotion, records: SkillRecords): LearntItem {
+  return {
+    ...{ id: `s-${name}`, loop: "distillation", kind: "skill", scope: "user", reason, sessions, at, pinned: false },
+    text: `${name} is no longer added to messages by itself`,
+    seen: uses,
+    used: recordOf(records, name).uses,
+    ...{ state: "retired", score, uses, actions: ["undo"] },
+  };
+}
+
+type Surroundings = { readonly skills: LearntSkills; readonly state: LearntState; readonly at: number };
+
+async function runAction(where: Surroundings, id: string, action: LearntAction): Promise<Done | undefined> {
+  const { state } = where;
+  const skill = state.skills.find((each) => each.id === id);
+  if (skill !== undefined) return actOnSkill(where, skill, action);
+  const demotion = state.demoted.find(({ name, restoredAt }) => `s-${name}` === id && restoredAt === null);
+  if (demotion === undefined) return undefined;
+  if (action !== "undo") return { state, message: "A demoted skill can only be restored.", isRefused: true };
+  const demoted = state.demoted.map((each) => (each === demotion ? { ...each, restoredAt: where.at } : each));
+  return { state: { ...state, demoted }, message: `"${demotion.name}" is added to messages again where it fits.` };
+}
+
+async function actOnSkill(where: Surroundings, skill: LearntSkill, action: LearntAction): Promise<Done> {
+  const { state } = where;
+  switch (action) {
+    case "pin":
+    case "unpin": {
+      const pinned = { ...skill, pinned: action === "pin" };
+      const cause = { actor: "user", op: action, reason: "The user said so." } as const;
+      const message = action === "pin" ? "is never changed or retired by itself" : "may change by itself again";
+      const ledger = [ledgerRecord(skill, pinned, cause)];
+      return { state: withSkill(state, pinned), ledger, message: `"${skill.name}" ${message}.` };
+    }
+    case "accept":
+      return accept(where, skill);
+    case "undo":
+      return undo(where, skill);
+    case "forget":
+      return forget(where, skill);
+  }
+}
+
+/** Removes the file and the record. The sessions that it came from teach no new skill. */
+async function forget({ skills, state }: Surroundings, skill: LearntSkill): Promise<Done> {
+  const cause = { actor: "user", op: "forget", reason: "The user said so." } as const;
+  const record = { ...ledgerRecord(skill, undefined, cause), before: null };
+  const files = skill.state === "retired" ? [] : [skills.archived(skill.name)];
+  return { state: withoutSkill(state, skill), files, ledger: [record], message: `Forgotten: "${skill.name}".` };
+}
+
+/** Takes back the last change: a proposal, a retirement, or a version. */
+async function undo(where: Surroundings, skill: LearntSkill): Promise<Done> {
+  const { skills, state, at } = where;
+  const { proposal, ...rest } = skill;
+  const cause = { actor: "user", op: "undo", reason: "The user took it back." } as const;
+  if (proposal !== undefined) {
+    return { state: withSkill(state, rest), message: `The change of "${skill.name}" is dropped.` };
+  }
+  if (skill.state === "retired") {
+    const back: LearntSkill = { ...skill, state: "active", changedAt: at, uses: [], reason: cause.reason };
+    const { skill: stored, files } = written(skills, back, undefined);
+    const ledger = [ledgerRecord(undefined, stored, cause)];
+    return { state: withSkill(state, stored), files, ledger, message: `"${skill.name}" is used again.` };
+  }
+  if ((await skills.standingOf(skill)) === "edited") {
+    const message = `You edited "${skill.name}". Change or delete ${skills.fileOf(skill.name)} yourself.`;
+    return { state, message, isRefused: true };
+  }
+  const previous = skill.earlier.at(-1);
+  const message =
+    previous === undefined ? `"${skill.name}" is removed.` : `"${skill.name}" is version ${previous.version} again.`;
+  return { ...takenBack(skills, state, { skill, cause, at }), message };
+}
+
+/** Writes a proposed change into the user's file, as it is now. */
+async function accept({ state }: Surroundings, skill: LearntSkill): Promise<Done> {
+  const { proposal, ...rest } = skill;
+  if (proposal === undefined) return { state, message: `"${skill.name}" has no proposed change.`, isRefused: true };
+  const before = await readFile(proposal.path, "utf8").catch(() => undefined);
+  if (before === undefined) return { state, message: `${proposal.path} cannot be read.`, isRefused: true };
+  const text = withDeltasIn(before, proposal.deltas, proposal.bullets);
+  const parsed = await parseSkill(text, skill.name);
+  if (!parsed.ok) return { state, message: `The changed skill would not load: ${parsed.reason}.`, isRefused: true };
+  const cause = { actor: "user", op: "change", reason: "The user accepted the change." } as const;
+  return {
+    state: withSkill(state, rest),
+    files: [{ op: "write", path: proposal.path, text }],
+    ledger: [ledgerRecord(skill, rest, cause)],
+    message: `"${skill.name}" is changed.`,
+  };
+}

@@ -1,0 +1,184 @@
+/** Scores of the sessions in which skills were used, and their consequences: activation, retirement, demotion. */
+import type { Episode } from "../episodes.ts";
+import type { LearningChange } from "../ledger.ts";
+import { type Cluster, likenessOfPair, MIN_CLUSTER, MIN_LIKENESS } from "./clusters.ts";
+import type { Demotion, FileChange, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
+import type { Bullet } from "./proposal.ts";
+import { ledgerRecord, nextVersion, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
+import { judge, meanOf, outcomeOf, type ScoredUse, wilson } from "./trial.ts";
+
+/** Uses that count for a judgement: the last ones. */
+const JUDGED_USES = 5;
+const MAX_USES = 50;
+
+/** The skill with the uses of its version in these episodes, and the counts of its bullets. */
+export function withUses(skill: LearntSkill, episodes: Cluster): LearntSkill {
+  const version = String(skill.version);
+  const used = episodes.filter(
+    ({ skills, endedAt }) => skills.includes(`${skill.name}@${version}`) && endedAt >= skill.changedAt,
+  );
+  const known = new Map(skill.uses.map((use) => [use.sessionId, use]));
+  const fresh = used.filter(({ sessionId }) => !known.has(sessionId));
+  for (const episode of used) known.set(episode.sessionId, useOf(episode, version));
+  const uses = [...known.values()].toSorted((one, other) => one.at - other.at).slice(-MAX_USES);
+  const bullets = fresh.reduce((counted, episode) => countBullets(counted, episode, skill.baseline), skill.bullets);
+  return { ...skill, uses, bullets };
+}
+
+function useOf(episode: Episode, version: string): ScoredUse {
+  return { sessionId: episode.sessionId, version, at: episode.endedAt, score: outcomeOf(episode) };
+}
+
+/** A bullet with commands counts by their last runs; one without counts by the end of the session. */
+function countBullets(bullets: readonly Bullet[], episode: Episode, baseline: number): readonly Bullet[] {
+  return bullets.map((bullet) => {
+    const spans = [...bullet.text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
+    const runs = spans.flatMap((span) => episode.commands.findLast(({ command }) => command.startsWith(span)) ?? []);
+    const isGood = runs.length > 0 ? runs.every(({ exit }) => exit === 0) : outcomeOf(episode) >= baseline;
+    return isGood ? { ...bullet, helpful: bullet.helpful + 1 } : { ...bullet, harmful: bullet.harmful + 1 };
+  });
+}
+
+/** Consequence of the uses of a learnt skill; undefined: none. */
+export type Consequence =
+  | { readonly kind: "activate" }
+  | { readonly kind: "take-back"; readonly reason: string }
+  | { readonly kind: "drop-bullets"; readonly bullets: readonly Bullet[]; readonly reason: string };
+
+export function consequenceOf(skill: LearntSkill): Consequence | undefined {
+  const { state, uses, baseline, pinned, bullets } = skill;
+  if (pinned || (state !== "trial" && state !== "active")) return undefined;
+  const last = uses.slice(-JUDGED_USES);
+  const mean = meanOf(last.map(({ score }) => score)) ?? 0;
+  const isWorse =
+    state === "trial"
+      ? judge(last, baseline) === "worse"
+      : last.length >= MIN_CLUSTER && wilson(mean, last.length).high < baseline;
+  if (isWorse) return { kind: "take-back", reason: comparison(last, baseline) };
+  const kept = bullets.filter(({ helpful, harmful }) => harmful <= helpful);
+  if (kept.length < bullets.length) {
+    if (kept.length === 0)
+      return { kind: "take-back", reason: "Each of its statements harmed more often than it helped." };
+    const gone = bullets.filter((bullet) => !kept.includes(bullet)).map(({ text }) => text);
+    return { kind: "drop-bullets", bullets: kept, reason: `It harmed more often than it helped: ${gone.join(" ")}` };
+  }
+  return state === "trial" && judge(last, baseline) === "better" ? { kind: "activate" } : undefined;
+}
+
+/** Sentence for people. */
+export function comparison(uses: readonly Pick<ScoredUse, "score">[], baseline: number): string {
+  const mean = meanOf(uses.map(({ score }) => score)) ?? 0;
+  return `Its last ${uses.length} uses scored ${mean.toFixed(2)}; sessions of its kind without it scored ${baseline.toFixed(2)}.`;
+}
+
+/** Skills of other authors with which sessions ended worse than similar ones without them. */
+export function newDemotions(state: LearntState, episodes: Cluster, at: number): readonly Demotion[] {
+  const own = new Set(state.skills.filter((skill) => skill.state !== "proposed").map(({ name }) => name));
+  const used = new Set(episodes.flatMap(({ skills }) => skills.map(nameOf)));
+  return [...used].flatMap((name) => {
+    const before = state.demoted.find((demotion) => demotion.name === name);
+    if (own.has(name) || before?.restoredAt === null) return [];
+    return demotionOf(name, episodes, { since: before?.restoredAt ?? 0, at }) ?? [];
+  });
+}
+
+function demotionOf(
+  name: string,
+  episodes: Cluster,
+  { since, at }: { readonly since: number; readonly at: number },
+): Demotion | undefined {
+  const isUse = ({ skills }: Episode): boolean => skills.some((each) => nameOf(each) === name);
+  const uses = episodes.filter((episode) => isUse(episode) && episode.endedAt > since).slice(-JUDGED_USES);
+  if (uses.length < MIN_CLUSTER) return undefined;
+  const without = episodes.filter(
+    (episode) => !isUse(episode) && uses.some((use) => likenessOfPair(use, episode) >= MIN_LIKENESS),
+  );
+  const baseline = meanOf(without.map(outcomeOf));
+  if (baseline === null || without.length < MIN_CLUSTER) return undefined;
+  const scored = uses.map((episode) => ({ score: outcomeOf(episode) }));
+  if (judge(scored, baseline) !== "worse") return undefined;
+  return {
+    ...{ name, at, reason: comparison(scored, baseline), restoredAt: null },
+    ...{ sessions: uses.map(({ sessionId }) => sessionId), uses: uses.length },
+    score: meanOf(scored.map(({ score }) => score)) ?? 0,
+  };
+}
+
+/** Name in `name@version`. */
+export function nameOf(use: string): string {
+  return use.slice(0, use.lastIndexOf("@"));
+}
+
+type Notice = { readonly text: string; readonly id: string };
+
+/** The state after these episodes, oldest first, with what the user is shown. */
+export async function scored(
+  before: LearntState,
+  episodes: Cluster,
+  { skills, at }: { readonly skills: LearntSkills; readonly at: number },
+): Promise<LearntChange & { readonly notices: readonly Notice[] }> {
+  let state = before;
+  const files: FileChange[] = [];
+  const ledger: LearningChange[] = [];
+  const notices: Notice[] = [];
+  for (const old of before.skills) {
+    if (old.state !== "trial" && old.state !== "active") continue;
+    const standing = await skills.standingOf(old);
+    if (standing === "missing") {
+      state = withoutSkill(state, old);
+      ledger.push(ledgerRecord(old, undefined, { actor: "user", op: "remove", reason: "Its file was deleted." }));
+      continue;
+    }
+    const skill = withUses(old, episodes);
+    state = withSkill(state, skill);
+    const consequence = standing === "own" ? consequenceOf(skill) : undefined;
+    if (consequence === undefined) continue;
+    const change = carriedOut(skills, state, { skill, consequence, at });
+    state = change.state;
+    files.push(...(change.files ?? []));
+    ledger.push(...(change.ledger ?? []));
+    if (consequence.kind === "take-back")
+      notices.push({ text: `Taken back: "${skill.name}". ${consequence.reason}`, id: skill.id });
+  }
+  const demotions = newDemotions(state, episodes, at);
+  const names = new Set(demotions.map(({ name }) => name));
+  state = { ...state, demoted: [...state.demoted.filter(({ name }) => !names.has(name)), ...demotions] };
+  notices.push(...demotions.map(({ name, reason }) => ({ text: `Demoted: "${name}". ${reason}`, id: `s-${name}` })));
+  ledger.push(...demotions.map(demotionRecord));
+  return { state, files, ledger, notices };
+}
+
+function carriedOut(
+  skills: LearntSkills,
+  state: LearntState,
+  change: { readonly skill: LearntSkill; readonly consequence: Consequence; readonly at: number },
+): LearntChange {
+  const { skill, consequence, at } = change;
+  switch (consequence.kind) {
+    case "activate": {
+      const reason = comparison(skill.uses.slice(-JUDGED_USES), skill.baseline);
+      const active: LearntSkill = { ...skill, state: "active" };
+      const record = ledgerRecord(skill, active, { actor: "loop", op: "change", reason: `Active. ${reason}` });
+      return { state: withSkill(state, active), ledger: [record] };
+    }
+    case "take-back": {
+      const cause = { actor: "loop", op: "remove", reason: consequence.reason } as const;
+      return takenBack(skills, state, { skill, cause, at });
+    }
+    case "drop-bullets": {
+      const { bullets, reason } = consequence;
+      const next = nextVersion(skill, { ...skill, bullets, changedAt: at });
+      const { skill: stored, files } = written(skills, next, skill);
+      const record = ledgerRecord(skill, stored, { actor: "loop", op: "change", reason });
+      return { state: withSkill(state, stored), files, ledger: [record] };
+    }
+  }
+}
+
+function demotionRecord({ name, reason, sessions }: Demotion): LearningChange {
+  return {
+    ...{ loop: "distillation", actor: "loop", op: "apply", target: `s-${name}`, before: null, reason },
+    after: "not added to messages by itself",
+    evidence: sessions.map((session) => `${session}:0`),
+  };
+}
