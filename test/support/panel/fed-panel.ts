@@ -6,7 +6,7 @@ import { afterAll, beforeAll, inject } from "vitest";
 import type { HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { picturesFolder } from "../../../scripts/project.ts";
-import { PanelPage } from "./panel-page.ts";
+import { PanelPage, plainHtml } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
 
 const HEIGHT = 900;
@@ -22,9 +22,12 @@ export class FedPanel {
   }
 
   /** Opens an empty session. */
-  static async open(): Promise<FedPanel> {
+  static async open(language = "en"): Promise<FedPanel> {
     const browser = await chromium.connect(inject("browserEndpoint"));
-    const page = await PanelPage.open(browser, { receive: (message) => panel.posted.push(message as PanelMessage) });
+    const page = await PanelPage.open(browser, {
+      receive: (message) => panel.posted.push(message as PanelMessage),
+      html: (origin) => plainHtml(origin, language),
+    });
     const panel = new FedPanel(page);
     await page.load();
     await panel.setTheme("dark");
@@ -107,10 +110,10 @@ export class FedPanel {
 }
 
 /** Panel of a `describe` block: opened before its tests and closed after them. */
-export function useFedPanel(): () => FedPanel {
+export function useFedPanel(language?: string): () => FedPanel {
   let panel: FedPanel | undefined;
   beforeAll(async () => {
-    panel = await FedPanel.open();
+    panel = await FedPanel.open(language);
   });
   afterAll(() => panel?.close());
   return () => {

@@ -109,7 +109,7 @@ export class Panel {
   }
 
   get composer(): Locator {
-    return this.page.getByRole("textbox", { name: /^Message (?!to send again)/ });
+    return this.page.locator(".composer textarea");
   }
 
   /** Runs the command that the palette shows with this title. */
@@ -141,7 +141,7 @@ export class Panel {
 
   /** Resolves when no turn runs. */
   async idle(): Promise<void> {
-    await this.page.locator('.send-button[aria-label="Stop"]').waitFor({ state: "detached" });
+    await this.page.locator(".send-button .codicon-debug-stop").waitFor({ state: "detached" });
   }
 
   /** Tool cards of the conversation; `status` is ACP's: pending, in_progress, completed, failed. */

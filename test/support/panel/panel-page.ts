@@ -6,6 +6,7 @@ import { extname, join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { webviewFolder } from "../../../scripts/project.ts";
 import { chromiumArguments, ensureChromium } from "../../../scripts/system-programs.ts";
+import { readBundle } from "../manifest.ts";
 
 const types: Readonly<Record<string, string>> = { ".js": "text/javascript", ".css": "text/css", ".ttf": "font/ttf" };
 
@@ -44,7 +45,10 @@ export class PanelPage {
   }
 
   /** Opens an empty page in `browser`. Needs dist/webview. The panel itself is loaded by `load`. */
-  static async open(browser: Browser, { receive, html = plainHtml }: PanelPageOptions): Promise<PanelPage> {
+  static async open(
+    browser: Browser,
+    { receive, html = (origin) => plainHtml(origin) }: PanelPageOptions,
+  ): Promise<PanelPage> {
     const server = createServer(async ({ url = "/" }, response) => {
       const { pathname } = new URL(url, "http://page");
       const file = readFile(join(webviewFolder, pathname)).catch(() => undefined);
@@ -101,11 +105,12 @@ function originOf(server: Server): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The panel under the policy that extension/chat/panel-html.ts sets. */
-function plainHtml(origin: string): string {
+/** The panel under the policy that extension/chat/panel-page.ts sets, with the texts of this language. */
+export function plainHtml(origin: string, language = "en"): string {
   const policy = `default-src 'none'; script-src ${origin}; style-src ${origin}; font-src ${origin}; img-src data:; connect-src 'none'`;
   return `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Hermes</title><meta http-equiv="Content-Security-Policy" content="${policy}">
+<html lang="${language}"><head><meta charset="utf-8"><title>Hermes</title><meta http-equiv="Content-Security-Policy" content="${policy}">
 <link rel="stylesheet" href="/main.css"></head><body><div id="root"></div>
+${language === "en" ? "" : `<script id="texts" type="application/json">${JSON.stringify(readBundle(language))}</script>`}
 <script type="module" src="/main.js"></script></body></html>`;
 }

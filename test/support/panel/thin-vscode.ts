@@ -2,11 +2,10 @@
  * As much of VS Code's API as the extension needs to serve its panel: settings, memory, commands, files and one webview.
  * Whatever needs an editor, a terminal or a dialog on the screen is tested in a real VS Code (test/e2e).
  */
-import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { projectFolder, vscodeTestFolder } from "../../../scripts/project.ts";
-import { readManifest } from "../manifest.ts";
+import { readBundle, readManifest } from "../manifest.ts";
 import { Disposable, EventEmitter } from "./thin-events.ts";
 import { FileSystemError, Position, Range, Selection, ThinFiles, Uri, WorkspaceEdit } from "./thin-files.ts";
 
@@ -332,11 +331,9 @@ function api({ language, ...parts }: Parts): object {
   });
 }
 
-/** Texts of the extension. `bundle`: those of l10n/bundle.l10n.LANGUAGE.json; none for English. */
+/** Texts of the extension. `bundle`: none for English. */
 function l10n(language: string): object {
-  const file = join(projectFolder, "l10n", `bundle.l10n.${language}.json`);
-  const bundle: Readonly<Record<string, string>> | undefined =
-    language === "en" ? undefined : JSON.parse(readFileSync(file, "utf8"));
+  const bundle = language === "en" ? undefined : readBundle(language);
   const t = (text: string, ...values: readonly (string | number | boolean)[]): string =>
     (bundle?.[text] ?? text).replaceAll(/\{(\d+)\}/g, (hole, index) => String(values[Number(index)] ?? hole));
   return { t, bundle };
