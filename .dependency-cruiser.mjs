@@ -14,6 +14,7 @@ const floors = [
   "context",
   "prompt",
   "skills",
+  "cron",
   "web",
   "browser",
   "code",

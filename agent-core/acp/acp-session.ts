@@ -38,7 +38,7 @@ const WARM_UP_DELAY_MS = 20;
 const EARLY_PROMPT_DELAY_MS = 100;
 
 export type AcpSessionOptions = SessionAgentOptions &
-  Pick<CommandSession, "readStored" | "importSessions" | "learning"> & {
+  Pick<CommandSession, "readStored" | "importSessions" | "learning" | "jobs"> & {
     /** Warnings for the user, one line each. */
     readonly notes: readonly string[];
     /** Called after a change of the title. */
@@ -259,10 +259,23 @@ export class AcpSession {
   }
 
   #forCommands(options: AcpSessionOptions, signal: AbortSignal): CommandSession {
-    const { params, index, readStored, importSessions, learning } = options;
+    const { params, index, readStored, importSessions, learning, jobs } = options;
     const { agent, model, mode, restores, id } = this;
     return {
-      ...{ id, agent, model, mode, restores, cwd: params.cwd, signal, index, readStored, importSessions, learning },
+      ...{
+        id,
+        agent,
+        model,
+        mode,
+        restores,
+        cwd: params.cwd,
+        signal,
+        index,
+        readStored,
+        importSessions,
+        learning,
+        jobs,
+      },
       send: (update) => this.send(update),
       setMode: (next) => this.setMode(next),
     };

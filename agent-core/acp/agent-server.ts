@@ -24,6 +24,7 @@ import { writeProblem } from "../sessions/write-fault.ts";
 import { AcpSession } from "./acp-session.ts";
 import { Background } from "./background.ts";
 import { ConnectedClient, hermesCapabilities } from "./connected-client.ts";
+import { type JobAgent, type JobAgentOptions, PlannedJobs } from "./planned-jobs.ts";
 import { authRequired, sessionUnusable } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
@@ -38,6 +39,8 @@ export type AgentServerOptions = {
   readonly log: (line: string) => void;
   /** Time of sessions, journals, memory and skills. Default: the system's. */
   readonly clock?: Clock;
+  /** Serves the session of a planned job: without background work, and without the right to plan jobs. Default: a user's. */
+  readonly job?: JobAgentOptions["job"];
 };
 
 /** Time for a prompt that follows its session at once: the first request is sent before the test. Milliseconds. */
@@ -49,6 +52,7 @@ export class AgentServer {
   readonly stored: StoredSessions;
   /** The loops that learn. */
   readonly background: Background;
+  readonly jobs: PlannedJobs;
   /** New sessions need `authenticate` first. */
   isLoggedOut = false as boolean;
   /** Hermes' home folder. */
@@ -60,8 +64,9 @@ export class AgentServer {
   readonly #unsaved = new Map<string, Journal>();
   #client = new ConnectedClient({}, undefined, undefined);
 
-  constructor(options: AgentServerOptions) {
-    const { environment, log, clock = systemClock } = options;
+  /** `makeAgent`: makes the agent for the session of a job. */
+  constructor(options: AgentServerOptions, makeAgent: (options: AgentServerOptions) => JobAgent) {
+    const { environment, log, version, clock = systemClock } = options;
     this.options = options;
     this.home = homeFolder(environment);
     const client = (): ConnectedClient => this.#client;
@@ -73,6 +78,10 @@ export class AgentServer {
     this.background = new Background({
       ...{ home: this.home, models: this, index: this.stored.index, clock, isOpen, log, notify },
     });
+    this.jobs = new PlannedJobs({
+      ...{ home: this.home, version, models: this, background: this.background, clock, log },
+      makeAgent: (differences) => makeAgent({ ...options, ...differences }),
+    });
   }
 
   get client(): ConnectedClient {
@@ -82,6 +91,7 @@ export class AgentServer {
   /** Keeps the client that `initialize` describes. */
   identify(client: ConnectedClient): void {
     this.#client = client;
+    if (client.platform !== "cli" && this.options.job === undefined) this.jobs.start();
   }
 
   /** Choice of the model that a session used last; undefined before the first session. */
@@ -204,7 +214,7 @@ export class AgentServer {
   /** Ends every session with its processes. A client can load a session that was never prompted in its next connection. */
   async dispose(): Promise<void> {
     for (const session of this.#sessions.values()) session.keep();
-    await this.background.dispose();
+    await Promise.all([this.background.dispose(), this.jobs.dispose()]);
     await Promise.all([...this.#sessions.keys()].map((id) => this.closeSession(id)));
     await this.stored.dispose();
   }
@@ -227,7 +237,7 @@ export class AgentServer {
     const { directory } = this.configuration;
     const choices = stored ?? { model: params.model, reasoningEffort: undefined };
     const model = await startingModel(directory, choices, this.#client.keyHint);
-    const { local, log } = this.options;
+    const { local, log, job } = this.options;
     if (configured.terminal.sandbox !== "off") await this.#prepareSandbox();
     const session = createSession(
       () =>
@@ -241,6 +251,7 @@ export class AgentServer {
           readStored: (other) => this.readStored(other),
           importSessions: (request, signal) => this.importSessions(request, signal),
           learning: this.background,
+          jobs: job === undefined ? this.jobs : undefined,
           titled: () => this.#client.notifySessionsChanged(),
           beginTurn: () => this.background.beginTurn(),
         }),
@@ -250,7 +261,7 @@ export class AgentServer {
     session.model.refresh();
     session.warmUp();
     this.stored.startCleanup();
-    this.background.start();
+    if (job === undefined) this.background.start();
     return session;
   }
 
@@ -337,6 +348,11 @@ class LiveConfiguration {
   readonly #client: () => ConnectedClient;
   readonly #clock: Clock;
   #environment: Environment;
+
+  /** Variables of the process, with the client's changes. */
+  get environment(): Environment {
+    return this.#environment;
+  }
 
   constructor({ home, environment, client, log, clock }: LiveConfigurationOptions) {
     this.#environment = environment;

@@ -5,12 +5,13 @@
 
 import { learningFolder } from "../config/home.ts";
 import { setLearningSwitch } from "../config/home-file.ts";
+import type { DailyJobs } from "../cron/cron-files.ts";
 import { DailyBudget } from "../learning/budget.ts";
 import { LearningLedger } from "../learning/ledger.ts";
 import type { LearningSettings, LearntOutcome, Loop } from "../learning/loop.ts";
 import { actOn, allLearnt, isOn, makeLoops } from "../learning/loops.ts";
 import { readReports } from "../learning/reports.ts";
-import { BackgroundRunner } from "../learning/runner.ts";
+import { BackgroundRunner, type BackgroundWork } from "../learning/runner.ts";
 import type { Clock } from "../platform/clock.ts";
 import {
   type HealthReport,
@@ -44,6 +45,8 @@ type Started = { readonly loops: readonly Loop[]; readonly runner: BackgroundRun
 export class Background {
   readonly #options: BackgroundOptions;
   readonly #clock: Clock;
+  /** The user asked for the work: daily loops need not be due. */
+  #isByHand = false as boolean;
   #settings: LearningSettings | undefined;
   #started: Promise<Started> | undefined;
   #runner: BackgroundRunner | undefined;
@@ -75,8 +78,18 @@ export class Background {
     };
   }
 
-  /** Does all work that there is. Resolves to false while another process is at work. */
+  /** Does all work that there is, due or not. Resolves to false while another process is at work. */
   async runNow(signal: AbortSignal): Promise<boolean> {
+    this.#isByHand = true;
+    try {
+      return await this.runDue(signal);
+    } finally {
+      this.#isByHand = false;
+    }
+  }
+
+  /** Does all work that is due, without waiting for idle time. Resolves to false while another process is at work. */
+  async runDue(signal: AbortSignal): Promise<boolean> {
     const { runner } = await this.#load();
     return runner.runNow(signal);
   }
@@ -146,15 +159,31 @@ export class Background {
       model: learningModel(models, () => this.#budget()),
       settings: () => this.#settings ?? settings,
     };
-    const loops = await makeLoops(ports);
+    const [loops, daily] = await Promise.all([makeLoops(ports), this.#dailyJobs()]);
     const works = loops.map(({ work }) => ({
       loop: work.loop,
-      doNext: async (signal: AbortSignal) => isOn(work.loop, await this.#readSettings()) && work.doNext(signal),
+      doNext: async (signal: AbortSignal) =>
+        isOn(work.loop, await this.#readSettings()) && this.#next(work, daily, signal),
     }));
     const idleMs = (): number => ports.settings().idle_seconds * 1_000;
     this.#runner = new BackgroundRunner({ home, works, clock, idleMs, log });
     for (const turn of this.#turns) turn.end = this.#runner.beginTurn();
     return { loops, runner: this.#runner };
+  }
+
+  async #dailyJobs(): Promise<DailyJobs> {
+    const { home, models } = this.#options;
+    const { DailyJobs: Jobs } = await import("../cron/cron-files.ts");
+    return new Jobs(home, this.#clock, async () => (await models.configuration.read()).cron.timezone);
+  }
+
+  /** A daily loop works from its planned instant on, until it has nothing more to do. */
+  async #next({ loop, doNext }: BackgroundWork, daily: DailyJobs, signal: AbortSignal): Promise<boolean> {
+    if (loop === "consolidation") return doNext(signal);
+    if (!this.#isByHand && !(await daily.isDue(loop))) return false;
+    const hasMore = await doNext(signal);
+    if (!hasMore && !signal.aborted) await daily.markDone(loop);
+    return hasMore;
   }
 
   /** Settings of today's config.yaml: a loop that the user switched off stops with its current piece. */

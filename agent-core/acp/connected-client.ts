@@ -1,6 +1,7 @@
 /** The client of a connection: its declared capabilities, its own models, its lists of sessions. */
 import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
 import { HermesClientCapabilities } from "../protocol/capabilities.ts";
+import { type CronRun, cronMethods } from "../protocol/cron.ts";
 import { learningMethods } from "../protocol/learning.ts";
 import { notify, readMeta } from "../protocol/method.ts";
 import { type HermesBuilding, sessionMethods } from "../protocol/sessions.ts";
@@ -27,18 +28,20 @@ export class ConnectedClient {
   /** Key of `platform_toolsets` in config.yaml. */
   readonly platform: "acp" | "cli";
 
-  /** `context`: undefined before `initialize`. */
+  /** `context`: undefined before `initialize`. `models`: default: those of the client. */
   constructor(
     capabilities: ClientCapabilities,
     info: { readonly name: string; readonly title?: string | null } | undefined,
     context: AgentContext | undefined,
+    models?: ClientModels,
   ) {
     const title = info?.title ?? info?.name;
     this.platform = info?.name === COMMAND_LINE ? "cli" : "acp";
     this.capabilities = capabilities;
     this.title = title;
     const ours = hermesCapabilities(capabilities);
-    this.models = context !== undefined && ours.languageModels === true ? new ClientModels(context) : undefined;
+    const own = context !== undefined && ours.languageModels === true ? new ClientModels(context) : undefined;
+    this.models = models ?? own;
     this.keyHint =
       ours.palette === true ? 'Or run "Hermes: Set API Key".' : "Or run `hermes-acp --setup` in a terminal.";
     this.#listener = ours.sessionIndex === true ? context : undefined;
@@ -60,6 +63,16 @@ export class ConnectedClient {
   /** Notifies the client of something that was learnt; `items`: ids for an undo. */
   notifyLearnt(message: string | undefined, items: readonly string[]): void {
     if (this.#listener) notify(this.#listener, learningMethods.changed, { ...(message && { message }), items });
+  }
+
+  /** Notifies the client that planned jobs or their runs have changed. */
+  notifyCronChanged(): void {
+    if (this.#listener) notify(this.#listener, cronMethods.changed, {});
+  }
+
+  /** Notifies the client of a job's end; `message`: one line for the user. */
+  notifyCronFinished(run: CronRun, message: string | undefined): void {
+    if (this.#listener) notify(this.#listener, cronMethods.finished, { run, ...(message && { message }) });
   }
 
   /** Notifies the client that a session is new, deleted or renamed. */

@@ -51,7 +51,7 @@ export type AgentService = {
 
 /** An app for one connection: sessions belong to the client that opened them. */
 export function agentApp(options: AgentServerOptions): AgentService {
-  const server = new AgentServer(options);
+  const server = new AgentServer(options, agentApp);
   const app = agent({ name: "hermes" });
   for (const register of registrations) register(app, server);
   return { app, dispose: () => server.dispose() };

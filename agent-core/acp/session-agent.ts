@@ -50,6 +50,8 @@ export type SessionAgentOptions = {
   /** This machine. */
   readonly local: Host;
   readonly log: (line: string) => void;
+  /** Planned jobs; undefined in the session of one, which cannot plan jobs. */
+  readonly jobs: NonNullable<AIAgentOptions["cron"]> | undefined;
 };
 
 /** The session's changing state, and its callbacks that do not wait for the user. */
@@ -67,7 +69,7 @@ export type SessionAgent = {
 };
 
 export function sessionAgent(options: SessionAgentOptions, state: SessionState): SessionAgent {
-  const { client, identity, params, id, stored, configured, directory, model, index, home, local, log } = options;
+  const { client, identity, params, id, stored, configured, directory, model, index, home, local, log, jobs } = options;
   const { capabilities, title, models } = identity;
   const { status, callbacks, ...decisions } = state;
   const journal = sessionJournal(options, status);
@@ -94,6 +96,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     host,
     journal,
     sessionIndex: index,
+    ...(jobs && { cron: jobs }),
     extensions: sessionExtensions({ ...options, status, trusted: decisions.trusted }),
     callbacks: {
       ...callbacks,
@@ -185,7 +188,7 @@ function interruption({ checkpoints }: AIAgent): readonly string[] {
 }
 
 function sessionJournal(
-  { home, params: { cwd, otherFolders: folders }, id, stored, journal, configured }: SessionAgentOptions,
+  { home, params: { cwd, otherFolders: folders }, id, stored, journal, configured, jobs }: SessionAgentOptions,
   show: (event: StatusEvent) => void,
 ): Journal {
   const listeners = {
@@ -203,6 +206,7 @@ function sessionJournal(
   return new Journal({
     ...{ path, sessionId: id, cwd, folders, now: () => clock.now() },
     ...(stored && { knownSize: stored.size }),
+    ...(jobs === undefined && { origin: "cron" as const }),
     reserve: new SpaceReserve(spaceReserveFile(home)),
     ...listeners,
   });

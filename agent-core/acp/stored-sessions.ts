@@ -7,7 +7,7 @@ import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from
 import { Deadline } from "../platform/deadline.ts";
 import { lockHolder } from "../platform/locks/file-lock.ts";
 import type { HermesImport, HermesImported, HermesShelf } from "../protocol/sessions.ts";
-import { parseEntry } from "../sessions/entry.ts";
+import { type EntryOf, parseEntry } from "../sessions/entry.ts";
 import { forkSession } from "../sessions/fork-session.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
@@ -83,10 +83,10 @@ export class StoredSessions {
     this.#options.client().notifySessionsChanged();
   }
 
-  /** Further workspace folders of a session; none for one without a readable first line. */
-  async foldersOf(id: string): Promise<readonly string[]> {
+  /** Facts of a session's first line; empty when it cannot be read. */
+  async headOf(id: string): Promise<Partial<EntryOf<"session">>> {
     const head = parseEntry(await readFirstLine(this.#pathOf(id)).catch(() => ""));
-    return head?.type === "session" ? (head.folders ?? []) : [];
+    return head?.type === "session" ? head : {};
   }
 
   /** Stores a copy of a session for other folders. Resolves to its id. */
@@ -163,8 +163,8 @@ export class StoredSessions {
 
   /** A fork names the sub-agents of its original, which keeps them. */
   async #deleteSubAgent(id: string, parent: string): Promise<void> {
-    const head = parseEntry(await readFirstLine(this.#pathOf(id)).catch(() => ""));
-    if (head?.type === "session" && head.origin === "delegation" && head.parent === parent) await this.delete(id);
+    const head = await this.headOf(id);
+    if (head.origin === "delegation" && head.parent === parent) await this.delete(id);
   }
 
   #pathOf(id: string): string {

@@ -6,6 +6,7 @@ import type { BrowserSettings } from "../browser/find-browser.ts";
 import type { ScriptLimits } from "../code/run-script.ts";
 import type { Environment } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
+import type { CronAccess } from "../cron/cron-requests.ts";
 import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import type { Memory } from "../memory/memory.ts";
@@ -158,6 +159,8 @@ export type AIAgentOptions = {
   readonly journal?: Journal;
   /** Index for the tool `session_search`. Default: none, and no such tool. */
   readonly sessionIndex?: SessionIndex;
+  /** Planned jobs, for the tool `cronjob`. Default: none, and no such tool. */
+  readonly cron?: CronAccess;
   /** Conversation of a resumed session, which `journal` already has. */
   readonly conversation?: Conversation;
   /** Plans of a resumed session, in order. */

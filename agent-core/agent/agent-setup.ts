@@ -72,6 +72,7 @@ export type AgentSetup = {
   readonly web: WebAccess;
   readonly journal: Journal | undefined;
   readonly sessionIndex: SessionIndex | undefined;
+  readonly cron: AIAgentOptions["cron"];
   readonly memory: Memory | undefined;
   readonly skills: SessionSkills | undefined;
   readonly models: ModelChain;
@@ -131,6 +132,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     web: webAccess(options.web, auxiliary, () => modelInfo(models.current.model, modelFacts(models.current)).images),
     journal: options.journal,
     sessionIndex: options.sessionIndex,
+    cron: options.cron,
     ...{ memory, skills, models },
     sampling: options.sampling ?? {},
     modelFacts,

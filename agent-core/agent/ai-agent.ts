@@ -370,6 +370,7 @@ export class AIAgent {
       cwd,
       otherFolders: this.#setup.otherFolders,
       sessions: sessionIndex,
+      cron: this.#setup.cron,
       memory,
       skills: skills?.library,
       sessionId: this.sessionId,

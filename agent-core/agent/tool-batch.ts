@@ -163,6 +163,6 @@ function onlyReads(effect: Effect): boolean {
 }
 
 /** Calls of one of these kinds run in order, beside calls of other kinds. */
-function isOrdered(effect: Effect): effect is Extract<Effect, { kind: "memory" | "skill" | "browse" }> {
-  return effect.kind === "memory" || effect.kind === "skill" || effect.kind === "browse";
+function isOrdered(effect: Effect): effect is Extract<Effect, { kind: "memory" | "skill" | "job" | "browse" }> {
+  return ["memory", "skill", "job", "browse"].includes(effect.kind);
 }

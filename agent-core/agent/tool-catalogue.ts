@@ -20,6 +20,7 @@ type CatalogueOptions = Pick<
   | "host"
   | "web"
   | "inherited"
+  | "cron"
 >;
 
 export class ToolCatalogue {
@@ -97,12 +98,13 @@ function isInherited({ name }: Tool, { inherited }: CatalogueOptions): boolean {
 }
 
 function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
-  const { sessionIndex, memory, skills, host, browser, web } = options;
+  const { sessionIndex, memory, skills, host, browser, web, cron } = options;
   const chosen = selectTools(toolTable, choice);
   if (!chosen.ok) throw new Error(chosen.message);
   return chosen.tools
     .filter((tool) => isInherited(tool, options))
     .filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined)
+    .filter((tool) => tool.toolset !== "cronjob" || cron !== undefined)
     .filter((tool) => tool.toolset !== "memory" || memory !== false)
     .filter((tool) => tool.toolset !== "skills" || skills !== false)
     .filter((tool) => tool.toolset !== "browser" || (browser?.executable ?? findBrowser()) !== undefined)

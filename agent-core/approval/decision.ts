@@ -12,6 +12,8 @@ export type Effect =
   /** Changes what later sessions know: the memory, or a skill of the home. */
   | { readonly kind: "memory" }
   | { readonly kind: "skill" }
+  /** Plans work that runs later without the user, or changes such plans. `reasons`: for the question, in full. */
+  | { readonly kind: "job"; readonly reasons: readonly string[] }
   /** Reads from the internet. `sent`: URLs or a query, which leave the machine. `places`: hosts, for grants. */
   | {
       readonly kind: "fetch";

@@ -41,6 +41,8 @@ function judge(effect: Effect, context: PolicyContext): Decision {
     case "memory":
     case "skill":
       return decideKnowledge(effect.kind, context);
+    case "job":
+      return decideJob(effect.reasons, context);
     case "fetch":
       return decideFetch(effect, context);
     case "browse":
@@ -119,6 +121,13 @@ function decideKnowledge(kind: "memory" | "skill", context: PolicyContext): Deci
   if (mode === "plan") return deny(`Plan mode is read-only: ${plan}`);
   if (mode === "auto") return ALLOW;
   return askUnlessGranted([reason], grant, context);
+}
+
+/** Asks in every mode, and no answer lasts: the user knows each job that works without them. */
+function decideJob(reasons: readonly string[], { mode, trusted }: PolicyContext): Decision {
+  if (!trusted) return deny("The user has not trusted this workspace, so no job is planned from it.");
+  if (mode === "plan") return deny("Plan mode is read-only: no job is planned. Describe it in your plan instead.");
+  return { kind: "ask", reasons, grant: undefined, isProtected: true };
 }
 
 function decideForeign(

@@ -45,6 +45,25 @@ export async function writeJsonFile(path: string, value: unknown): Promise<void>
   await replaceFile(path, JSON.stringify(value));
 }
 
+/**
+ * Appends whole lines to a file as one block, under its lock, and creates its folder. A line that a killed process left
+ * incomplete ends before the first one. Rejects when writing fails.
+ */
+export async function appendLines(path: string, lines: string): Promise<void> {
+  makeFolder(dirname(path), 0o700);
+  await withLock(`${path}.lock`, async () => {
+    const file = await open(path, "a+", 0o600);
+    try {
+      const { size } = await file.stat();
+      const last = size === 0 ? undefined : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer;
+      const isIncomplete = last !== undefined && last.toString() !== "\n";
+      await file.appendFile(isIncomplete ? `\n${lines}` : lines);
+    } finally {
+      await file.close();
+    }
+  });
+}
+
 /** Sets a variable in the home's `.env`, which only its owner may read. Rejects when writing fails. */
 export async function setHomeVariable(home: string, name: string, value: string): Promise<void> {
   await changeFile(home, ".env", (text) => withVariable(text, name, `${name}=${quoted(value)}`));

@@ -58,6 +58,11 @@ export function learningFolder(home: string): string {
   return join(home, "learning");
 }
 
+/** Folder of planned jobs, their runs and their outputs. */
+export function cronFolder(home: string): string {
+  return join(home, "cron");
+}
+
 /** Folder of the home's skills. */
 export function skillsFolder(home: string): string {
   return join(home, "skills");

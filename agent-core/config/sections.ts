@@ -281,7 +281,7 @@ export const sections = {
     .object({
       enabled: onOff.default(true),
       /** IANA name; default: the machine's time zone. */
-      timezone: text.optional(),
+      timezone: text.refine(isTimeZone, "expected an IANA time zone, such as Europe/Berlin").optional(),
       /** `once`: a job whose time passed while nothing ran runs once, late. */
       run_missed: z.enum(["once", "skip"]).default("once"),
     })
@@ -373,6 +373,15 @@ export const sections = {
   fallback_providers: z.array(modelEntry).default([]),
   auxiliary: z.object(auxiliaryTasks).partial().default({}),
 };
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false; // a RangeError
+  }
+}
 
 export type SectionName = keyof typeof sections;
 

@@ -3,16 +3,15 @@
  * a home, append-only. The items themselves are Markdown that people read and edit.
  */
 import { randomBytes } from "node:crypto";
-import { open, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import * as z from "zod";
 import { learningFolder } from "../config/home.ts";
-import { replaceFile } from "../config/home-file.ts";
+import { appendLines, replaceFile } from "../config/home-file.ts";
 import type { Clock } from "../platform/clock.ts";
 import { hasCode } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
-import { makeFolder } from "../platform/make-folder.ts";
 import { LoopName } from "../protocol/learning.ts";
 
 const recordSchema = z.object({
@@ -73,7 +72,7 @@ export class LearningLedger {
     if (changes.length === 0) return [];
     const at = this.#clock.now();
     const records = changes.map((change) => ({ id: randomBytes(ID_BYTES).toString("hex"), at, ...change }));
-    await this.#append(linesOf(records));
+    await appendLines(this.#path, linesOf(records));
     return records;
   }
 
@@ -85,22 +84,6 @@ export class LearningLedger {
         record.target === target ? { ...record, before: null, after: null, evidence: [], reason: "forgotten" } : record,
       );
       await replaceFile(this.#path, linesOf(without));
-    });
-  }
-
-  /** A line that a killed process left incomplete ends before the next one. */
-  async #append(lines: string): Promise<void> {
-    makeFolder(dirname(this.#path), 0o700);
-    await withLock(`${this.#path}.lock`, async () => {
-      const file = await open(this.#path, "a+", 0o600);
-      try {
-        const { size } = await file.stat();
-        const last = size === 0 ? undefined : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer;
-        const isIncomplete = last !== undefined && last.toString() !== "\n";
-        await file.appendFile(isIncomplete ? `\n${lines}` : lines);
-      } finally {
-        await file.close();
-      }
     });
   }
 }

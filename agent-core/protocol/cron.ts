@@ -103,8 +103,12 @@ export const cronMethods = {
   list: { name: "_hermes/cron/list", params: nothing, result: CronState },
   /** A request that cannot be fulfilled gives `ok: false` and the reason. */
   act: { name: "_hermes/cron/act", params: CronRequest, result: CronOutcome },
-  /** Runs everything that is due, to its end. */
-  tick: { name: "_hermes/cron/tick", params: nothing, result: z.object({ runs: z.array(CronRun).readonly() }) },
+  /** Runs everything that is due, to its end, then the loops that learn. `learnt`: false while another process learns. */
+  tick: {
+    name: "_hermes/cron/tick",
+    params: nothing,
+    result: z.object({ runs: z.array(CronRun).readonly(), learnt: z.boolean() }),
+  },
   /** Agent → client: jobs or runs have changed. Only where `sessionIndex` is declared, like the next one. */
   changed: { name: "_hermes/cron/changed", params: nothing },
   /** Agent → client: a run ended. `message`: one line for the user; missing when the user is not to be notified. */

@@ -72,6 +72,8 @@ export const HistoryItem = z.object({
   /** Title of another agent, whose sessions are only opened here. */
   agent: z.string().exactOptional(),
   shelf: HermesShelf.exactOptional(),
+  /** A planned job is the origin of the session. */
+  isJob: z.boolean().exactOptional(),
   /** Text around the first match of a search; `marks` are ranges of `text`, in order. */
   snippet: z
     .object({ text: z.string(), marks: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly() })

@@ -63,6 +63,8 @@ export const HermesListedSession = z.object({
   messages: z.number(),
   /** Origin of an imported session. */
   source: z.string().exactOptional(),
+  /** A planned job is the origin of the session. */
+  isJob: z.boolean().exactOptional(),
   /** US dollars; missing when unknown. */
   costUsd: z.number().exactOptional(),
 });

@@ -1,6 +1,7 @@
 // Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
 import type { Tool } from "./tool.ts";
 import { tool as clarify } from "./clarify.ts";
+import { tool as cronjob } from "./cronjob.ts";
 import { tool as delegateTask } from "./delegate-task.ts";
 import { tool as executeCode } from "./execute-code.ts";
 import { tool as memory } from "./memory.ts";
@@ -21,4 +22,4 @@ import { tool as writeFile } from "./write-file.ts";
 import { tools as browser } from "./browser.ts";
 import { tools as editor } from "./editor.ts";
 
-export const table: readonly Tool[] = [clarify, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, visionAnalyze, webExtract, webSearch, writeFile, ...browser, ...editor];
+export const table: readonly Tool[] = [clarify, cronjob, delegateTask, executeCode, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, visionAnalyze, webExtract, webSearch, writeFile, ...browser, ...editor];

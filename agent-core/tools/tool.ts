@@ -6,6 +6,7 @@ import type * as z from "zod";
 import type { Effect } from "../approval/decision.ts";
 import type { SessionBrowser } from "../browser/session-browser.ts";
 import type { ScriptLimits } from "../code/run-script.ts";
+import type { CronAccess } from "../cron/cron-requests.ts";
 import type { Host, ReportedProblem } from "../host/host.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import type { MemoryWriter } from "../memory/ledger.ts";
@@ -124,6 +125,8 @@ export type ToolContext = {
   readonly judgedPage?: string | undefined;
   /** Index of all sessions; undefined when there is none. */
   readonly sessions: SessionIndex | undefined;
+  /** Planned jobs; undefined for an agent that may not plan any. */
+  readonly cron?: CronAccess | undefined;
   /** Id of the session that the call belongs to. */
   readonly sessionId: string;
   readonly ask: (question: Question, signal: AbortSignal) => Promise<Answer>;

@@ -15,6 +15,7 @@ const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
     "skills",
     "code_execution",
     "delegation",
+    "cronjob",
     "web",
     "vision",
     "editor",
@@ -66,7 +67,7 @@ export function isToolsetOn(tool: Tool, { enabled, disabled = [] }: ToolChoice):
 const EXTENSION_TOOLSETS = ["skills"];
 
 /** Toolsets of the original Hermes without tools here: a configuration that names them is valid. */
-const FOREIGN_TOOLSETS = ["image_gen", "cronjob", "messaging", "tts", "moa", "rl", "homeassistant", "debugging"];
+const FOREIGN_TOOLSETS = ["image_gen", "messaging", "tts", "moa", "rl", "homeassistant", "debugging"];
 
 /** Enabled names of the original Hermes that add no tool, because this version has none. */
 export function unsupportedToolsets(table: readonly Tool[], names: readonly string[]): readonly string[] {

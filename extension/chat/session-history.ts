@@ -269,7 +269,7 @@ export class SessionHistory implements vscode.Disposable {
     const hermes = readMeta(HermesListedSession, session._meta);
     const shelf = hermes?.shelf;
     const facts = { messages: hermes?.messages, costUsd: hermes?.costUsd, ...(shelf !== undefined && { shelf }) };
-    return { ...this.#summary(session), ...facts };
+    return { ...this.#summary(session), ...facts, ...(hermes?.isJob && { isJob: true }) };
   }
 
   #summary({ sessionId, title, cwd, updatedAt }: Pick<SessionInfo, "sessionId" | "title" | "cwd" | "updatedAt">) {

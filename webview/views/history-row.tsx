@@ -113,6 +113,11 @@ function Name({ item, field, onKey }: NameProps) {
             <Icon name={SHELVES[shelf].icon} /> <span class="visually-hidden">{SHELVES[shelf].text}</span>
           </>
         )}
+        {item.isJob === true && (
+          <>
+            <Icon name="history" /> <span class="visually-hidden">{t("Planned job")}</span>
+          </>
+        )}
         {title}
       </span>
       {!isCurrent && <BackgroundState sessionId={sessionId} />}

@@ -7,6 +7,7 @@ import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
 import type { Background } from "../background.ts";
+import type { PlannedJobs } from "../planned-jobs.ts";
 import type { RestorePoints } from "../restore-points.ts";
 import type { SessionModel } from "../session-model.ts";
 
@@ -26,6 +27,8 @@ export type CommandSession = {
   /** Rejects with an Error in one line. */
   readonly importSessions: (request: HermesImport, signal: AbortSignal) => Promise<HermesImported>;
   /** Loops that learn, and their reports. */
+  /** Undefined in the session of a planned job. */
+  readonly jobs: Pick<PlannedJobs, "state" | "act"> | undefined;
   readonly learning: Pick<Background, "state" | "act" | "setSwitch" | "runNow" | "reports">;
   readonly send: (update: SessionUpdate) => void;
   /** Cancels the command. */

@@ -2,6 +2,7 @@
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
 import type { Command, CommandSession } from "./command.ts";
+import { cron } from "./cron-command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
 import { learning, report } from "./learning-commands.ts";
 import { memory } from "./memory-command.ts";
@@ -44,6 +45,7 @@ const commands: readonly Command[] = [
   carryOut,
   checkpoint,
   compress,
+  cron,
   exportToFile,
   grants,
   help,

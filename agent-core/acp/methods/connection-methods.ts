@@ -36,7 +36,8 @@ const OURS: HermesAgentCapabilities = {
 export function registerConnectionMethods(app: AgentApp, server: AgentServer): void {
   app.onRequest(methods.agent.initialize, ({ params, client }) => {
     const { clientCapabilities = {}, clientInfo } = params;
-    server.identify(new ConnectedClient(clientCapabilities, clientInfo ?? undefined, client));
+    const { job } = server.options;
+    server.identify(new ConnectedClient(clientCapabilities, clientInfo ?? undefined, client, job?.models));
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },

@@ -142,16 +142,18 @@ async function listPage(
 /** `folder`: for a session whose journal has lost the line with its own. */
 async function listed(server: AgentServer, session: SessionSummary, folder: string): Promise<SessionInfo> {
   const { id, cwd, title, updatedAt, shownCount, costUsd, source, shelf } = session;
+  const { folders = [], origin } = await server.stored.headOf(id);
   const hermes: HermesListedSession = {
     messages: shownCount,
     ...(shelf !== null && { shelf }),
     ...(source !== null && { source }),
+    ...(origin === "cron" && { isJob: true }),
     ...(costUsd !== null && { costUsd }),
   };
   return {
     sessionId: id,
     cwd: cwd === "" ? folder : cwd,
-    additionalDirectories: [...(await server.stored.foldersOf(id))],
+    additionalDirectories: [...folders],
     title,
     updatedAt: new Date(updatedAt).toISOString(),
     _meta: { hermes },

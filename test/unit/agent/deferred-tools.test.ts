@@ -83,8 +83,10 @@ test.each([
   ["everything", ["all"], 24_000],
 ])("system prompt and schemas of %s stay within their limit", async (_case, enabledToolsets, limit) => {
   model.script(say("done"));
-  await agentWith(() => MANY, { enabledToolsets: [...enabledToolsets] }).chat("hi");
+  const cron = { state: () => Promise.reject(new Error()), act: () => Promise.reject(new Error()) };
+  await agentWith(() => MANY, { enabledToolsets: [...enabledToolsets], cron }).chat("hi");
   const { messages, tools } = request(0);
+  expect(names(0)).toContain("cronjob");
   expect(Buffer.byteLength(JSON.stringify(tools) + messages[0]?.content)).toBeLessThan(limit);
 });
 

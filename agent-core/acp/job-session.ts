@@ -1,0 +1,100 @@
+/**
+ * A run of a planned job: a session of an agent of its own in this process, so that journal, hooks, tools and sandbox are
+ * those of every session. Its client cannot ask anybody: a call that asks is denied and reported.
+ */
+import {
+  type AgentApp,
+  type ClientContext,
+  client,
+  methods,
+  type SessionNotification,
+} from "@zed-industries/agent-client-protocol";
+import type { Job } from "../cron/cron-files.ts";
+import type { JobResult } from "../cron/scheduler.ts";
+import { call } from "../protocol/method.ts";
+import { sessionMethods } from "../protocol/sessions.ts";
+
+/** Name of the client. */
+const JOB_CLIENT = "hermes-job";
+
+/** Length of the first line of an answer in a list. Characters. */
+const SUMMARY_CHARS = 200;
+
+const NOTE =
+  "This is a planned job, and nobody reads along or can answer. A call that needs permission is denied. Put all that is worth knowing into your last message.";
+
+export type JobSessionOptions = {
+  readonly job: Job;
+  /** Model of a job without one; undefined: the configured one. */
+  readonly model: string | undefined;
+  readonly version: string;
+  /** Called with the session's id. */
+  readonly opened: (sessionId: string) => void;
+};
+
+/** Runs the job to its end. Rejects with an Error in one line. */
+export async function runJobSession(
+  app: AgentApp,
+  options: JobSessionOptions,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const denied: string[] = [];
+  let text = "";
+  const read = ({ update }: SessionNotification): void => {
+    // The answer is the text after the last tool call.
+    if (update.sessionUpdate === "tool_call") text = "";
+    if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") text += update.content.text;
+  };
+  const stopReason = await client({ name: JOB_CLIENT })
+    .onNotification(methods.client.session.update, asSent, ({ params }) => read(params))
+    .onRequest(methods.client.session.requestPermission, ({ params: { toolCall } }) => {
+      denied.push(toolCall.title ?? "a tool call");
+      return { outcome: { outcome: "cancelled" } };
+    })
+    .connectWith(app, (agent) => converse(agent, options, signal));
+  signal.throwIfAborted();
+  const ok = stopReason === "end_turn";
+  const [firstLine = ""] = text.trim().split("\n", 1);
+  const summary = ok ? firstLine.slice(0, SUMMARY_CHARS) : `The turn ended early: ${stopReason}.`;
+  return { ok, summary, text: text.trim(), denied };
+}
+
+/** Skips the library's check: the sender is our own agent. */
+function asSent(params: unknown): SessionNotification {
+  return params as SessionNotification;
+}
+
+async function converse(
+  agent: ClientContext,
+  { job, model, version, opened }: JobSessionOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  await agent.request(methods.agent.initialize, {
+    protocolVersion: 1,
+    clientInfo: { name: JOB_CLIENT, title: "a planned job", version },
+    clientCapabilities: {},
+  });
+  const hermes = { trusted: true, ...(model !== undefined && { model }) };
+  const { sessionId } = await agent.request(methods.agent.session.new, {
+    ...{ cwd: job.workdir, mcpServers: [], _meta: { hermes } },
+  });
+  await call(agent, sessionMethods.rename, { sessionId, title: job.name });
+  opened(sessionId);
+  const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    signal.throwIfAborted();
+    const { stopReason } = await agent.request(methods.agent.session.prompt, {
+      sessionId,
+      prompt: [{ type: "text", text: promptOf(job) }],
+    });
+    return stopReason;
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+/** Skills are named as a user names them: as slash commands before the task. */
+function promptOf({ skills, prompt }: Job): string {
+  return [...skills.map((skill) => `/${skill}`), `${NOTE}\n\n${prompt}`].join(" ");
+}

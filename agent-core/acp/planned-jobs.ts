@@ -1,0 +1,133 @@
+/** Planned jobs of one agent process: their ticks, and the requests of clients, commands and tools. Its code loads late. */
+import { homedir } from "node:os";
+import type { AgentApp } from "@zed-industries/agent-client-protocol";
+import type { Environment } from "../config/home.ts";
+import type { Job } from "../cron/cron-files.ts";
+import type { CronRequests } from "../cron/cron-requests.ts";
+import type { CronSettings, JobResult, Scheduler } from "../cron/scheduler.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { CronOutcome, CronRequest, CronRun, CronState } from "../protocol/cron.ts";
+import type { Background } from "./background.ts";
+import type { ClientModels } from "./client-models.ts";
+import type { ModelSource } from "./sessionless-models.ts";
+
+/** Time for the first prompt of a new process. Milliseconds. */
+const START_DELAY_MS = 3_000;
+
+/** Agent for the session of a job, whose client cannot ask anybody. */
+export type JobAgent = { readonly app: AgentApp; dispose(): Promise<void> };
+
+/** Differences to the agent that runs the job. */
+export type JobAgentOptions = {
+  readonly environment: Environment;
+  /** Present in the agent of a job. `models`: those of the editor. */
+  readonly job: { readonly models: ClientModels | undefined };
+};
+
+export type PlannedJobsOptions = {
+  /** Hermes' home folder. */
+  readonly home: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly models: Omit<ModelSource, "configuration"> & {
+    readonly configuration: ModelSource["configuration"] & { readonly environment: Environment };
+  };
+  readonly background: Pick<Background, "beginTurn" | "runNow">;
+  readonly makeAgent: (options: JobAgentOptions) => JobAgent;
+  /** One line for the log. */
+  readonly log: (line: string) => void;
+};
+
+type Loaded = { readonly scheduler: Scheduler; readonly requests: CronRequests };
+
+export class PlannedJobs {
+  readonly #options: PlannedJobsOptions;
+  #loaded: Promise<Loaded> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isDisposed = false as boolean;
+
+  constructor(options: PlannedJobsOptions) {
+    this.#options = options;
+  }
+
+  /** Ticks each minute from some time after the first call. */
+  start(): void {
+    if (this.#isDisposed) return;
+    this.#timer ??= setTimeout(
+      () => void this.#load().then(({ scheduler }) => scheduler.start(), this.#logFailure),
+      START_DELAY_MS,
+    ).unref();
+  }
+
+  async state(): Promise<CronState> {
+    return (await this.#load()).requests.state();
+  }
+
+  /** `cwd`: folder of a new job without one. Rejects with an Error in one line when the files cannot be written. */
+  async act(request: CronRequest, cwd: string | undefined, signal: AbortSignal): Promise<CronOutcome> {
+    return (await this.#load()).requests.act(request, cwd ?? homedir(), signal);
+  }
+
+  /** Runs everything that is due, to its end. */
+  async runDue(signal: AbortSignal): Promise<readonly CronRun[]> {
+    return (await this.#load()).scheduler.runDue(signal);
+  }
+
+  /** Ends the runs. */
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    clearTimeout(this.#timer);
+    await (await this.#loaded)?.scheduler.dispose();
+  }
+
+  #load(): Promise<Loaded> {
+    this.#loaded ??= this.#make();
+    return this.#loaded;
+  }
+
+  async #make(): Promise<Loaded> {
+    const { home, clock, background, models, log } = this.#options;
+    const [{ Scheduler: SchedulerClass }, { CronRequests: Requests }] = await Promise.all([
+      import("../cron/scheduler.ts"),
+      import("../cron/cron-requests.ts"),
+    ]);
+    const settings = async (): Promise<CronSettings> => (await models.configuration.read()).cron;
+    const changed = (): void => models.client.notifyCronChanged();
+    const scheduler = new SchedulerClass({
+      ...{ home, clock, settings, changed, log },
+      runJob: (job, opened, signal) => this.#runJob(job, opened, signal),
+      finished: (run, message) => models.client.notifyCronFinished(run, message),
+    });
+    const requests = new Requests({
+      ...{ scheduler, settings, changed },
+      now: () => clock.now(),
+      runBuiltIn: (_job, signal) => background.runNow(signal),
+    });
+    return { scheduler, requests };
+  }
+
+  async #runJob(job: Job, opened: (sessionId: string) => void, signal: AbortSignal): Promise<JobResult> {
+    const { background, models, makeAgent, version } = this.#options;
+    if (models.isLoggedOut) throw new Error("You are logged out; log in first.");
+    const { runJobSession } = await import("./job-session.ts");
+    const turnEnded = background.beginTurn();
+    const { environment } = models.configuration;
+    const { app, dispose } = makeAgent({ environment, job: { models: models.client.models } });
+    const model = job.model ?? models.lastModel;
+    const announced = (sessionId: string): void => {
+      opened(sessionId);
+      models.client.notifySessionsChanged();
+    };
+    try {
+      return await runJobSession(app, { job, model, version, opened: announced }, signal);
+    } finally {
+      await dispose();
+      turnEnded();
+      models.client.notifySessionsChanged();
+    }
+  }
+
+  readonly #logFailure = (error: unknown): void => {
+    this.#options.log(`planned jobs could not start: ${String(error)}`);
+  };
+}

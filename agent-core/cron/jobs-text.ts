@@ -1,0 +1,44 @@
+/** Jobs and runs as text for people and models: lists, results, and the words of a command. */
+import type { CronJob, CronRequest, CronRun, CronState } from "../protocol/cron.ts";
+import { instantText } from "./schedule.ts";
+
+/** The jobs in lines, with the time zone of new ones. */
+export function jobsText({ jobs, zone, enabled }: CronState): string {
+  const lines = jobs.map((job) => `- ${jobLine(job)}`);
+  const off = enabled ? "" : " Jobs are off: `cron.enabled` in config.yaml.";
+  return `${lines.join("\n")}\n\nTime zone of new jobs: ${zone}.${off}`;
+}
+
+function jobLine({ name, id, builtIn, scheduleText, state, next, zone, last, failures }: CronJob): string {
+  const facts = [
+    `${name}${builtIn ? " (built in)" : ` [${id}]`}`,
+    scheduleText,
+    state,
+    next === undefined ? undefined : `next ${instantText(next, zone)}`,
+    last === undefined ? undefined : `last: ${runText(last, zone)}`,
+    failures > 1 ? `${failures} failures in a row` : undefined,
+  ];
+  return facts.filter((fact) => fact !== undefined).join(" · ");
+}
+
+/** Result of a run with its times: both of them for a late one. */
+export function runText({ state, planned, started, late }: CronRun, zone: string): string {
+  if (!late) return `${state} ${instantText(started, zone)}`;
+  return `${state} late: planned ${instantText(planned, zone)}, run ${instantText(started, zone)}`;
+}
+
+/** Verbs that take nothing but a job. */
+const NAMED = ["pause", "resume", "run", "remove"] as const;
+
+/** `30m Say hello`, `every 2h …`, `"0 9 * * *" …`. */
+const CREATE = /^(?:"([^"]+)"|(every \S+)|(\S+))\s+([\s\S]+)$/;
+
+/** The request in the words after `/cron`; undefined when they are none. */
+export function requestIn(words: string): CronRequest | undefined {
+  const [, verb = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(words.trim()) ?? [];
+  const action = NAMED.find((known) => known === verb);
+  if (action !== undefined) return rest === "" ? undefined : { action, job: rest.replace(/^"(.*)"$/, "$1") };
+  const [, quoted, interval, word, prompt] = verb === "create" ? (CREATE.exec(rest) ?? []) : [];
+  const schedule = quoted ?? interval ?? word;
+  return schedule === undefined || prompt === undefined ? undefined : { action: "create", schedule, prompt };
+}
