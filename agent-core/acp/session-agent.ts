@@ -10,6 +10,7 @@ import { resumedOptions } from "../agent/stored-agent.ts";
 import { configFile, sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
+import type { LearntContext } from "../learning/learnt-context.ts";
 import { McpExtension } from "../mcp/mcp-extension.ts";
 import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -159,7 +160,30 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
       ...{ home, config: plugins, engineName: pluginEngine, variables, log },
       environment: options.environment ?? {},
     }),
+  learnt,
 ];
+
+/** Undefined where nothing that was learnt may reach a prompt. The code loads with the prompt of a new session. */
+function learnt({ configured, params, home }: ExtensionFacts): Extension | undefined {
+  const { enabled, consolidation, use } = configured.learning;
+  if (!enabled || !consolidation || !use) return undefined;
+  const { clock = systemClock } = configured.options;
+  const roots = [params.cwd, ...params.otherFolders];
+  let loaded: Promise<LearntContext> | undefined;
+  const load = async (): Promise<LearntContext> => {
+    const module = await import("../learning/learnt-context.ts");
+    return new module.LearntContext({ home, roots, clock });
+  };
+  return {
+    name: "learning",
+    inheritsPrompt: true,
+    async promptText() {
+      loaded ??= load();
+      return (await loaded).promptText();
+    },
+    attach: async (message) => (await loaded)?.attach(message), // a session without a new prompt is no new session
+  };
+}
 
 function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
   return extensionMakers.map((make) => make(facts)).filter((extension) => extension !== undefined);

@@ -31,6 +31,7 @@ import { type Policy, recordedQuestions } from "./approvals.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 import type { ConversationResult } from "./conversation-result.ts";
+import type { Extension } from "./extensions.ts";
 import type { Notifier } from "./notifier.ts";
 import type { RunOptions } from "./turn-runner.ts";
 
@@ -190,7 +191,7 @@ export class SubAgents {
       ...this.#modelSettings(task),
       ...this.#shared(task, call, journal),
       ...{ sessionId: id, title, journal, memory: false },
-      extensions: [{ name: "inherited", tools: () => setup.extensions.tools() }],
+      extensions: [inheritedFrom(setup)],
       sampling: setup.sampling,
       maxIterations: delegation.maxIterations ?? DEFAULT_ITERATIONS,
       ...parentBudget(delegation.sharesBudget === true ? this.#parent.budget() : undefined),
@@ -306,6 +307,16 @@ export class SubAgents {
       onFailure: (message) => notify.status({ severity: "error", message }),
     });
   }
+}
+
+/** Tools and shared prompt parts of the parent's extensions. A nested sub-agent passes them on. */
+function inheritedFrom({ extensions }: AgentSetup): Extension {
+  return {
+    name: "inherited",
+    inheritsPrompt: true,
+    tools: () => extensions.tools(),
+    promptText: () => extensions.inheritedText(),
+  };
 }
 
 type SpawnedCall = {

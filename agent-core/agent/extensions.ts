@@ -63,6 +63,8 @@ export type Extension = {
   skillFolders?(): readonly string[];
   /** Part of the system prompt of a new session. */
   promptText?(): Promise<string | undefined>;
+  /** True when sub-agents get the same part. */
+  readonly inheritsPrompt?: boolean;
   /** Data for the model that belongs to a message of the user. It follows the message, and the user does not see it. */
   attach?(message: string): Promise<string | undefined>;
   /** The extension's parts, for the list that the user sees. */
@@ -152,6 +154,14 @@ export class Extensions {
   /** Parts of the system prompt, in the order of the extensions. */
   promptTexts(): Promise<readonly string[]> {
     return this.#texts((extension) => extension.promptText?.());
+  }
+
+  /** Parts of the system prompt that sub-agents share. */
+  async inheritedText(): Promise<string | undefined> {
+    const texts = await this.#texts((extension) => {
+      return extension.inheritsPrompt === true ? extension.promptText?.() : undefined;
+    });
+    return texts.length === 0 ? undefined : texts.join("\n\n");
   }
 
   /** Data that belongs to a message of the user. */

@@ -174,6 +174,11 @@ export async function writeEpisode(home: string, episode: Episode, told?: Told):
   return whole;
 }
 
+/** Replaces an episode with a shorter one, such as without something that the user had forgotten. */
+export async function rewriteEpisode(home: string, episode: Episode): Promise<void> {
+  await replaceFile(episodePath(home, episode), formatEpisode(episode, hashOf(`${episode.summary}.`)));
+}
+
 /** Episodes whose sessions ended between the two times (milliseconds since 1970), oldest first. */
 export async function readEpisodes(
   home: string,

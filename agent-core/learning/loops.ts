@@ -5,6 +5,7 @@ import type { LearningSettings, LearntOutcome, LearntStore, Loop, LoopPorts } fr
 type LoopMaker = (ports: LoopPorts) => Promise<Loop>;
 
 const makers: { readonly [Name in LoopName]?: LoopMaker } = {
+  consolidation: async (ports) => (await import("./consolidation/consolidation.ts")).consolidation(ports),
   distillation: async (ports) => (await import("./distillation/distillation.ts")).distillation(ports),
 };
 

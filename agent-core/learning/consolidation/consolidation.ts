@@ -1,0 +1,201 @@
+/**
+ * Consolidation: what an ended session leaves behind. First the episode and the user's own rules, by code; then one question
+ * to a model. Each piece is written under its watermark, so that nothing is lost or counted twice.
+ */
+import { basename } from "node:path";
+import { memoriesFolder } from "../../config/home.ts";
+import { Memory } from "../../memory/memory.ts";
+import { contentWords } from "../../memory/statement.ts";
+import { messageOf } from "../../platform/errors.ts";
+import { secretsOf } from "../../providers/redact.ts";
+import { readEntries } from "../../sessions/read-journal.ts";
+import { episodeOf, type Told, writeEpisode } from "../episodes.ts";
+import { type Fact, holdsIn, isActive } from "../facts.ts";
+import { withoutLearnt } from "../learnt-context.ts";
+import type { Loop, LoopPorts } from "../loop.ts";
+import { type Transcript, transcriptOf } from "../transcript.ts";
+import { type Candidate, statedCandidates } from "./candidates.ts";
+import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
+import { extractionRequest, parseExtraction, sourcesOf } from "./extraction.ts";
+import { FactStore, type Rejection, rejectionId } from "./fact-store.ts";
+import { type Admitted, Gates } from "./gates.ts";
+
+/** Part of a message in the notification. Characters. */
+const SHOWN_CHARS = 100;
+const MINUTE_MS = 60_000;
+
+export async function consolidation(ports: LoopPorts): Promise<Loop> {
+  const loop = new Consolidation(ports);
+  return Promise.resolve({
+    work: { loop: "consolidation", doNext: (signal) => loop.doNext(signal) },
+    store: loop.store,
+    lastRun: () => loop.lastRun(),
+  });
+}
+
+class Consolidation {
+  readonly store: FactStore;
+  readonly #ports: LoopPorts;
+  readonly #ended: EndedSessions;
+
+  constructor(ports: LoopPorts) {
+    this.#ports = ports;
+    const { home, clock, isOpen, settings } = ports;
+    this.store = new FactStore(ports);
+    const idleMs = (): number => settings().session_idle_minutes * MINUTE_MS;
+    this.#ended = new EndedSessions({ home, isOpen, idleMs, now: () => clock.now() });
+  }
+
+  /** One piece of one session. */
+  async doNext(signal: AbortSignal): Promise<boolean> {
+    const hasModel = await this.#ports.model.isAvailable().catch(() => false); // such as without a key
+    const session = await this.#ended.next(hasModel);
+    if (session === undefined) return false;
+    const transcript = transcriptOf(session.id, await readEntries(session.path));
+    signal.throwIfAborted();
+    if (session.due === "code") await this.#keepFacts(session, transcript);
+    else await this.#askModel(session, transcript, signal);
+    return true;
+  }
+
+  async lastRun(): Promise<{ readonly at: number; readonly result: string } | undefined> {
+    const marks = [...(await this.#ended.marks()).values()].filter(
+      ({ state }) => state === "facts" || state === "done",
+    );
+    const last = marks.toSorted((one, other) => other.at - one.at)[0];
+    if (last === undefined) return undefined;
+    const added = marks.reduce((sum, mark) => sum + mark.added, 0);
+    return { at: last.at, result: `${counted(marks.length, "session")} read, ${counted(added, "fact")} learnt.` };
+  }
+
+  /** Keeps the episode and the rules that the user stated, without a model. */
+  async #keepFacts(session: EndedSession, transcript: Transcript): Promise<void> {
+    const episode = episodeOf(transcript);
+    const { origin } = transcript;
+    const messages = episode?.messages ?? 0;
+    if (episode === undefined || (origin !== "user" && origin !== "cron")) {
+      await this.#mark(session, { messages, state: "skipped", tries: 0 });
+      return;
+    }
+    // Verdicts and names that come later change the episode only.
+    const isAsked = session.mark !== undefined && session.mark.messages === messages && session.mark.state !== "begun";
+    const state = isAsked && session.mark !== undefined ? session.mark.state : "facts";
+    const tries = isAsked ? (session.mark?.tries ?? 0) : 0;
+    const isRepeated = session.mark?.state === "begun";
+    if (isAsked || origin === "cron") {
+      await writeEpisode(this.#ports.home, episode);
+      await this.#mark(session, { messages, state: isAsked ? state : "done", tries });
+      return;
+    }
+    await this.#mark({ ...session, size: 0 }, { messages, state: "begun", tries });
+    await writeEpisode(this.#ports.home, episode);
+    const added = await this.#commit(transcript, statedCandidates(transcript), isRepeated);
+    await this.#mark(session, { messages, state, tries, added: added.length });
+  }
+
+  async #askModel(session: EndedSession, transcript: Transcript, signal: AbortSignal): Promise<void> {
+    const { model, home } = this.#ports;
+    const known = await this.#related(transcript);
+    const request = extractionRequest(transcript, known, secretsOf(process.env));
+    const answer = await model.ask("consolidation", request, signal);
+    signal.throwIfAborted();
+    const tries = (session.mark?.tries ?? 0) + 1;
+    const messages = session.mark?.messages ?? 0;
+    const before = session.mark?.added ?? 0;
+    const extracted = answer.ok ? parseExtraction(answer.text) : undefined;
+    if (extracted === undefined) {
+      const problem = answer.ok ? "the model's answer is not what was asked for" : answer.problem;
+      this.#ports.log(`learning: session ${session.id}: ${problem} (try ${tries} of ${MAX_TRIES})`);
+      await this.#mark(session, { messages, state: "facts", tries, added: before });
+      return;
+    }
+    const added = await this.#commit(transcript, extracted.candidates, true);
+    await this.#tell(home, transcript, extracted.told);
+    await this.#mark(session, { messages, state: "done", tries, added: before + added.length });
+  }
+
+  async #tell(home: string, transcript: Transcript, told: Told): Promise<void> {
+    const episode = episodeOf(transcript);
+    if (episode !== undefined) await writeEpisode(home, episode, told);
+  }
+
+  /** Checks the candidates and writes what passes. */
+  async #commit(
+    transcript: Transcript,
+    candidates: readonly Candidate[],
+    isRepeated: boolean,
+  ): Promise<readonly Fact[]> {
+    const { cwd, sessionId, endedAt } = transcript;
+    const name = basename(cwd);
+    const gates = new Gates({
+      sources: sourcesOf(transcript),
+      known: [withoutLearnt(transcript.systemPrompt), ...(await this.#memory(transcript))],
+      learnt: (await this.#related(transcript)).map(({ text }) => text),
+      secrets: secretsOf(process.env),
+      project: name,
+    });
+    const admitted: Admitted[] = [];
+    const rejected: Rejection[] = [];
+    for (const candidate of candidates) {
+      const checked = gates.check(candidate);
+      if (checked.ok) admitted.push(checked.candidate);
+      else rejected.push(rejection(candidate, checked.reason));
+    }
+    if (admitted.length === 0 && rejected.length === 0) return [];
+    const origin = { sessionId, project: cwd, name, at: endedAt };
+    const added = await this.store.commit({ origin, admitted, rejected, isRepeated });
+    if (added.length > 0)
+      this.#ports.notify(
+        learntLine(added),
+        added.map(({ id }) => id),
+      );
+    return added;
+  }
+
+  /** Active facts of the session's project and of the user, those first that share words with the session. */
+  async #related({ cwd, folders, said }: Transcript): Promise<readonly Fact[]> {
+    const facts = (await this.store.read()).filter((fact) => isActive(fact) && holdsIn(fact, [cwd, ...folders]));
+    const spoken = new Set(
+      said.flatMap(({ message }) =>
+        typeof message.content === "string" ? contentWords(message.content.slice(0, 4_000)) : [],
+      ),
+    );
+    const shared = new Map(
+      facts.map((fact) => [fact, contentWords(fact.text).filter((word) => spoken.has(word)).length]),
+    );
+    return facts.toSorted((one, other) => (shared.get(other) ?? 0) - (shared.get(one) ?? 0));
+  }
+
+  async #memory(_: Transcript): Promise<readonly string[]> {
+    const memory = new Memory({ folder: memoriesFolder(this.#ports.home) });
+    const read = await Promise.all([memory.read("memory"), memory.read("user")]).catch((error: unknown) => {
+      this.#ports.log(`learning: the memory cannot be read: ${messageOf(error)}`);
+      return [];
+    });
+    return read.flat();
+  }
+
+  #mark(
+    { id, size }: EndedSession,
+    mark: Pick<Mark, "messages" | "state" | "tries"> & { added?: number },
+  ): Promise<void> {
+    return this.#ended.mark({ session: id, size, added: 0, ...mark });
+  }
+}
+
+/** A rejected secret or injection leaves no text behind. */
+function rejection({ text }: Candidate, reason: string): Rejection {
+  const isHarmful = /\b(?:secret|attempt|order|command|hidden|markup|instructions|scan)\b/.test(reason);
+  return { target: rejectionId(text), text: isHarmful ? null : text.slice(0, 200), reason };
+}
+
+function learntLine(added: readonly Fact[]): string {
+  const [first] = added;
+  if (first === undefined || added.length > 1) return `Learnt: ${added.length} things from a session.`;
+  const { text } = first;
+  return `Learnt: ${text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

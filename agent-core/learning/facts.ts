@@ -1,0 +1,327 @@
+/**
+ * Facts and preferences as Markdown: one a line, with their evidence. People read and edit the files, and what they write
+ * stays.
+ */
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { learningFolder } from "../config/home.ts";
+import { hasCode } from "../platform/errors.ts";
+
+export const ENTITIES = ["person", "project", "service", "tool"] as const;
+export type EntityKind = (typeof ENTITIES)[number];
+
+/** Subject of the user's preferences. */
+export const USER = "user";
+/** Scope of what holds everywhere. */
+export const EVERYWHERE = "user";
+
+export type Fact = {
+  /** `f-` for a fact, `p-` for a preference, and a hash of the text that the loop wrote. */
+  readonly id: string;
+  /** The thing that it is about; `user` for a preference. */
+  readonly subject: string;
+  readonly entity: EntityKind;
+  readonly text: string;
+  /** `user`: holds everywhere. Else the folder of a project, absolute. */
+  readonly scope: string;
+  /** `person`: written into the file by hand. */
+  readonly source: "user" | "tool" | "person";
+  /** The user stated it as a rule. */
+  readonly isExplicit: boolean;
+  /** Sessions that showed it. */
+  readonly seen: number;
+  /** Milliseconds since 1970: validity. Undefined `until`: it holds. */
+  readonly from: number;
+  readonly until: number | undefined;
+  /** Newer fact in its place. */
+  readonly replacedBy: string | undefined;
+  /** `<session id>:<position>`, oldest first; the last ones only. */
+  readonly evidence: readonly string[];
+  readonly isPinned: boolean;
+  /** Line of the user that this one would replace, once the user accepts it. */
+  readonly proposedFor: string | undefined;
+};
+
+/** A line of a file: a fact, or anything else. */
+type FileLine = { readonly fact: Fact; readonly text: string } | { readonly text: string };
+
+export type EntityFile = {
+  readonly path: string;
+  readonly entity: EntityKind;
+  readonly subject: string;
+  readonly lines: readonly FileLine[];
+};
+
+export function isPreference({ id }: Pick<Fact, "id">): boolean {
+  return id.startsWith("p-");
+}
+
+/** The same text and scope have the same id, so that a repeated write changes nothing. */
+export function factId(prefix: "f" | "p", scope: string, text: string): string {
+  return `${prefix}-${createHash("sha256").update(`${scope}\n${text}`).digest("hex").slice(0, 10)}`;
+}
+
+/** True when a person changed the text, or wrote the line. */
+export function isEdited(fact: Fact): boolean {
+  return fact.source === "person" || factId(isPreference(fact) ? "p" : "f", fact.scope, fact.text) !== fact.id;
+}
+
+export function isActive({ until, proposedFor }: Fact): boolean {
+  return until === undefined && proposedFor === undefined;
+}
+
+/** True for what is certain enough for a prompt: a preference counts from its second sighting, or when it was stated. */
+export function isShown(fact: Fact): boolean {
+  return (
+    isActive(fact) && (!isPreference(fact) || fact.isExplicit || fact.isPinned || fact.seen >= 2 || isEdited(fact))
+  );
+}
+
+/** True for a fact that holds in one of these folders. */
+export function holdsIn({ scope }: Pick<Fact, "scope">, roots: readonly string[]): boolean {
+  return scope === EVERYWHERE || roots.some((root) => isWithin(root, scope));
+}
+
+/** True when the folder is the project's, or below it. */
+export function isWithin(folder: string, project: string): boolean {
+  if (project === "") return false;
+  const inside = relative(project, folder);
+  return inside === "" || (inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside));
+}
+
+export function entitiesFolder(home: string): string {
+  return join(learningFolder(home), "entities");
+}
+
+/** Path of the file about a subject. */
+export function entityPath(home: string, subject: string): string {
+  return join(entitiesFolder(home), `${entitySlug(subject)}.md`);
+}
+
+/** Name of a subject in kebab case. */
+export function entitySlug(subject: string): string {
+  const slug = subject
+    .toLowerCase()
+    .normalize("NFKD")
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, 48);
+  return slug === "" ? createHash("sha256").update(subject).digest("hex").slice(0, 10) : slug;
+}
+
+type Cached = { readonly stamp: string; readonly file: EntityFile };
+/** Parsed files by path: sessions of one process begin with a look at each of them. */
+const cache = new Map<string, Cached>();
+
+/** All files about things. Rejects when reading fails. */
+export async function readEntities(home: string): Promise<readonly EntityFile[]> {
+  const folder = entitiesFolder(home);
+  let names: readonly string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return [];
+    throw error;
+  }
+  const paths = names.filter((name) => name.endsWith(".md")).toSorted();
+  return Promise.all(paths.map((name) => readEntity(join(folder, name))));
+}
+
+async function readEntity(path: string): Promise<EntityFile> {
+  const { mtimeMs, size, ino } = await stat(path);
+  const stamp = `${mtimeMs}:${size}:${ino}`;
+  const known = cache.get(path);
+  if (known?.stamp === stamp) return known.file;
+  const file = parseEntity(path, await readFile(path, "utf8"));
+  cache.set(path, { stamp, file });
+  return file;
+}
+
+export function factsOf(files: readonly EntityFile[]): readonly Fact[] {
+  return files.flatMap(({ lines }) => lines.flatMap((line) => ("fact" in line ? [line.fact] : [])));
+}
+
+const HEADING = /^#\s+(.+?)\s*(?:\((person|project|service|tool)\))?\s*$/;
+const ITEM = /^[-*]\s+(?:\[([fp]-[0-9a-f]{6,})\]\s*)?(.+)$/;
+const DIVIDER = " · ";
+
+export function parseEntity(path: string, text: string): EntityFile {
+  const rows = text.replaceAll("\r\n", "\n").replace(/\n$/, "").split("\n");
+  const [, subject = path.replace(/^.*[\\/]|\.md$/g, ""), kind] =
+    rows.map((row) => HEADING.exec(row)).find(Boolean) ?? [];
+  const entity = ENTITIES.find((each) => each === kind) ?? "project";
+  const lines = rows.map((row): FileLine => {
+    const [, id, rest] = ITEM.exec(row) ?? [];
+    return rest === undefined ? { text: row } : { fact: parseFact({ id, rest, subject, entity }), text: row };
+  });
+  return { path, entity, subject, lines };
+}
+
+type FactRow = {
+  readonly id: string | undefined;
+  readonly rest: string;
+  readonly subject: string;
+  readonly entity: EntityKind;
+};
+
+/** A line without an id is of a person, and holds everywhere unless it names a folder. */
+function parseFact({ id, rest, subject, entity }: FactRow): Fact {
+  const parts = rest.split(DIVIDER);
+  const notes = new Map<string, string>();
+  while (parts.length > 1) {
+    const [, key, value = ""] = NOTE.exec(parts.at(-1) ?? "") ?? [];
+    if (key === undefined) break;
+    notes.set(key, value);
+    parts.pop();
+  }
+  const text = parts.join(DIVIDER).trim();
+  const scope = notes.get("in")?.replaceAll("%C2%B7", "·") ?? EVERYWHERE;
+  const own = notes.has("from a tool") ? "tool" : "user";
+  return {
+    id: id ?? factId(subject === USER ? "p" : "f", scope, text),
+    ...{ subject, entity, text, scope },
+    source: id === undefined ? "person" : own,
+    isExplicit: notes.has("stated"),
+    seen: Number(notes.get("seen") ?? 1) || 1,
+    from: timeOf(notes.get("from")),
+    until: notes.has("until") ? timeOf(notes.get("until")) : undefined,
+    replacedBy: notes.get("replaced by"),
+    evidence: (notes.get("evidence") ?? "").split(/[\s,]+/).filter((ref) => ref !== ""),
+    isPinned: notes.has("pinned"),
+    proposedFor: notes.get("proposed for"),
+  };
+}
+
+/** 0 for a date that cannot be read. */
+function timeOf(date: string | undefined): number {
+  const time = Date.parse(date ?? "");
+  return Number.isNaN(time) ? 0 : time;
+}
+
+const NOTE =
+  /^(everywhere|in|stated|from a tool|seen|from|until|replaced by|evidence|pinned|proposed for)(?:\s+(.+))?$/;
+
+function formatFact(fact: Fact): string {
+  const { id, text, scope, source, isExplicit, seen, from, until, replacedBy, evidence, isPinned, proposedFor } = fact;
+  const notes = [
+    scope === EVERYWHERE ? "everywhere" : `in ${scope.replaceAll("·", "%C2%B7")}`,
+    ...(isExplicit ? ["stated"] : []),
+    ...(source === "tool" ? ["from a tool"] : []),
+    `seen ${seen}`,
+    `from ${new Date(from).toISOString()}`,
+    ...(until === undefined ? [] : [`until ${new Date(until).toISOString()}`]),
+    ...(replacedBy === undefined ? [] : [`replaced by ${replacedBy}`]),
+    ...(isPinned ? ["pinned"] : []),
+    ...(proposedFor === undefined ? [] : [`proposed for ${proposedFor}`]),
+    ...(evidence.length === 0 ? [] : [`evidence ${evidence.join(" ")}`]),
+  ];
+  return [`- [${id}] ${text}`, ...notes].join(DIVIDER);
+}
+
+/** The file with other facts: changed ones in their lines, removed ones without, new ones at the end. */
+export function formatEntity({ entity, subject, lines }: Omit<EntityFile, "path">, facts: readonly Fact[]): string {
+  const left = new Map(facts.map((fact) => [fact.id, fact]));
+  const rows = lines.flatMap((line): readonly string[] => {
+    if (!("fact" in line)) return [line.text];
+    const now = left.get(line.fact.id);
+    left.delete(line.fact.id);
+    if (now === undefined) return [];
+    return [now === line.fact ? line.text : formatFact(now)];
+  });
+  const head = lines.length === 0 ? [`# ${subject} (${entity})`, ""] : [];
+  return `${[...head, ...rows, ...[...left.values()].map(formatFact)].join("\n")}\n`;
+}
+
+export function userModelPath(home: string): string {
+  return join(learningFolder(home), "user-model.md");
+}
+
+/** Limit of the user model, about 500 tokens. Characters. */
+const MODEL_CHARS = 1_900;
+const MODEL_HEAD = "# How the user likes to work";
+const MODEL_NOTE = /^<!-- written: (.*) -->$/m;
+const EVERYWHERE_HEAD = "## Everywhere";
+/** Lines of the user model that are written anew. */
+const OURS = /^(?:# How the user likes to work|## (?:Everywhere|In .+)|[-*]\s.*|<!-- written: .*-->)$/;
+
+/** Preferences by weight: pinned, seen often, recent. */
+export function byWeight(one: Fact, other: Fact): number {
+  return (
+    Number(other.isPinned) - Number(one.isPinned) ||
+    Number(isEdited(other)) - Number(isEdited(one)) ||
+    other.seen - one.seen ||
+    other.from - one.from
+  );
+}
+
+/** The items that fit together, in order; `sizeOf` in the unit of the limit. */
+export function fitting<Item>(items: readonly Item[], limit: number, sizeOf: (item: Item) => number): readonly Item[] {
+  let used = 0;
+  return items.filter((item) => {
+    const size = sizeOf(item);
+    const fits = used + size <= limit;
+    if (fits) used += size;
+    return fits;
+  });
+}
+
+/**
+ * The user model as text, derived from the preferences; undefined without any. It names its lines, so that an edit shows, and
+ * keeps the prose that a person wrote into the text `before`.
+ */
+export function formatUserModel(facts: readonly Fact[], before = ""): string | undefined {
+  const shown = facts.filter((fact) => isPreference(fact) && isShown(fact)).toSorted(byWeight);
+  const chosen = fitting(shown, MODEL_CHARS, ({ text }) => text.length + 20);
+  const prose = before.split(/\r?\n/).filter((row) => row.trim() !== "" && !OURS.test(row));
+  if (chosen.length === 0 && prose.length === 0) return undefined;
+  const scopes = [...new Set(chosen.map(({ scope }) => scope))].toSorted((one, other) => {
+    return Number(one !== EVERYWHERE) - Number(other !== EVERYWHERE) || one.localeCompare(other);
+  });
+  const groups = scopes.map((scope) => {
+    const lines = chosen.filter((fact) => fact.scope === scope).map(({ id, text }) => `- [${id}] ${text}`);
+    return [scope === EVERYWHERE ? EVERYWHERE_HEAD : `## In ${scope}`, ...lines].join("\n");
+  });
+  const written = `<!-- written: ${chosen.map(({ id }) => id).join(" ")} -->`;
+  return `${[MODEL_HEAD, ...prose, ...groups, written].join("\n\n")}\n`;
+}
+
+/**
+ * The facts with what a person changed in the user model: an edited line replaces the text, a removed one ends, and a new
+ * one is a preference of the person. `at`: milliseconds since 1970.
+ */
+export function withUserEdits(facts: readonly Fact[], model: string | undefined, at: number): readonly Fact[] {
+  if (model === undefined) return facts;
+  const written = new Set((MODEL_NOTE.exec(model)?.[1] ?? "").split(" "));
+  const listed = modelLines(model);
+  const byId = new Map(listed.map((line) => [line.id, line]));
+  const kept = facts.map((fact): Fact => {
+    if (!isPreference(fact) || !isActive(fact)) return fact;
+    const line = byId.get(fact.id);
+    if (line === undefined) return written.has(fact.id) ? { ...fact, until: at } : fact;
+    return line.text === fact.text ? fact : { ...fact, text: line.text };
+  });
+  const known = new Set(kept.map(({ id }) => id));
+  const added = listed.filter(({ id }) => !known.has(id) && !written.has(id)).map((line) => handWritten(line, at));
+  return [...kept, ...added];
+}
+
+type ModelLine = { readonly id: string; readonly text: string; readonly scope: string };
+
+function modelLines(model: string): readonly ModelLine[] {
+  let scope = EVERYWHERE;
+  return model.split(/\r?\n/).flatMap((row) => {
+    const [, folder] = /^##\s+In\s+(.+?)\s*$/.exec(row) ?? [];
+    if (folder !== undefined) scope = folder;
+    else if (row.startsWith("#")) scope = EVERYWHERE;
+    const [, id, text] = ITEM.exec(row) ?? [];
+    return text === undefined ? [] : [{ id: id ?? factId("p", scope, text.trim()), text: text.trim(), scope }];
+  });
+}
+
+function handWritten({ id, text, scope }: ModelLine, at: number): Fact {
+  return {
+    ...{ id, text, scope, subject: USER, entity: "person", source: "person", isExplicit: true, seen: 1, from: at },
+    ...{ until: undefined, replacedBy: undefined, evidence: [], isPinned: true, proposedFor: undefined },
+  };
+}
