@@ -123,13 +123,17 @@ function readSources() {
     const visit = (node) => {
       const text = translatedText(node);
       if (text !== undefined && ts.isStringLiteralLike(text)) texts.add(text.text);
-      else if (text !== undefined) report(text, "the argument of `t` is no string literal");
-      for (const shown of shownParts(node)) report(shown, "shows a text without `t`");
+      else if (text !== undefined) report(text, "the text of `t` is no string literal");
+      for (const shown of shownParts(node)) report(shown, `shows a text without \`${functionOf(file)}\``);
       ts.forEachChild(node, visit);
     };
     visit(source);
   }
-  return { texts, untranslated };
+  return { texts, untranslated: [...new Set(untranslated)] };
+}
+
+function functionOf(file) {
+  return file.startsWith("webview/") ? "t" : "vscode.l10n.t";
 }
 
 function sourceFiles(folder) {

@@ -50,6 +50,14 @@ type OpenRequest = {
   shownNotice: AbortController | undefined;
 };
 
+/** The agent's answers to its permission requests. It names them in English, for all editors. */
+const ANSWERS: ReadonlyMap<string, string> = new Map([
+  ["Allow once", vscode.l10n.t("Allow once")],
+  ["Allow for this session", vscode.l10n.t("Allow for this session")],
+  ["Always allow", vscode.l10n.t("Always allow")],
+  ["Reject", vscode.l10n.t("Reject")],
+]);
+
 export class Requests {
   readonly #open = new Map<string, OpenRequest>();
   readonly #ports: RequestPorts;
@@ -70,7 +78,8 @@ export class Requests {
 
   async permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome> {
     const requestId = randomUUID();
-    const { sessionId, toolCall, options } = request;
+    const { sessionId, toolCall } = request;
+    const options = request.options.map((option) => ({ ...option, name: ANSWERS.get(option.name) ?? option.name }));
     const ours = readMeta(HermesPermissionMeta, request._meta);
     this.#ports.show(sessionId, {
       kind: "permission",
