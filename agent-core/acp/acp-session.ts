@@ -255,6 +255,7 @@ export class AcpSession {
   /** Settles when the update has left. Never rejects. */
   #deliver(sent: SessionUpdate): Promise<void> {
     const update = sent.sessionUpdate === "notice" && !this.#showsNotices ? noticeAsThought(sent) : sent;
+    if (update === undefined) return Promise.resolve();
     return this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
   }
 

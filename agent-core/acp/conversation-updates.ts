@@ -8,6 +8,7 @@ import { visibleText } from "../platform/visible-text.ts";
 import {
   type HermesAnchor,
   type HermesCompressionMeta,
+  HermesFailedTurnMeta,
   type HermesHookRun,
   type HermesHookTextMeta,
   type HermesMessageMeta,
@@ -67,13 +68,14 @@ type Notice = Extract<SessionUpdate, { sessionUpdate: "notice" }>;
 export function noticeUpdate(
   severity: Notice["severity"],
   title: string,
-  hermes: HermesRetryMeta | HermesMemoryMeta | undefined,
+  hermes: HermesRetryMeta | HermesMemoryMeta | HermesFailedTurnMeta | undefined,
 ): Notice {
   return { sessionUpdate: "notice", severity, title, ...(hermes && { _meta: { hermes } }) };
 }
 
-/** The notice as a thought, for clients that do not show notices. */
-export function noticeAsThought({ title, _meta }: Notice): ChunkUpdate {
+/** The notice as a thought, for clients that do not show notices. Undefined for the end of an earlier turn. */
+export function noticeAsThought({ title, _meta }: Notice): ChunkUpdate | undefined {
+  if (readMeta(HermesFailedTurnMeta, _meta) !== undefined) return undefined;
   const retry = readMeta(HermesRetryMeta, _meta)?.retry;
   const call = readMeta(HermesMemoryMeta, _meta)?.memoryCall;
   const hint = call === undefined ? "" : ` To undo it, type /memory undo ${call}.`;

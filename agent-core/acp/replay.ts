@@ -49,6 +49,9 @@ export function* replay(stored: StoredSession, said = stored.conversation.transc
     yield compressionUpdate(conversation.transcript, compression, { ...entry, messages: droppedCount(compression) });
   }
   if (todos.length > 0) yield planUpdate(todos);
+  const { error, fault } = stored.failedTurn ?? {};
+  if (error !== undefined)
+    yield noticeUpdate("error", error, { failedTurn: { ...(fault !== undefined && { fault }) } });
 }
 
 /** Updates of the messages, each call with its result. */

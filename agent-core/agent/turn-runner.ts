@@ -136,7 +136,7 @@ export class TurnRunner {
     const { messages } = record.conversation;
     const result = resultOf(outcome, { messages, sessionId, taskId: options.taskId ?? newId() });
     if (outcome.usages.length > 0) setup.ledger.record(result.usage, setup.models.current, context.count);
-    const error = end.stopReason === "error" ? { error: end.fault.message } : {};
+    const error = end.stopReason === "error" ? { error: end.fault.message, fault: end.fault.kind } : {};
     record.journal({ type: "turn-end", stopReason: end.stopReason, ...error });
     if (!setup.isSubAgent) await setup.skills?.endTurn(end.stopReason === "end_turn", turn.services.changedPaths);
     await record.sync();

@@ -88,6 +88,10 @@ export const HermesRetryMeta = z.object({
 });
 export type HermesRetryMeta = z.infer<typeof HermesRetryMeta>;
 
+/** `_meta.hermes` of the `notice` of a replay whose last turn failed. `fault`: kind of the fault, as in `HermesFaultData`. */
+export const HermesFailedTurnMeta = z.object({ failedTurn: z.object({ fault: z.string().exactOptional() }) });
+export type HermesFailedTurnMeta = z.infer<typeof HermesFailedTurnMeta>;
+
 /** A user message by its position, or a tool call by its id. */
 export type HermesAnchor = { readonly position: number } | { readonly toolCallId: string };
 

@@ -235,7 +235,13 @@ const entrySchema = z.discriminatedUnion("type", [
     at,
   }),
   ...outcomeEntries,
-  z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
+  z.object({
+    type: z.literal("turn-end"),
+    stopReason: z.string(),
+    error: z.string().exactOptional(),
+    /** Kind of the fault of `error`. */ fault: z.string().exactOptional(),
+    at,
+  }),
 ]);
 
 export type JournalEntry = z.infer<typeof entrySchema>;

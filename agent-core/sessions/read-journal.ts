@@ -47,6 +47,8 @@ export type StoredSession = {
   readonly diffsOf: (entry: Pick<EntryOf<"tool">, "diffs">) => readonly TextDiff[];
   /** Notices before the message at a position. */
   readonly noticesAt: (position: number) => readonly EntryOf<"notice">[];
+  /** End of the last turn, if that failed and no message followed. */
+  readonly failedTurn: EntryOf<"turn-end"> | undefined;
   /** Count of unreadable lines. A torn last line does not count. */
   readonly damagedLines: number;
   /** Lines that are not in the journal yet. All fields above include them. */
@@ -116,6 +118,7 @@ class Reading {
   readonly #lineReader: LineReader;
   readonly #conversation = new Conversation();
   readonly #records: RecordEntry[] = [];
+  #failedTurn: EntryOf<"turn-end"> | undefined;
   readonly #plans: StoredPlan[] = [];
   readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
   readonly #notices = new Map<number, EntryOf<"notice">[]>();
@@ -184,6 +187,7 @@ class Reading {
       diffsOf: ({ diffs }) =>
         diffs.map((diff) => withTexts(diff, this.#storedText)).filter((diff) => diff !== undefined),
       noticesAt: (position) => this.#notices.get(position) ?? [],
+      failedTurn: this.#failedTurn,
       damagedLines: this.#damaged,
       unsaved: this.#unsaved,
     };
@@ -227,9 +231,11 @@ class Reading {
         this.#head ??= entry;
         return;
       case "message":
+        this.#failedTurn = undefined;
         this.#conversation.append(entry.message, entry.position, this.#stored(place));
         return;
       case "rewind":
+        this.#failedTurn = undefined;
         if (entry.returned === undefined) this.#conversation.rewind(entry.keep);
         else this.#conversation.unrewind();
         return;
@@ -249,8 +255,10 @@ class Reading {
       case "notice":
         this.#notices.set(entry.position, [...(this.#notices.get(entry.position) ?? []), entry]);
         return;
-      case "tool":
       case "turn-end":
+        this.#failedTurn = entry.error === undefined ? undefined : entry;
+        return;
+      case "tool":
         return;
       default:
         this.#remember(entry);

@@ -55,7 +55,7 @@ export type SessionPorts = {
   /** A turn started or ended, or options or the title have changed. */
   readonly changed: (session: ChatSession) => void;
   /** The session has handled an event. */
-  readonly observed: (session: ChatSession, event: SessionEvent) => void;
+  readonly observed: (session: ChatSession, event: SessionEvent) => unknown;
   /** A session without a turn was left, and is about to close. */
   readonly closing: (session: ChatSession) => void;
   /** `isOpen`: background processes keep it open in the agent. */

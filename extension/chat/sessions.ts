@@ -57,7 +57,8 @@ export class Sessions {
     this.#ports = {
       place: options.place,
       warnings: options.warnings,
-      observed: options.observed,
+      // A turn that ends with its window is no failure.
+      observed: (session, event) => !this.#isFrozen && options.observed(session, event),
       promptBlocks: options.promptBlocks,
       diskEdits: options.diskEdits,
       rememberModel: options.rememberModel,

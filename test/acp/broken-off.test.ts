@@ -78,6 +78,23 @@ test("a replay shows the partial answer of a failed turn, and the reason of its 
   ]);
 });
 
+test("a replay ends with the fault of a failed last turn, for a client that shows notices", async () => {
+  const { agent, model, id } = await start({ session: { notices: {} } });
+  model.script(fail(401, "wrong key"), say("hello"));
+  await agent.prompt(id, "go on");
+  const failures = async (): Promise<unknown> => {
+    const before = agent.of("notice").length;
+    await replayed(agent, id);
+    return agent.of("notice").slice(before);
+  };
+  const _meta = { hermes: { failedTurn: { fault: "authentication" } } };
+  expect(await failures()).toMatchObject([
+    { severity: "error", title: expect.stringContaining("was refused (401)"), _meta },
+  ]);
+  await agent.prompt(id, "go on");
+  expect(await failures()).toEqual([]);
+});
+
 test("a compression drops the shown part of a stopped answer", async () => {
   const { agent, model, id } = await start();
   await stopAt(agent, model, id);

@@ -84,6 +84,16 @@ describe("next steps in the panel", () => {
       await expect.poll(steps).toEqual(labels);
     });
 
+    test("the steps are there again after a reload, until the next message", async () => {
+      await ask();
+      const failed = { sessionUpdate: "notice", severity: "error", title: "The key was refused." } as const;
+      await panel().update({ ...failed, _meta: { hermes: { failedTurn: { fault: "authentication" } } } });
+      await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+      await expect.poll(steps).toEqual(["Set Key", "Choose Model", "Try Again"]);
+      await panel().feed({ kind: "prompt", id: "p2", text: "again" });
+      await expect.poll(steps).toEqual([]);
+    });
+
     test("a key, another model and another try are one click away", async () => {
       await ask();
       await fail(

@@ -5,6 +5,7 @@ import { t } from "../texts.ts";
 import {
   activityIn,
   compressionIn,
+  fieldsOf,
   hermesField,
   positionIn,
   pressureIn,
@@ -63,6 +64,8 @@ const handlers: Handlers = {
     const text = update.description ? `${update.title}: ${update.description}` : update.title;
     const retry = retryIn(update._meta);
     const memoryCall = hermesField(update._meta, "memoryCall");
+    const failedTurn = hermesField(update._meta, "failedTurn");
+    if (failedTurn !== undefined) return addFailedTurn(state, text, fieldsOf(failedTurn)["fault"], at);
     const entry = {
       ...({ type: "notice", severity: severityOf(update.severity), text } as const),
       ...(typeof memoryCall === "string" && { memoryCall }),
@@ -90,6 +93,12 @@ export function applyUpdate(state: PanelState, update: SessionUpdate, at: number
     ? (handlers[update.sessionUpdate] as (state: PanelState, update: SessionUpdate, at: number) => PanelState)
     : undefined;
   return handle ? handle(state, update, at) : state;
+}
+
+/** End of the last turn of a replayed session, with the steps that help. */
+function addFailedTurn(state: PanelState, text: string, fault: unknown, at: number): PanelState {
+  const known = typeof fault === "string" ? { fault } : {};
+  return addEntry(state, { type: "turn-end", tone: "error", text, ...known }, at);
 }
 
 type RetryNotice = Omit<NoticeEntry, "key" | "retry"> & { readonly retry: RetryUpdate };

@@ -9,7 +9,16 @@ function session(turns: number): { readonly conversation: Conversation; readonly
   const conversation = new Conversation();
   for (let turn = 0; turn < turns; turn += 1) say(conversation, turn);
   const stored: StoredSession = {
-    ...{ id: "s", path: "/s.jsonl", size: 0, cwd: "/", begunAt: 0, damagedLines: 0, unsaved: undefined },
+    ...{
+      id: "s",
+      path: "/s.jsonl",
+      size: 0,
+      cwd: "/",
+      begunAt: 0,
+      failedTurn: undefined,
+      damagedLines: 0,
+      unsaved: undefined,
+    },
     ...{
       mode: undefined,
       delegatedBy: undefined,
