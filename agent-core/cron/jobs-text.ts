@@ -1,6 +1,6 @@
 /** Jobs and runs as text for people and models: lists, results, and the words of a command. */
 import type { CronJob, CronRequest, CronRun, CronState } from "../protocol/cron.ts";
-import { instantText } from "./schedule.ts";
+import { instantText, machineZone } from "./schedule.ts";
 
 /** The jobs in lines, with the time zone of new ones. */
 export function jobsText({ jobs, zone, enabled }: CronState): string {
@@ -25,6 +25,13 @@ function jobLine({ name, id, builtIn, scheduleText, state, next, zone, last, fai
 export function runText({ state, planned, started, late }: CronRun, zone: string): string {
   if (!late) return `${state} ${instantText(started, zone)}`;
   return `${state} late: planned ${instantText(planned, zone)}, run ${instantText(started, zone)}`;
+}
+
+/** One line about a run that ended, with times of the machine's zone. */
+export function endedRunText(run: CronRun): string {
+  const { name, summary, denied, output } = run;
+  const refusals = denied.length === 0 ? undefined : `denied: ${denied.join("; ")}`;
+  return [`${name}: ${runText(run, machineZone())}`, summary, refusals, output].filter(Boolean).join(" · ");
 }
 
 /** Verbs that take nothing but a job. */

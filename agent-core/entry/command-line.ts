@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../platform/errors.ts";
+import { type JobsLine, parseJobsLine } from "./jobs-command.ts";
 import type { SkillsCommand, SkillVerb } from "./skills-command.ts";
 
 export const HELP = `hermes: send one prompt to the Hermes agent from the command line.
@@ -14,6 +15,12 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
   hermes skills search WORDS    search the skills of the hub's sources (skills.hub_sources in config.yaml)
   hermes skills install SOURCE  install skills from a folder, a git address or owner/repository/path (--yes: unasked);
                                 also update [NAME], uninstall NAME
+  hermes cron list              list the planned jobs (status: the last runs, too)
+  hermes cron create SCHEDULE PROMPT   plan a job: 30m, "every 2h", "0 9 * * 1-5" or 2026-11-24T09:00
+                                (--name, --skill, --model, --cwd DIR, --deliver none); also update, pause, resume, run,
+                                remove JOB
+  hermes cron tick              run what is due, learn from ended sessions, and end
+  hermes learning state         show what was learnt; also run, report, forget ID
   hermes mcp list               list the MCP servers of this folder and of the Hermes home
   hermes mcp allow NAME         allow a server of the workspace; also restart, signin, signout, enable, disable
 
@@ -55,12 +62,15 @@ type ParsedCommandLine =
   | { readonly kind: "doctor"; readonly cwd: string }
   | { readonly kind: "plugins"; readonly verb: PluginVerb; readonly name: string }
   | SkillsLine
+  | JobsLine
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "invalid"; readonly message: string };
 
 export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   try {
+    const jobs = parseJobsLine(args);
+    if (jobs !== undefined) return jobs;
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,

@@ -2,7 +2,7 @@
 import { text } from "node:stream/consumers";
 import { type ClientContext, client, methods, type SessionNotification } from "@zed-industries/agent-client-protocol";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
-import { agentApp } from "../acp/serve.ts";
+import { type AgentService, agentApp } from "../acp/serve.ts";
 import { homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
@@ -12,6 +12,7 @@ import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
 import { isSessionId } from "../sessions/session-files.ts";
 import { HELP, type HeadlessOptions, type PluginVerb, parseCommandLine, type SkillsLine } from "./command-line.ts";
+import { type JobsLine, runJobsCommand } from "./jobs-command.ts";
 import { updatePrinter } from "./update-printer.ts";
 import { VERSION } from "./version.ts";
 
@@ -40,6 +41,8 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
       return managePlugins(parsed.verb, parsed.name);
     case "skills":
       return manageSkills(parsed);
+    case "jobs":
+      return manageJobs(parsed);
     case "run":
       return runPrompt(parsed.options);
   }
@@ -92,19 +95,31 @@ async function manageSkills({ verb, operand, cwd, allowAll }: SkillsLine): Promi
   return runSkillsCommand({ verb, operand, cwd, environment: takeEnvironment(), say, confirm });
 }
 
+/** Returns the exit code. */
+async function manageJobs(line: JobsLine): Promise<number> {
+  const { app, dispose } = localAgent();
+  const say = (text: string): void => void process.stdout.write(`${text}\n`);
+  const report = (text: string): void => void process.stderr.write(`${text}\n`);
+  try {
+    return await runJobsCommand(app, line, { say, report });
+  } finally {
+    await dispose();
+  }
+}
+
+/** An agent in this process. */
+function localAgent(): AgentService {
+  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+  return agentApp({ version: VERSION, environment: takeEnvironment(), local: nodeHost(), log });
+}
+
 async function runPrompt(options: HeadlessOptions): Promise<number> {
   const prompt = options.prompt === "" ? (await text(process.stdin)).trim() : options.prompt;
   if (prompt === "") {
     process.stderr.write(`hermes: the prompt is empty.\n${HELP}`);
     return 1;
   }
-  const local = nodeHost();
-  const { app, dispose } = agentApp({
-    version: VERSION,
-    environment: takeEnvironment(),
-    local,
-    log: (line) => process.stderr.write(`${line}\n`),
-  });
+  const { app, dispose } = localAgent();
   const print = updatePrinter(options.json);
   try {
     return await client({ name: COMMAND_LINE })

@@ -21,7 +21,7 @@ export const learning: Command = {
     if (verb === "on" || verb === "off") return switched(access, what ?? "enabled", verb === "on");
     const action = ACTIONS.find((known) => known === verb);
     if (action !== undefined) return what === undefined ? `Type ${SYNTAX}.` : (await access.act(what, action)).message;
-    return shown(await access.state(), argument, cwd);
+    return stateText(await access.state(), argument, cwd);
   },
 };
 
@@ -63,7 +63,8 @@ const OBSTACLES: Readonly<Record<NonNullable<LearningState["obstacle"]>, string>
   budget: "Nothing more is learnt today: the daily budget is spent (`learning.daily_tokens` and `learning.daily_usd`).",
 };
 
-function shown(state: LearningState, words: string, cwd: string): string {
+/** State of learning and what was learnt, in Markdown; with `words`, only the items that contain them. */
+export function stateText(state: LearningState, words: string, cwd: string): string {
   const wanted = words.toLowerCase();
   const items = state.items.filter(({ text, reason }) => `${text} ${reason}`.toLowerCase().includes(wanted));
   const more = items.length - LISTED;
