@@ -1,5 +1,5 @@
-// Builds the four bundles into dist/: extension (CommonJS, for VS Code), core (worker, acp, cli; ES modules that share
-// chunks), webview. `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
+// Builds the bundles into dist/: extension (CommonJS, for VS Code), core (worker, acp, cli; ES modules that share chunks),
+// webview (the chat panel) and learning (a page of its own, which adds nothing to the chat's start). `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/grammars.ts";
@@ -31,6 +31,17 @@ const requireForCommonJs = [
 
 // The other form of some packages asks for its own files in a way that a bundler does not see.
 const mainFields = ["module", "main"];
+
+const webview = {
+  ...shared,
+  outdir: "dist/webview",
+  platform: "browser",
+  target: "es2022",
+  format: "esm",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  alias: { react: "preact/compat", "react-dom": "preact/compat", "react/jsx-runtime": "preact/jsx-runtime" },
+};
 
 const bundles = {
   extension: {
@@ -76,18 +87,12 @@ const bundles = {
     },
   },
   webview: {
-    ...shared,
+    ...webview,
     entryPoints: { main: "webview/main.tsx" },
-    outdir: "dist/webview",
     chunkNames: "chunks/[name]-[hash]",
-    platform: "browser",
-    target: "es2022",
-    format: "esm",
     splitting: true,
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    alias: { react: "preact/compat", "react-dom": "preact/compat", "react/jsx-runtime": "preact/jsx-runtime" },
   },
+  learning: { ...webview, entryPoints: { learning: "webview/learning.tsx" } },
 };
 
 const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);

@@ -19,7 +19,7 @@ import { EditorTabs } from "./chat/editor-tabs.ts";
 import type { PageParts } from "./chat/panel-page.ts";
 import type { ChatPanel } from "./chat/panels.ts";
 import { Panels } from "./chat/panels.ts";
-import { SessionExtensions } from "./chat/session-extensions.ts";
+import { openPath, SessionExtensions } from "./chat/session-extensions.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
 import { SessionRouter, Sessions } from "./chat/sessions.ts";
@@ -28,13 +28,14 @@ import { TurnWatch } from "./chat/turn-watch.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { InlineEdits } from "./commands/inline-edits.ts";
 import { hoverOverMemory } from "./commands/memory-files.ts";
-import { CHAT_VIEW } from "./commands/show-panel.ts";
+import { CHAT_VIEW, showPanel } from "./commands/show-panel.ts";
 import { attachmentTexts } from "./context/attachment-texts.ts";
 import { MentionSearch } from "./context/mention-search.ts";
 import { promptBlocks } from "./context/prompt-blocks.ts";
 import { Suggestion } from "./context/suggestion.ts";
 import { TerminalOutputs } from "./context/terminal-outputs.ts";
 import { WorkspaceFiles } from "./context/workspace-files.ts";
+import { Learning } from "./learning/learning.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { MODEL_SETTINGS, ModelMemory } from "./models/model-memory.ts";
@@ -85,6 +86,7 @@ export function buildServices(
     ...{ terminals, requests, panels, editReview, skillProblems, problems: new EditProblems() },
     sessionUpdate: (notification) => router.update(notification),
     sessionLists: sessionListChanges,
+    learning: { changed: (change) => services.learning.changed(change) },
   };
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
@@ -101,7 +103,7 @@ export function buildServices(
     ...{ log, panels, tabs, worker, agents, sessions, history, sessionListChanges },
     ...{ review, opener, terminals, environment, models, firstRun: new FirstRun(worker, panels, models) },
     ...contextIn(context, outputs, { panels, worker, history }),
-    extensions: new SessionExtensions(worker, panels),
+    ...{ extensions: new SessionExtensions(worker, panels), learning: learningIn(page, worker) },
     inlineEdits: new InlineEdits(sessions),
     launcher: new AgentLauncher(context),
   };
@@ -128,6 +130,14 @@ export function buildServices(
   // Other editors keep the agent that they have when it cannot be updated.
   services.launcher.update().catch((error: unknown) => log.warn(messageOf(error)));
   return { services, view };
+}
+
+function learningIn({ root, panels, log }: PageParts, worker: AgentWorker): Learning {
+  return new Learning({
+    ...{ root, worker, panels, log },
+    openSession: (sessionId) => showPanel({ panels }, { kind: "open-session", sessionId }, panels.sideBar),
+    openPlace: (place) => (place === "config" ? vscode.commands.executeCommand("hermes.openConfig") : openPath(place)),
+  });
 }
 
 /** Actions of one panel, with a list of sessions and restores of its own. */
@@ -177,7 +187,10 @@ function sessionsIn(
       diskEdits,
       place: () => sessionPlace(models.chosen, servers),
       warnings: () => servers.takeProblems(),
-      observed: (session, event) => watch.observe(session, event),
+      observed: (session, event) => {
+        watch.observe(session, event);
+        if (event.type === "prompt" && panels.facts.learnt !== null) panels.setFacts({ learnt: null });
+      },
       promptBlocks: (content) => promptBlocks(content, texts),
       opened: (opened) => {
         if (opened === undefined) return;

@@ -4,7 +4,7 @@ import type { ChatView } from "./chat/chat-view.ts";
 import { commands } from "./commands/commands.ts";
 import { registerQuickFixes } from "./commands/fix-problem.ts";
 import { openUris } from "./commands/open-uri.ts";
-import { CHAT_VIEW, SESSION_TAB, showPanel } from "./commands/show-panel.ts";
+import { CHAT_VIEW, LEARNING_TAB, SESSION_TAB, showPanel } from "./commands/show-panel.ts";
 import { registerParticipant } from "./editor-chat/participant.ts";
 import { registerReadTools } from "./editor-chat/read-tools.ts";
 import type { Services } from "./services.ts";
@@ -41,6 +41,9 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewPanelSerializer(SESSION_TAB, {
       deserializeWebviewPanel: async (panel, state) =>
         (await extension()).services.tabs.deserializeWebviewPanel(panel, state),
+    }),
+    vscode.window.registerWebviewPanelSerializer(LEARNING_TAB, {
+      deserializeWebviewPanel: async (panel) => (await extension()).services.learning.deserializeWebviewPanel(panel),
     }),
     ...Object.entries(commands).map(([id, run]) =>
       vscode.commands.registerCommand(id, async (...args: unknown[]) => run((await extension()).services, ...args)),

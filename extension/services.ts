@@ -11,6 +11,7 @@ import type { Sessions } from "./chat/sessions.ts";
 import type { InlineEdits } from "./commands/inline-edits.ts";
 import type { MentionSearch } from "./context/mention-search.ts";
 import type { Suggestion } from "./context/suggestion.ts";
+import type { Learning } from "./learning/learning.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
 import type { ModelMemory } from "./models/model-memory.ts";
@@ -38,6 +39,7 @@ export type Services = {
   readonly models: ModelMemory;
   readonly firstRun: FirstRun;
   readonly extensions: SessionExtensions;
+  readonly learning: Learning;
   /** The search after `@`. */
   readonly mentions: MentionSearch;
   readonly suggestion: Suggestion;

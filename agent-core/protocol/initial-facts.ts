@@ -14,4 +14,5 @@ export const INITIAL_FACTS: WorkspaceFacts = {
   setup: null,
   folder: "open",
   start: null,
+  learnt: null,
 };

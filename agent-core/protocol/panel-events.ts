@@ -265,6 +265,8 @@ export const WorkspaceFacts = z.object({
   folder: z.enum(["open", "none", "virtual"]),
   /** Null until the host knows whether a model is set up. */
   start: StartPage.nullable(),
+  /** The newest of what was learnt, until the next prompt. `message`: one line. */
+  learnt: z.object({ message: z.string(), canUndo: z.boolean() }).nullable(),
 });
 export type WorkspaceFacts = z.infer<typeof WorkspaceFacts>;
 

@@ -169,6 +169,13 @@ const extensions = [
   z.object({ type: z.literal("extension-place"), place: ExtensionPlace }),
 ] as const;
 
+/** The line about what was learnt. */
+const learnt = [
+  z.object({ type: z.literal("learnt-open") }),
+  z.object({ type: z.literal("learnt-undo") }),
+  z.object({ type: z.literal("learnt-dismiss") }),
+] as const;
+
 const models = [
   /** A model of the setup page. */
   z.object({ type: z.literal("use-model"), choice }),
@@ -189,6 +196,7 @@ export const PanelMessage = z.discriminatedUnion("type", [
   ...tasks,
   ...workspace,
   ...extensions,
+  ...learnt,
   ...models,
 ]);
 export type PanelMessage = z.infer<typeof PanelMessage>;

@@ -12,10 +12,12 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type { HermesClientCapabilities } from "../../agent-core/protocol/capabilities.ts";
+import { cronMethods } from "../../agent-core/protocol/cron.ts";
 import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
 import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/extensions.ts";
 import { fileMethods, type HermesOpenFiles } from "../../agent-core/protocol/files.ts";
 import { onAgentNotification, onAgentRequest } from "../../agent-core/protocol/handle.ts";
+import { learningMethods } from "../../agent-core/protocol/learning.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
 import { problemMethods } from "../../agent-core/protocol/problems.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
@@ -111,7 +113,9 @@ function registerSessionRequests(app: ClientApp, { requests, sessionUpdate }: Cl
 }
 
 /** Processes, extensions and lists of sessions. */
-function registerSessionFacts(app: ClientApp, { sessionLists, panels, skillProblems }: ClientServices): void {
+function registerSessionFacts(app: ClientApp, { sessionLists, panels, skillProblems, learning }: ClientServices): void {
+  onAgentNotification(app, learningMethods.changed, ({ params }) => learning.changed(params));
+  onAgentNotification(app, cronMethods.changed, () => learning.changed({ items: [] }));
   onAgentNotification(app, processMethods.changed, ({ params }) => panels.setProcesses(params));
   onAgentNotification(app, extensionMethods.changed, ({ params }) => {
     panels.setExtensions(params);

@@ -41,7 +41,7 @@ export function servePage(webview: vscode.Webview, panel: ChatPanel, parts: Page
       act(page.actions, message).catch((error: unknown) => log.error(messageOf(error)));
     }
   });
-  webview.html = panelHtml(webview, root);
+  webview.html = pageHtml(webview, root, "main");
   return vscode.Disposable.from(subscription, page);
 }
 
@@ -50,8 +50,8 @@ async function act(actions: PanelActions, message: PanelRequest): Promise<void> 
   await (actions[message.type] as (message: PanelRequest) => unknown)(message);
 }
 
-/** HTML of the page. Its policy allows only our own bundle to run and to load. */
-function panelHtml(webview: vscode.Webview, root: vscode.Uri): string {
+/** HTML of a page. Its policy allows only our own bundle to run and to load. `bundle`: name of its files. */
+export function pageHtml(webview: vscode.Webview, root: vscode.Uri, bundle: "main" | "learning"): string {
   const nonce = randomBytes(16).toString("base64");
   const address = (file: string): string => webview.asWebviewUri(vscode.Uri.joinPath(root, file)).toString();
   const policy = [
@@ -70,12 +70,12 @@ function panelHtml(webview: vscode.Webview, root: vscode.Uri): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${address("main.css")}">
+<link rel="stylesheet" href="${address(`${bundle}.css`)}">
 <title>Hermes</title>
 </head>
 <body>
 <div id="root"></div>
-${textsElement()}<script type="module" nonce="${nonce}" src="${address("main.js")}"></script>
+${textsElement()}<script type="module" nonce="${nonce}" src="${address(`${bundle}.js`)}"></script>
 </body>
 </html>`;
 }

@@ -94,8 +94,8 @@ async function openNew(uri: vscode.Uri, text: string): Promise<void> {
   if (document.getText() === "") await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), text));
 }
 
-/** Only a desktop window on this machine can show a folder; others let the user choose a file of it. */
-async function openPath(uri: vscode.Uri): Promise<void> {
+/** Opens a file or shows a folder. Only a desktop window on this machine can show a folder; others let the user choose a file of it. */
+export async function openPath(uri: vscode.Uri): Promise<void> {
   const isFolder = (await stat(uri))?.type === vscode.FileType.Directory;
   if (!isFolder) {
     await vscode.window.showTextDocument(uri, { preview: true });

@@ -42,6 +42,10 @@ export type ClientServices = {
     setProcesses(changed: HermesProcessesChanged): void;
     setExtensions(changed: HermesExtensionsChanged): void;
   };
+  /** Changes of what was learnt, and of planned jobs. */
+  readonly learning: {
+    changed(change: { readonly message?: string; readonly items: readonly string[] }): void;
+  };
   readonly editReview: EditReview;
   readonly problems: EditProblems;
   readonly skillProblems: Pick<SkillProblems, "show">;

@@ -9,6 +9,9 @@ export const CHAT_VIEW = "hermes.chat";
 /** Type of the editor tabs' webviews in package.json. */
 export const SESSION_TAB = "hermes.session";
 
+/** Type of the learning tab's webview in package.json. */
+export const LEARNING_TAB = "hermes.learning";
+
 /** Default: the panel that the user used last. */
 export async function showPanel(
   { panels }: { readonly panels: Panels },

@@ -4,14 +4,7 @@ import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import type { HistoryItem, HostMessage } from "../../agent-core/protocol/panel-events.ts";
 import { emptyState } from "../../webview/state/state.ts";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
-import { type Theme, themes } from "../support/panel/panel-theme.ts";
-
-/** Runs in the browser: failures as rule, element and reason. */
-const FAILURES = `axe
-  .run({ resultTypes: ["violations"] })
-  .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, any, all, none }) => id + ": " + html.slice(0, 160) + " " + [...any, ...all, ...none].map((check) => check.message).join(" ")),
-  ))`;
+import { axeFailures, type Theme, themes } from "../support/panel/panel-theme.ts";
 
 const text = (shown: string) => ({ type: "content", content: { type: "text", text: shown } }) as const;
 const file = (label: string): Attachment => ({ kind: "file", uri: `file:///project/${label}`, label });
@@ -37,11 +30,11 @@ describe("the panel passes the checks of axe", () => {
     const failures: Record<string, unknown> = {};
     for (const theme of Object.keys(themes) as Theme[]) {
       await panel().setTheme(theme);
-      failures[theme] = await panel().page.evaluate(FAILURES);
+      failures[theme] = await panel().page.evaluate(axeFailures());
     }
     await panel().setTheme("dark");
     await panel().setWidth(200);
-    failures["200 px"] = await panel().page.evaluate(FAILURES);
+    failures["200 px"] = await panel().page.evaluate(axeFailures());
     await panel().setWidth(320);
     const none = Object.fromEntries(Object.keys(failures).map((name) => [name, []]));
     expect(failures).toEqual(none);

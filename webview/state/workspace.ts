@@ -18,6 +18,7 @@ export function updateFacts(state: PanelState, { facts }: { readonly facts: Work
     ...(facts.agent.state === before.agent.state ? [] : agentNews(facts.agent)),
     ...processNews(processesOf(state), processesOf(next)),
     ...extensionNews(state, next),
+    ...(facts.learnt === null || facts.learnt.message === before.learnt?.message ? [] : [facts.learnt.message]),
   ];
   return news.length === 0 ? next : announce(next, news.join(". "));
 }

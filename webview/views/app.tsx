@@ -12,7 +12,7 @@ import { DropZone } from "./drop-zone.tsx";
 import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
 import { Fold } from "./fold.tsx";
 import { History } from "./history.tsx";
-import { Icon } from "./icon.tsx";
+import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { ProcessStrip } from "./process-strip.tsx";
 import { QueueList } from "./queue-list.tsx";
@@ -47,6 +47,7 @@ export function App() {
         {questions.map((request) => (
           <QuestionCard key={request.requestId} request={request} />
         ))}
+        <LearntLine />
         <InterruptedLine />
         <PlanBar />
         <PlanView />
@@ -174,6 +175,35 @@ function BackgroundLine() {
     >
       <Icon name={shown.icon} spin={shown.state === "working"} /> <span>{text}</span>
     </button>
+  );
+}
+
+/** The newest of what was learnt, until the next prompt. */
+function LearntLine() {
+  const { store, post } = usePanel();
+  const { learnt } = store.shown.value.facts;
+  if (learnt === null) return null;
+  return (
+    <section class="learnt-line" aria-label={t("Learnt")}>
+      <Icon name="mortar-board" />
+      <span class="tool-title" title={learnt.message} dir="auto">
+        {learnt.message}
+      </span>
+      <button type="button" class="text-button" onClick={() => post({ type: "learnt-open" })}>
+        {t("Open")}
+      </button>
+      {learnt.canUndo && (
+        <button type="button" class="text-button" onClick={() => post({ type: "learnt-undo" })}>
+          {t("Undo")}
+        </button>
+      )}
+      <IconButton
+        icon="close"
+        name={t("Dismiss the note about what was learnt")}
+        title={t("Dismiss")}
+        act={() => post({ type: "learnt-dismiss" })}
+      />
+    </section>
   );
 }
 

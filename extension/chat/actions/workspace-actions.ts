@@ -32,9 +32,15 @@ type EditorActions = PanelActions<
 >;
 type ProcessActions = PanelActions<"process-input" | "process-stop">;
 type ExtensionActions = PanelActions<"extensions-list" | "extension-act" | "extension-open" | "extension-place">;
+type LearntActions = PanelActions<"learnt-open" | "learnt-undo" | "learnt-dismiss">;
 type ModelActions = PanelActions<"use-model" | "choose-model" | "set-key" | "open-setup">;
 
-type WorkspaceActions = ReviewActions & EditorActions & ProcessActions & ExtensionActions & ModelActions;
+type WorkspaceActions = ReviewActions &
+  EditorActions &
+  ProcessActions &
+  ExtensionActions &
+  LearntActions &
+  ModelActions;
 
 export function workspaceActions(services: Services, panel: ChatPanel): WorkspaceActions {
   return {
@@ -42,6 +48,7 @@ export function workspaceActions(services: Services, panel: ChatPanel): Workspac
     ...editorActions(services, panel),
     ...processActions(services, panel),
     ...extensionActions(services, panel),
+    ...learntActions(services),
     ...modelActions(services, panel),
   };
 }
@@ -110,6 +117,14 @@ function extensionActions({ extensions }: Services, panel: ChatPanel): Extension
       withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openItem(panel, id)),
     "extension-place": ({ place }) =>
       withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openPlace(panel, place)),
+  };
+}
+
+function learntActions({ learning }: Services): LearntActions {
+  return {
+    "learnt-open": () => learning.show("learnt"),
+    "learnt-undo": () => learning.undoNewest(),
+    "learnt-dismiss": () => learning.dismiss(),
   };
 }
 

@@ -105,12 +105,12 @@ function originOf(server: Server): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The panel under the policy that extension/chat/panel-page.ts sets, with the texts of this language. */
-export function plainHtml(origin: string, language = "en"): string {
+/** A page under the policy that extension/chat/panel-page.ts sets, with the texts of this language. `bundle`: name of its files. */
+export function plainHtml(origin: string, language = "en", bundle = "main"): string {
   const policy = `default-src 'none'; script-src ${origin}; style-src ${origin}; font-src ${origin}; img-src data:; connect-src 'none'`;
   return `<!DOCTYPE html>
 <html lang="${language}"><head><meta charset="utf-8"><title>Hermes</title><meta http-equiv="Content-Security-Policy" content="${policy}">
-<link rel="stylesheet" href="/main.css"></head><body><div id="root"></div>
+<link rel="stylesheet" href="/${bundle}.css"></head><body><div id="root"></div>
 ${language === "en" ? "" : `<script id="texts" type="application/json">${JSON.stringify(readBundle(language))}</script>`}
-<script type="module" src="/main.js"></script></body></html>`;
+<script type="module" src="/${bundle}.js"></script></body></html>`;
 }

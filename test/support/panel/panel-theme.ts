@@ -70,3 +70,13 @@ const APPLY = new Function(
   sheet.replaceSync(look.styles);
   document.adoptedStyleSheets = [sheet];`,
 ) as (html: unknown, look: object) => unknown;
+
+/** Script for the browser, after axe-core's source: failures as rule, element and reason. `rules`: default all. */
+export function axeFailures(rules?: readonly string[]): string {
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
+  return `axe
+  .run(${JSON.stringify(options)})
+  .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, any, all, none }) => id + ": " + html.slice(0, 160) + " " + [...any, ...all, ...none].map((check) => check.message).join(" ")),
+  ))`;
+}

@@ -52,6 +52,7 @@ suite("editor model", () => {
         editReview: unreviewed,
         problems: new EditProblems(),
         skillProblems: { show: () => undefined },
+        learning: { changed: () => undefined },
       },
     );
     const place = { cwd: workspaceFolder(), mcpServers: [] };

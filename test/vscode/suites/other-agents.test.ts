@@ -47,6 +47,7 @@ suite("other agents", () => {
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
         panels: { setProcesses: nobody, setExtensions: nobody },
         skillProblems: { show: nobody },
+        learning: { changed: () => undefined },
       },
       log,
     );

@@ -83,6 +83,7 @@ export async function connectAgentSide(
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
       panels: { setProcesses: nobody, setExtensions: nobody },
       skillProblems: { show: nobody },
+      learning: { changed: () => undefined },
       editReview,
       problems,
     },

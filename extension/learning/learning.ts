@@ -1,0 +1,225 @@
+/** Everything that was learnt, for the user: the page "Hermes: Learning" in a tab, and one line in the chat panels. */
+import * as vscode from "vscode";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import { cronMethods } from "../../agent-core/protocol/cron.ts";
+import { learningMethods } from "../../agent-core/protocol/learning.ts";
+import {
+  type LearningData,
+  type LearningHostMessage,
+  LearningPageMessage,
+  type LearningSection,
+} from "../../agent-core/protocol/learning-page.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
+import type { AgentWorker } from "../agent/agent-worker.ts";
+import { pageHtml } from "../chat/panel-page.ts";
+import type { Panels } from "../chat/panels.ts";
+import { LEARNING_TAB } from "../commands/show-panel.ts";
+
+export type LearningParts = {
+  /** Folder of the page's bundle. */
+  readonly root: vscode.Uri;
+  readonly worker: AgentWorker;
+  readonly panels: Pick<Panels, "facts" | "setFacts">;
+  readonly log: vscode.LogOutputChannel;
+  readonly openSession: (sessionId: string) => unknown;
+  readonly openPlace: (place: vscode.Uri | "config") => unknown;
+};
+
+type Action = Exclude<LearningPageMessage, { type: "ready" }>;
+
+export class Learning implements vscode.WebviewPanelSerializer {
+  readonly #parts: LearningParts;
+  #tab: vscode.WebviewPanel | undefined;
+  /** Section to show when the page runs. */
+  #section: LearningSection | undefined;
+  #data: LearningData | undefined;
+  #refresh: Promise<void> | undefined;
+  /** The data changed while it was read. */
+  #isStale = false as boolean;
+  /** Items of the line in the panels. */
+  #newest: readonly string[] = [];
+
+  constructor(parts: LearningParts) {
+    this.#parts = parts;
+  }
+
+  /** Opens the tab, or shows the open one. */
+  show(section: LearningSection | undefined): void {
+    this.#section = section;
+    if (this.#tab === undefined) {
+      const title = vscode.l10n.t("Hermes: Learning");
+      this.#serve(vscode.window.createWebviewPanel(LEARNING_TAB, title, vscode.ViewColumn.Active));
+    } else {
+      this.#tab.reveal();
+      this.#showSection();
+    }
+  }
+
+  /** Opens the tab and does everything that is due. */
+  async learnNow(): Promise<void> {
+    this.show("learnt");
+    await this.#act({ type: "learn" });
+  }
+
+  /** A tab of the last window. */
+  async deserializeWebviewPanel(tab: vscode.WebviewPanel): Promise<void> {
+    this.#serve(tab);
+  }
+
+  /** Something was learnt or changed. `message`: one line for the user. */
+  changed({ message, items }: { readonly message?: string; readonly items: readonly string[] }): void {
+    if (message !== undefined) {
+      this.#newest = items;
+      this.#showLine({ message, canUndo: items.length > 0 });
+    }
+    void this.refresh();
+  }
+
+  /** Takes back what the line in the panels names. */
+  async undoNewest(): Promise<void> {
+    const ids = this.#newest;
+    this.#newest = [];
+    try {
+      const agent = await this.#parts.worker.agent();
+      const outcomes = [];
+      for (const id of ids) outcomes.push(await call(agent, learningMethods.act, { id, action: "undo" }));
+      const { message } = outcomes.find(({ ok }) => !ok) ?? outcomes[0] ?? { message: "" };
+      this.#showLine(message === "" ? null : { message, canUndo: false });
+    } catch (error) {
+      this.#showLine({ message: messageOf(error), canUndo: false });
+    }
+    await this.refresh();
+  }
+
+  /** Removes the line from the panels. */
+  dismiss(): void {
+    if (this.#parts.panels.facts.learnt !== null) this.#showLine(null);
+  }
+
+  /** Reads the data again for an open page. One read runs at a time. */
+  refresh(): Promise<void> {
+    if (this.#tab?.visible !== true) return Promise.resolve();
+    if (this.#refresh !== undefined) {
+      this.#isStale = true;
+      return this.#refresh;
+    }
+    const refresh = this.#sendData().finally(() => {
+      this.#refresh = undefined;
+    });
+    this.#refresh = refresh;
+    return refresh;
+  }
+
+  async #sendData(): Promise<void> {
+    do {
+      this.#isStale = false;
+      try {
+        this.#data = await this.#read();
+        this.#post({ type: "data", data: this.#data });
+      } catch (error) {
+        this.#post({ type: "failed", message: messageOf(error) });
+      }
+    } while (this.#isStale);
+  }
+
+  async #read(): Promise<LearningData> {
+    const agent = await this.#parts.worker.agent();
+    const [state, { reports }, cron] = await Promise.all([
+      call(agent, learningMethods.state, {}),
+      call(agent, learningMethods.reports, {}),
+      call(agent, cronMethods.list, {}).catch((error: unknown) => {
+        this.#parts.log.warn(`The planned jobs cannot be listed: ${messageOf(error)}`);
+        return null;
+      }),
+    ]);
+    return { state, reports, cron };
+  }
+
+  #serve(tab: vscode.WebviewPanel): void {
+    this.#tab?.dispose();
+    this.#tab = tab;
+    const { root, log } = this.#parts;
+    tab.iconPath = new vscode.ThemeIcon("mortar-board");
+    tab.webview.options = { enableScripts: true, localResourceRoots: [root] };
+    tab.webview.onDidReceiveMessage((raw: unknown) => {
+      const message = LearningPageMessage.safeParse(raw).data;
+      if (message === undefined) return;
+      if (message.type === "ready") {
+        this.#showSection();
+        void this.refresh();
+      } else this.#act(message).catch((error: unknown) => log.error(messageOf(error)));
+    });
+    tab.onDidDispose(() => {
+      if (this.#tab === tab) this.#tab = undefined;
+    });
+    tab.webview.html = pageHtml(tab.webview, root, "learning");
+  }
+
+  #showSection(): void {
+    if (this.#section !== undefined) this.#post({ type: "show", section: this.#section });
+  }
+
+  #showLine(learnt: WorkspaceFacts["learnt"]): void {
+    this.#parts.panels.setFacts({ learnt });
+  }
+
+  /** A hidden page has no script. It asks for the data when it is shown. */
+  #post(message: LearningHostMessage): void {
+    void this.#tab?.webview.postMessage(message);
+  }
+
+  async #act(action: Action): Promise<void> {
+    const { openSession, openPlace } = this.#parts;
+    switch (action.type) {
+      case "act":
+        return this.#report(action.id, async (agent) => {
+          const { ok, message } = await call(agent, learningMethods.act, { id: action.id, action: action.action });
+          return { message, isError: !ok };
+        });
+      case "switch":
+        return this.#report(action.name, async (agent) => {
+          await call(agent, learningMethods.switch, { name: action.name, on: action.on });
+          return { message: "", isError: false };
+        });
+      case "learn":
+        return this.#report("learn", async (agent) => {
+          const { message } = await call(agent, learningMethods.run, {});
+          return { message, isError: false };
+        });
+      case "job":
+        return this.#report(action.id, async (agent) => {
+          const { ok, message } = await call(agent, cronMethods.act, { job: action.id, action: action.action });
+          return { message, isError: !ok };
+        });
+      case "open-session":
+        await openSession(action.sessionId);
+        break;
+      case "open-item": {
+        const path = this.#data?.state.items.find(({ id }) => id === action.id)?.path;
+        if (path !== undefined) await openPlace(vscode.Uri.file(path));
+        break;
+      }
+      case "open-place":
+        if (action.place === "config") await openPlace("config");
+        else if (this.#data !== undefined) await openPlace(vscode.Uri.file(this.#data.state.folder));
+        break;
+      case "set-up-model":
+        await vscode.commands.executeCommand("hermes.setUpModel");
+        break;
+    }
+  }
+
+  /** Runs an action, then sends the new data and the outcome. `about`: see `acted`. */
+  async #report(
+    about: string,
+    run: (agent: Awaited<ReturnType<AgentWorker["agent"]>>) => Promise<{ message: string; isError: boolean }>,
+  ): Promise<void> {
+    const outcome = await this.#parts.worker
+      .agent()
+      .then(run)
+      .catch((error: unknown) => ({ message: messageOf(error), isError: true }));
+    await this.refresh();
+    this.#post({ type: "acted", about, ...outcome });
+  }
+}

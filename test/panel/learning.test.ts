@@ -1,0 +1,328 @@
+import axe from "axe-core";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { LearningData } from "../../agent-core/protocol/learning-page.ts";
+import { useFedLearning } from "../support/panel/fed-learning.ts";
+import { items, learningSample } from "../support/panel/learning-sample.ts";
+import { axeFailures } from "../support/panel/panel-theme.ts";
+import { TOO_WIDE } from "../support/panel/too-wide.ts";
+
+const SECTIONS = ["report", "learnt", "skills", "jobs", "settings"] as const;
+
+/** Texts that a model, a tool or a web page may have planted. */
+const HOSTILE = [
+  '<img src=x onerror="document.title = 1"><script>document.title = "run"</script>',
+  "[click](command:workbench.action.terminal.new) \u202Eevil\u202C `",
+  "x".repeat(20_000),
+];
+
+const withItems = (changed: LearningData["state"]["items"]): LearningData => ({
+  ...learningSample,
+  state: { ...learningSample.state, items: changed },
+});
+
+describe("the learning page", () => {
+  const learning = useFedLearning();
+  const row = (id: string) => learning().locator(`[data-row="${id}"]`);
+  const button = (name: string | RegExp) => learning().page.getByRole("button", { name });
+  const last = () => learning().posted.at(-1);
+
+  beforeEach(() => {
+    learning().posted.length = 0;
+  });
+
+  test("asks for the data, and says that it loads", async () => {
+    await learning().load();
+    expect(learning().posted).toEqual([{ type: "ready" }]);
+    expect(await learning().page.getByText("Loading…").isVisible()).toBe(true);
+  });
+
+  test("shows each rate with its interval, its number and the usual value, and its figures as a table", async () => {
+    await learning().show(learningSample, "report");
+    const success = learning().page.getByRole("region", { name: "Success" });
+    expect(await success.textContent()).toContain("85 % above the usual 70 %70 % to 93 %, n 38");
+    expect(await success.getByRole("img").getAttribute("aria-label")).toBe(
+      "Success: from 69 % on Nov 10 to 85 % on Nov 23",
+    );
+    await success.getByText("Figures").click();
+    expect(await success.getByRole("row").count()).toBe(15);
+    const tools = learning().page.getByRole("region", { name: "Tool errors in detail" });
+    expect(await tools.getByRole("rowheader").allTextContents()).toEqual([
+      "terminal17 % to 35 %, n 88",
+      "web_extract3.1 % to 33 %, n 18",
+      "patch3.1 % to 11 %, n 143",
+      "read_file0.8 % to 4.9 %, n 210",
+    ]);
+    await learning().pictures("learning-report");
+  });
+
+  test("a regression leads to its sessions, and a recommendation is applied and undone", async () => {
+    await learning().show(learningSample, "report");
+    const worse = learning().page.getByRole("region", { name: "Worse than before" });
+    expect(await worse.textContent()).toContain("Tool errors of terminal: 4 % → 25 %, n 88");
+    await worse.getByRole("button").first().click();
+    expect(last()).toEqual({ type: "open-session", sessionId: "20261123_140300_0a1b2c3d" });
+    await button("Apply terminal.timeout").click();
+    expect(last()).toEqual({ type: "act", id: "t-2", action: "accept" });
+    await button("Undo compression.hard_limit").click();
+    expect(last()).toEqual({ type: "act", id: "t-1", action: "undo" });
+  });
+
+  test("few observations are no judgement", async () => {
+    const [newest] = learningSample.reports;
+    if (newest === undefined) throw new Error("The sample has reports.");
+    const rates = [{ name: "task_success_rate", value: 1, n: 3, low: 0.44, high: 1, baseline: 0.2 }];
+    await learning().show({ ...learningSample, reports: [{ ...newest, rates }] }, "report");
+    const success = learning().page.getByRole("region", { name: "Success" });
+    expect(await success.textContent()).toContain("100 % too few to tell44 % to 100 %, n 3");
+  });
+
+  test("lists what was learnt: what waits for the user first, with reason, sessions, use and actions", async () => {
+    await learning().show(learningSample, "learnt");
+    expect(await learning().locator("[data-row]").count()).toBe(6);
+    expect(await learning().locator("[data-row]").first().getAttribute("data-row")).toBe("f-1");
+    const text = await row("p-1").textContent();
+    expect(text).toContain("Answers are short and in British English.");
+    expect(text).toContain("Preference · pinned · everywhere · seen 4× · used 31×");
+    expect(text).toContain("and 1 earlier");
+    await button(/^Accept: Tests/).click();
+    expect(last()).toEqual({ type: "act", id: "f-1", action: "accept" });
+    await row("p-1").getByRole("button", { name: "Open File" }).click();
+    expect(last()).toEqual({ type: "open-item", id: "p-1" });
+    await learning().pictures("learning-learnt");
+  });
+
+  test("search and filters narrow the list", async () => {
+    await learning().show(learningSample, "learnt");
+    await learning().page.getByRole("searchbox").fill("spelling TWICE");
+    await expect.poll(() => learning().locator("[data-row]").count()).toBe(1);
+    expect(await learning().page.getByText("1 of 7").isVisible()).toBe(true);
+    await learning().page.getByRole("searchbox").fill("no such words");
+    await learning().page.getByText("Nothing matches the search and the filters.").waitFor();
+    await learning().page.getByRole("searchbox").fill("");
+    await learning().page.getByRole("combobox", { name: "Project" }).selectOption("prices");
+    await expect.poll(() => learning().locator("[data-row]").count()).toBe(4);
+    await learning().page.getByRole("combobox", { name: "Kind" }).selectOption("Preference");
+    await expect.poll(() => learning().locator("[data-row]").count()).toBe(1);
+    await learning().page.getByRole("combobox", { name: "Kind" }).selectOption("All kinds");
+    await learning().page.getByRole("combobox", { name: "Project" }).selectOption("All projects");
+    await learning().page.getByRole("combobox", { name: "State" }).selectOption("Replaced and retired");
+    await row("f-3").waitFor();
+  });
+
+  test("forgetting asks first, and Escape returns to the button", async () => {
+    await learning().load();
+    await learning().show(learningSample, "learnt");
+    await row("p-2")
+      .getByRole("button", { name: /^Forget/ })
+      .click();
+    expect(await button("Cancel").evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+    await learning().page.keyboard.press("Escape");
+    await expect
+      .poll(() =>
+        row("p-2")
+          .getByRole("button", { name: /^Forget/ })
+          .evaluate((one) => one.matches(":focus")),
+      )
+      .toBe(true);
+    expect(last()).toEqual({ type: "ready" });
+    await learning().page.keyboard.press("Enter");
+    await row("p-2").getByRole("button", { name: "Forget", exact: true }).click();
+    expect(last()).toEqual({ type: "act", id: "p-2", action: "forget" });
+    await learning().send({ type: "data", data: withItems(items.filter(({ id }) => id !== "p-2")) });
+    await learning().send({ type: "acted", about: "p-2", message: "Forgotten.", isError: false });
+    await learning().page.getByText("Forgotten.").waitFor();
+    expect(await row("p-2").count()).toBe(0);
+    expect(await learning().page.evaluate("document.activeElement.closest('[data-row]')?.dataset.row")).toBe("f-2");
+  });
+
+  test("an action runs once until its outcome arrives", async () => {
+    await learning().show(learningSample, "learnt");
+    await button(/^Pin: New functions/).dblclick();
+    expect(learning().posted).toEqual([{ type: "act", id: "p-2", action: "pin" }]);
+    await learning().send({ type: "acted", about: "p-2", message: "The file is locked.", isError: true });
+    await learning().page.getByText("The file is locked.").waitFor();
+    await button(/^Pin: New functions/).click();
+    expect(learning().posted).toHaveLength(2);
+  });
+
+  test("skills have version, state, score and uses", async () => {
+    await learning().show(learningSample, "skills");
+    expect(await row("s-1").textContent()).toContain("Version 3 · active · everywhere · score 86 % from 14 uses");
+    expect(await row("s-2").textContent()).toContain("Version 1 · on trial · prices · no score yet, 2 uses");
+    expect(await row("s-3").textContent()).toContain("retired");
+    await learning().pictures("learning-skills");
+  });
+
+  test("jobs have their schedule in words, next and last runs, and late runs both times", async () => {
+    await learning().show(learningSample, "jobs");
+    const text = await row("j-1").textContent();
+    expect(text).toMatch(/At 09:00, Monday to Friday, Europe\/Berlin.*next Nov 24/);
+    expect(text).toMatch(/late: planned Nov 23, .* ran Nov 23, .*2 tests fail since yesterday\./);
+    await row("j-1")
+      .getByRole("button", { name: /^Pause/ })
+      .click();
+    expect(last()).toEqual({ type: "job", id: "j-1", action: "pause" });
+    await row("j-2")
+      .getByRole("button", { name: /^Resume/ })
+      .click();
+    expect(last()).toEqual({ type: "job", id: "j-2", action: "resume" });
+    await learning().send({ type: "acted", about: "j-1", message: "Paused.", isError: false });
+    await row("j-1")
+      .getByRole("button", { name: /^Remove/ })
+      .click();
+    await row("j-1").getByRole("button", { name: "Remove", exact: true }).click();
+    expect(last()).toEqual({ type: "job", id: "j-1", action: "remove" });
+    expect(
+      await row("distillation")
+        .getByRole("button", { name: /^Remove/ })
+        .count(),
+    ).toBe(0);
+    await learning().pictures("learning-jobs");
+  });
+
+  test("shows the budget of today, and a switch changes only with the agent's answer", async () => {
+    await learning().show(learningSample, "settings");
+    await learning().page.getByText("64,200 of 200,000 tokens", { exact: true }).waitFor();
+    const use = learning().page.getByRole("switch", { name: "Use what was learnt" });
+    await use.click();
+    expect(last()).toEqual({ type: "switch", name: "use", on: false });
+    expect(await use.isChecked()).toBe(true);
+    const switches = { ...learningSample.state.switches, use: false };
+    await learning().send({ type: "data", data: { ...learningSample, state: { ...learningSample.state, switches } } });
+    await expect.poll(() => use.isChecked()).toBe(false);
+    await button("Open config.yaml").click();
+    expect(last()).toEqual({ type: "open-place", place: "config" });
+    await learning().pictures("learning-settings");
+  });
+
+  test("keys alone lead through the sections", async () => {
+    await learning().load();
+    await learning().show(learningSample, "report");
+    await learning().page.keyboard.press("Tab");
+    await learning().page.keyboard.press("Enter");
+    expect(last()).toEqual({ type: "learn" });
+    await learning().page.keyboard.press("Tab");
+    await learning().page.keyboard.press("ArrowRight");
+    await learning().page.keyboard.press("ArrowRight");
+    await learning()
+      .page.getByRole("tab", { name: /^Skills/, selected: true })
+      .waitFor();
+    await learning().page.keyboard.press("End");
+    await learning().page.getByRole("tab", { name: "Settings", selected: true }).waitFor();
+    await learning().page.keyboard.press("ArrowRight");
+    await learning().page.getByRole("tab", { name: "Report", selected: true }).waitFor();
+  });
+
+  test("each empty state says what comes", async () => {
+    const state = { ...learningSample.state, items: [], obstacle: "no-model" } as const;
+    await learning().show({ state, reports: [], cron: null }, "report");
+    await learning().page.getByText("There is no report yet.").waitFor();
+    await learning().page.getByText("learning needs a language model").waitFor();
+    await button("Set Up a Model").click();
+    expect(last()).toEqual({ type: "set-up-model" });
+    await learning().show({ state, reports: [], cron: null }, "learnt");
+    await learning().page.getByText("Nothing has been learnt yet.").waitFor();
+    await learning().show({ state, reports: [], cron: null }, "skills");
+    await learning().page.getByText("No skill has been learnt yet.").waitFor();
+    await learning().show({ state, reports: [], cron: null }, "jobs");
+    await learning().page.getByText("There are no planned jobs.").waitFor();
+    await learning().pictures("learning-empty");
+  });
+
+  test("says when learning is off, or the budget of today is spent", async () => {
+    await learning().load();
+    const { state } = learningSample;
+    await learning().show({ ...learningSample, state: { ...state, obstacle: "budget" } }, "report");
+    await learning().page.getByText("Today's budget is spent.").waitFor();
+    const switches = { ...state.switches, enabled: false };
+    await learning().show({ ...learningSample, state: { ...state, switches } }, "report");
+    await learning().page.getByText("Learning is off: nothing is learnt.").waitFor();
+    expect(await button("Learn Now").isDisabled()).toBe(true);
+    await button("Switch On").click();
+    expect(last()).toEqual({ type: "switch", name: "enabled", on: true });
+  });
+
+  test("a failure names its reason and can be tried again", async () => {
+    await learning().load();
+    await learning().send({ type: "failed", message: "The agent has stopped." });
+    await learning().page.getByText("The agent did not answer: The agent has stopped.").waitFor();
+    await button("Try Again").click();
+    expect(last()).toEqual({ type: "ready" });
+    await learning().show(learningSample, "report");
+    expect(await button("Try Again").count()).toBe(0);
+  });
+
+  test("keeps its section while VS Code hides it", async () => {
+    await learning().show(learningSample, "jobs");
+    await learning().load();
+    await learning().send({ type: "data", data: learningSample });
+    await learning().page.getByRole("tab", { name: /^Jobs/, selected: true }).waitFor();
+  });
+
+  test("new data changes neither scroll position nor focus", async () => {
+    const many = Array.from({ length: 60 }, (_, index) => ({ ...items[1], id: `p-${index}` })) as typeof items;
+    await learning().show(withItems(many), "learnt");
+    await row("p-30").getByRole("button", { name: /^Undo/ }).focus();
+    const scroll = await learning().page.evaluate("scrollY");
+    const changed = many.map((item) => ({ ...item, used: 99 }));
+    await learning().send({ type: "data", data: withItems(changed) });
+    await expect.poll(() => row("p-30").textContent()).toContain("used 99×");
+    expect(await learning().page.evaluate("scrollY")).toBe(scroll);
+    expect(await learning().page.evaluate("document.activeElement.closest('[data-row]').dataset.row")).toBe("p-30");
+  });
+
+  test("a thousand items are drawn in pages of 50", async () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => ({ ...items[1], id: `p-${index}` })) as typeof items;
+    await learning().show(withItems(many), "learnt");
+    expect(await learning().locator("[data-row]").count()).toBe(50);
+    await button("Show 50 More (950 left)").click();
+    expect(await learning().locator("[data-row]").count()).toBe(100);
+  });
+
+  test("hostile texts stay texts", async () => {
+    const hostile = HOSTILE.map((text, index) => ({ ...items[1], id: `h-${index}`, text, reason: text, scope: text }));
+    await learning().show(withItems(hostile as typeof items), "learnt");
+    expect(await row("h-0").locator(".learning-text").textContent()).toContain(HOSTILE[0]);
+    expect(await learning().page.title()).toBe("Hermes");
+    expect(await learning().locator("#root a, #root img, #root script").count()).toBe(0);
+    await learning().setWidth(200);
+    expect(await learning().page.evaluate(TOO_WIDE)).toEqual([]);
+    expect(await row("h-2").evaluate((element) => element.getBoundingClientRect().height)).toBeLessThan(900);
+  });
+
+  test.each([200, 320, 900])("nothing is wider than the page at %i px", async (width) => {
+    await learning().setWidth(width);
+    for (const section of SECTIONS) {
+      await learning().show(learningSample, section);
+      expect(await learning().page.evaluate(TOO_WIDE), section).toEqual([]);
+      expect(await learning().page.evaluate("document.documentElement.scrollWidth"), section).toBe(width);
+    }
+  });
+
+  test("is German in a German VS Code", async () => {
+    await learning().load({ isGerman: true });
+    await learning().show(learningSample, "report");
+    const text = await learning().page.getByRole("region", { name: "Erfolg" }).textContent();
+    expect(text).toContain("über den üblichen 70 %");
+    expect(text).toContain("70 % bis 93 %, n 38");
+    await learning().show(learningSample, "learnt");
+    expect(await row("p-1").textContent()).toContain("Vorliebe · angeheftet · überall · 4× beobachtet · 31× verwendet");
+  });
+
+  test("passes the checks of axe, and has enough contrast in each theme", async () => {
+    await learning().page.evaluate(axe.source);
+    const failures: unknown[] = [];
+    for (const section of SECTIONS) {
+      await learning().show(learningSample, section);
+      await learning().setWidth(200);
+      failures.push(await learning().page.evaluate(axeFailures()));
+      await learning().setWidth(900);
+      for (const theme of ["light", "high-contrast"] as const) {
+        await learning().setTheme(theme);
+        failures.push(await learning().page.evaluate(axeFailures(["color-contrast"])));
+      }
+      await learning().setTheme("dark");
+    }
+    expect(failures.flat()).toEqual([]);
+  });
+});

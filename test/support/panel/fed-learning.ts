@@ -1,0 +1,107 @@
+/** The learning page without extension and agent: the test plays the host, and reads what the page posts. */
+import { join } from "node:path";
+import { chromium, type Locator, type Page } from "playwright-core";
+import { afterAll, beforeAll, inject } from "vitest";
+import type {
+  LearningData,
+  LearningHostMessage,
+  LearningPageMessage,
+} from "../../../agent-core/protocol/learning-page.ts";
+import { picturesFolder } from "../../../scripts/project.ts";
+import { PanelPage, plainHtml } from "./panel-page.ts";
+import { applyTheme, type Theme } from "./panel-theme.ts";
+
+export class FedLearning {
+  readonly posted: LearningPageMessage[] = [];
+  readonly #page: PanelPage;
+  readonly #setGerman: (isGerman: boolean) => void;
+
+  private constructor(page: PanelPage, setGerman: (isGerman: boolean) => void) {
+    this.#page = page;
+    this.#setGerman = setGerman;
+  }
+
+  static async open(): Promise<FedLearning> {
+    const browser = await chromium.connect(inject("browserEndpoint"));
+    let isGerman = false;
+    const page = await PanelPage.open(browser, {
+      receive: (message) => learning.posted.push(message as LearningPageMessage),
+      html: (origin) => plainHtml(origin, isGerman ? "de" : "en", "learning"),
+    });
+    const learning = new FedLearning(page, (next) => {
+      isGerman = next;
+    });
+    await learning.load();
+    return learning;
+  }
+
+  get page(): Page {
+    return this.#page.page;
+  }
+
+  locator(selector: string): Locator {
+    return this.page.locator(selector);
+  }
+
+  /** Loads the page anew, as when VS Code shows a hidden tab. */
+  async load({ isGerman = false } = {}): Promise<void> {
+    this.#setGerman(isGerman);
+    await this.#page.load();
+    await this.setTheme("dark");
+    await this.setWidth(900);
+    await this.locator(".learning").waitFor();
+  }
+
+  async send(message: LearningHostMessage): Promise<void> {
+    await this.#page.send(message);
+  }
+
+  async show(data: LearningData, section: Extract<LearningHostMessage, { type: "show" }>["section"]): Promise<void> {
+    await this.send({ type: "data", data });
+    await this.send({ type: "show", section });
+    await this.locator(`[role=tab][id=learning-tab-${section}][aria-selected=true]`).waitFor();
+  }
+
+  async setWidth(width: number): Promise<void> {
+    await this.page.setViewportSize({ width, height: 900 });
+  }
+
+  /** A tab of the editor has the editor's background. */
+  async setTheme(theme: Theme): Promise<void> {
+    await applyTheme(this.page, theme);
+    await this.locator("html").evaluate((html: { style: { background: string } }) => {
+      html.style.background = "var(--vscode-editor-background)";
+    });
+  }
+
+  /** Pictures of the whole page where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
+  async pictures(state: string): Promise<void> {
+    if (picturesFolder === undefined) return;
+    for (const theme of ["light", "dark"] as const) {
+      await this.setTheme(theme);
+      for (const width of [320, 900]) {
+        await this.setWidth(width);
+        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`), fullPage: true });
+      }
+    }
+    await this.setTheme("dark");
+    await this.setWidth(900);
+  }
+
+  close(): Promise<void> {
+    return this.#page.close();
+  }
+}
+
+/** Page of a `describe` block: opened before its tests and closed after them. */
+export function useFedLearning(): () => FedLearning {
+  let learning: FedLearning | undefined;
+  beforeAll(async () => {
+    learning = await FedLearning.open();
+  });
+  afterAll(() => learning?.close());
+  return () => {
+    if (learning === undefined) throw new Error("The page is open only while the tests run.");
+    return learning;
+  };
+}

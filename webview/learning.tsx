@@ -1,0 +1,23 @@
+/** Wires the page "Hermes: Learning": messages of the host in, views onto the screen. */
+import "@vscode/codicons/dist/codicon.css";
+import "./styles/panel.css";
+import "./styles/learning.css";
+import "./styles/learning-charts.css";
+import { render } from "preact";
+import { LearningContext, type LearningHost, LearningPanel } from "./learning/learning-panel.ts";
+import { LearningView } from "./learning/learning-view.tsx";
+
+declare function acquireVsCodeApi(): LearningHost;
+
+const panel = new LearningPanel(acquireVsCodeApi());
+window.addEventListener("message", ({ data }: MessageEvent<unknown>) => panel.receive(data));
+const root = document.getElementById("root");
+if (root !== null) {
+  render(
+    <LearningContext.Provider value={panel}>
+      <LearningView />
+    </LearningContext.Provider>,
+    root,
+  );
+}
+panel.post({ type: "ready" });

@@ -1,0 +1,211 @@
+/** List of items that were learnt: their reasons, sessions and actions, in pages. */
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { LearntAction, LearntItem } from "../../agent-core/protocol/learning.ts";
+import { formatNumber, t } from "../texts.ts";
+import { useFocusKept } from "../views/focus-kept.ts";
+import { Icon } from "../views/icon.tsx";
+import { figure, momentText, sessionText } from "./figures.ts";
+import { useLearning } from "./learning-panel.ts";
+
+/** Rows of one page of the list: a long list would be slow to draw and to read. */
+const PAGE_ROWS = 50;
+
+/** Length of an item's text in the name of a button. Characters. */
+const LABEL_CHARS = 80;
+
+/** Sessions that a row links. */
+const LINKED = 3;
+
+/** Focus after an action, whose row may have disappeared. */
+const FOCUS = { inRow: ".learning-actions button, button", otherwise: "#learning-search" };
+
+export const KINDS: Readonly<Record<LearntItem["kind"], { readonly icon: string; readonly word: string }>> = {
+  preference: { icon: "account", word: t("Preference") },
+  fact: { icon: "book", word: t("Fact") },
+  episode: { icon: "history", word: t("Episode") },
+  skill: { icon: "tools", word: t("Skill") },
+  setting: { icon: "settings-gear", word: t("Setting") },
+};
+
+const STATES: Readonly<Record<LearntItem["state"], string>> = {
+  active: t("active"),
+  trial: t("on trial"),
+  proposed: t("waits for you"),
+  closed: t("replaced"),
+  retired: t("retired"),
+};
+
+export function ItemList({ items }: { readonly items: readonly LearntItem[] }) {
+  const [pages, setPages] = useState(1);
+  const rows = useFocusKept<HTMLUListElement>(items, FOCUS);
+  const left = items.length - pages * PAGE_ROWS;
+  if (items.length === 0) return <p class="learning-empty">{t("Nothing matches the search and the filters.")}</p>;
+  return (
+    <>
+      <ul class="learning-list" ref={rows}>
+        {items.slice(0, pages * PAGE_ROWS).map((item) => (
+          <ItemRow key={item.id} item={item} />
+        ))}
+      </ul>
+      {left > 0 && (
+        <button type="button" class="button button-secondary" onClick={() => setPages(pages + 1)}>
+          {t("Show {0} More ({1} left)", Math.min(PAGE_ROWS, left), formatNumber(left))}
+        </button>
+      )}
+    </>
+  );
+}
+
+type ItemProps = { readonly item: LearntItem };
+
+function ItemRow({ item }: ItemProps) {
+  const { post } = useLearning();
+  const { id, text, reason, sessions, state, kind, path } = item;
+  return (
+    <li class={`learning-row learning-${state}`} data-row={id}>
+      <p class="learning-text" dir="auto">
+        <Icon name={KINDS[kind].icon} /> {withCode(text)}
+      </p>
+      <p class="learning-facts">{factsOf(item).join(" · ")}</p>
+      <p class="learning-why" dir="auto">
+        {withCode(reason)}
+      </p>
+      <div class="learning-links">
+        {sessions.slice(-LINKED).map((sessionId) => (
+          <button
+            key={sessionId}
+            type="button"
+            class="text-button"
+            onClick={() => post({ type: "open-session", sessionId })}
+          >
+            {sessionText(sessionId)}
+          </button>
+        ))}
+        {sessions.length > LINKED && <span>{t("and {0} earlier", sessions.length - LINKED)}</span>}
+        {path !== undefined && (
+          <button type="button" class="text-button" title={path} onClick={() => post({ type: "open-item", id })}>
+            {t("Open File")}
+          </button>
+        )}
+      </div>
+      <ItemActions item={item} />
+    </li>
+  );
+}
+
+/** `text` with its parts between backticks as code. */
+function withCode(text: string): ComponentChildren {
+  const parts = text.split("`");
+  if (parts.length % 2 === 0) return text;
+  return parts.map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));
+}
+
+function factsOf({ kind, state, scope, seen, used, at, pinned, version, score, uses }: LearntItem): readonly string[] {
+  const isSkill = kind === "skill";
+  const mean = score === null || score === undefined ? undefined : figure("score_rate", score);
+  return [
+    isSkill ? t("Version {0}", version ?? "1") : KINDS[kind].word,
+    ...(state === "active" && !isSkill ? [] : [STATES[state]]),
+    ...(pinned ? [t("pinned")] : []),
+    scopeText(scope),
+    ...(isSkill && mean !== undefined ? [t("score {0} from {1} uses", mean, uses ?? 0)] : []),
+    ...(isSkill && mean === undefined ? [t("no score yet, {0} uses", uses ?? used)] : []),
+    ...(isSkill ? [] : [t("seen {0}×", formatNumber(seen)), t("used {0}×", formatNumber(used))]),
+    momentText(at),
+  ];
+}
+
+/** Last part of a project's folder. */
+export function scopeText(scope: string): string {
+  if (scope === "user") return t("everywhere");
+  return scope.split(/[\\/]/).findLast((part) => part !== "") ?? scope;
+}
+
+const LABELS: Readonly<Record<LearntAction, string>> = {
+  accept: t("Accept"),
+  pin: t("Pin"),
+  unpin: t("Unpin"),
+  undo: t("Undo"),
+  forget: t("Forget"),
+};
+
+/** Order of the buttons. */
+const ORDER: readonly LearntAction[] = ["accept", "pin", "unpin", "undo", "forget"];
+
+function ItemActions({ item: { id, text, actions } }: ItemProps) {
+  const panel = useLearning();
+  const { question, isAsking, ask } = useQuestion();
+  const isRunning = panel.running.value.has(id);
+  const act = (action: LearntAction): void => panel.act(id, { type: "act", id, action });
+  return (
+    <div ref={question}>
+      {isAsking ? (
+        <Confirm
+          question={t("Forget it, and everything derived from it?")}
+          yes={t("Forget")}
+          act={() => act("forget")}
+          ask={ask}
+        />
+      ) : (
+        <div class="learning-actions">
+          {ORDER.filter((action) => actions.includes(action)).map((action) => (
+            <button
+              key={action}
+              type="button"
+              class={action === "accept" ? "button button-small button-primary" : "text-button"}
+              aria-label={`${LABELS[action]}: ${text.slice(0, LABEL_CHARS)}`}
+              aria-disabled={isRunning}
+              data-asks={action === "forget" || undefined}
+              onClick={() => (action === "forget" ? ask(true) : act(action))}
+            >
+              {LABELS[action]}
+            </button>
+          ))}
+          {isRunning && <Icon name="loading" spin />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A question in place of buttons. The button that asks it, marked `data-asks`, gets the focus after it. */
+export function useQuestion() {
+  const question = useRef<HTMLDivElement>(null);
+  const [isAsking, ask] = useState<boolean | undefined>(undefined);
+  useLayoutEffect(() => {
+    if (isAsking === false) question.current?.querySelector<HTMLElement>("[data-asks]")?.focus();
+  }, [isAsking]);
+  return { question, isAsking, ask };
+}
+
+type ConfirmProps = {
+  readonly question: ComponentChildren;
+  readonly yes: string;
+  readonly act: () => void;
+  readonly ask: (isAsking: boolean) => void;
+};
+
+/** A question before an action that cannot be undone. Cancel has the focus, and Escape presses it. */
+export function Confirm({ question, yes, act, ask }: ConfirmProps) {
+  const cancel = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => cancel.current?.focus(), []);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Escape") ask(false);
+  };
+  const confirm = (): void => {
+    ask(false);
+    act();
+  };
+  return (
+    <fieldset class="learning-actions" aria-label={yes} onKeyDown={onKeyDown}>
+      <span>{question}</span>
+      <button type="button" class="button button-small button-primary" onClick={confirm}>
+        {yes}
+      </button>
+      <button type="button" class="button button-small button-secondary" ref={cancel} onClick={() => ask(false)}>
+        {t("Cancel")}
+      </button>
+    </fieldset>
+  );
+}

@@ -1,0 +1,159 @@
+/** Planned jobs with their schedules, their next and last runs, and their actions. */
+import type { CronJob, CronRun, CronState } from "../../agent-core/protocol/cron.ts";
+import type { JobAction } from "../../agent-core/protocol/learning-page.ts";
+import { t } from "../texts.ts";
+import { useFocusKept } from "../views/focus-kept.ts";
+import { Icon } from "../views/icon.tsx";
+import { momentText } from "./figures.ts";
+import { Confirm, useQuestion } from "./item-list.tsx";
+import { useLearning } from "./learning-panel.ts";
+
+/** Focus after an action, whose row may have disappeared. */
+const FOCUS = { inRow: ".learning-actions button, button", otherwise: "#learning-tab-jobs" };
+
+const ICONS: Readonly<Record<CronRun["state"], string>> = {
+  running: "loading",
+  completed: "pass",
+  failed: "error",
+  unknown: "question",
+};
+
+export function JobsSection({ cron }: { readonly cron: CronState | null }) {
+  const rows = useFocusKept<HTMLUListElement>(cron?.jobs, FOCUS);
+  if (cron === null || cron.jobs.length === 0) {
+    return (
+      <p class="learning-empty">
+        {t("There are no planned jobs. Ask Hermes for one, for example: “each weekday at 9, list the failing tests”.")}
+      </p>
+    );
+  }
+  return (
+    <>
+      <p class="learning-note">
+        {cron.enabled
+          ? t("Jobs run while VS Code is open. One that is due earlier runs late, at the next start.")
+          : t("Planned jobs are off: cron.enabled in config.yaml.")}
+      </p>
+      <ul class="learning-list" ref={rows}>
+        {cron.jobs.map((job) => (
+          <JobRow key={job.id} job={job} />
+        ))}
+      </ul>
+      {cron.runs.length > 0 && <Runs runs={cron.runs} />}
+    </>
+  );
+}
+
+type JobProps = { readonly job: CronJob };
+
+const STATES: Readonly<Record<CronJob["state"], string>> = {
+  active: t("active"),
+  paused: t("paused"),
+  running: t("runs now"),
+  ended: t("ended"),
+};
+
+function JobRow({ job }: JobProps) {
+  const { id, name, scheduleText, state, next, last, failures, builtIn } = job;
+  const facts = [
+    STATES[state],
+    ...(builtIn ? [t("built in")] : []),
+    ...(next === undefined ? [] : [t("next {0}", momentText(next))]),
+    ...(failures > 1 ? [t("{0} failures in a row", failures)] : []),
+  ];
+  return (
+    <li class={`learning-row learning-job-${state}`} data-row={id}>
+      <p class="learning-text" dir="auto">
+        <Icon name={state === "running" ? "loading" : "watch"} spin={state === "running"} /> {name}
+      </p>
+      <p class="learning-why" dir="auto">
+        {scheduleText}
+      </p>
+      <p class="learning-facts">{facts.join(" · ")}</p>
+      {last !== undefined && <RunLine run={last} />}
+      <JobActions job={job} />
+    </li>
+  );
+}
+
+/** A run with its result; a late one with both times. */
+function RunLine({ run: { state, planned, started, late, summary, sessionId, denied } }: { readonly run: CronRun }) {
+  const { post } = useLearning();
+  const time = late
+    ? t("late: planned {0}, ran {1}", momentText(planned), momentText(started))
+    : t("ran {0}", momentText(started));
+  return (
+    <p class={`learning-run learning-run-${state}`} dir="auto">
+      <Icon name={ICONS[state]} spin={state === "running"} /> <span class={late ? "learning-late" : ""}>{time}</span>
+      {summary !== "" && `: ${summary}`}
+      {denied.length > 0 && ` ${t("Not allowed, and not run: {0}", denied.join(", "))}`}{" "}
+      {sessionId !== undefined && (
+        <button type="button" class="text-button" onClick={() => post({ type: "open-session", sessionId })}>
+          {t("Open Session")}
+        </button>
+      )}
+    </p>
+  );
+}
+
+function Runs({ runs }: { readonly runs: readonly CronRun[] }) {
+  return (
+    <details class="learning-table">
+      <summary>{t("Last runs of all jobs")}</summary>
+      <ul class="learning-list">
+        {runs.map((run) => (
+          <li key={`${run.job} ${run.started}`} dir="auto">
+            {run.name}
+            <RunLine run={run} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const LABELS: Readonly<Record<JobAction, string>> = {
+  pause: t("Pause"),
+  resume: t("Resume"),
+  run: t("Run Now"),
+  remove: t("Remove"),
+};
+
+const ACTIONS: Readonly<Record<CronJob["state"], readonly JobAction[]>> = {
+  active: ["run", "pause", "remove"],
+  paused: ["run", "resume", "remove"],
+  running: [],
+  ended: ["run", "remove"],
+};
+
+function JobActions({ job: { id, name, state, builtIn } }: JobProps) {
+  const panel = useLearning();
+  const { question, isAsking, ask } = useQuestion();
+  const isRunning = panel.running.value.has(id);
+  const act = (action: JobAction): void => panel.act(id, { type: "job", id, action });
+  const actions = ACTIONS[state].filter((action) => action !== "remove" || !builtIn);
+  return (
+    <div ref={question}>
+      {isAsking ? (
+        <Confirm question={t("Remove the job?")} yes={t("Remove")} act={() => act("remove")} ask={ask} />
+      ) : (
+        <div class="learning-actions">
+          {actions.map((action) => (
+            <button
+              key={action}
+              type="button"
+              class="text-button"
+              aria-label={`${LABELS[action]}: ${name}`}
+              aria-disabled={isRunning}
+              data-asks={action === "remove" || undefined}
+              onClick={() => (action === "remove" ? ask(true) : act(action))}
+            >
+              {LABELS[action]}
+            </button>
+          ))}
+          {isRunning && <Icon name="loading" spin />}
+        </div>
+      )}
+    </div>
+  );
+}

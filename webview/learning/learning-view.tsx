@@ -1,0 +1,207 @@
+/** Frame of the learning page: heading, state, tabs, and the section shown. */
+import { useRef } from "preact/hooks";
+import type { LearningData, LearningSection } from "../../agent-core/protocol/learning-page.ts";
+import { formatNumber, t } from "../texts.ts";
+import { Icon } from "../views/icon.tsx";
+import { usdText } from "./figures.ts";
+import { JobsSection } from "./jobs-section.tsx";
+import { SECTION_TITLES, useLearning } from "./learning-panel.ts";
+import { LearntSection, SkillsSection } from "./learnt-section.tsx";
+import { ReportSection } from "./report-section.tsx";
+import { SettingsSection } from "./settings-section.tsx";
+
+export function LearningView() {
+  const panel = useLearning();
+  const data = panel.data.value;
+  const failure = panel.failure.value;
+  return (
+    <main class="learning">
+      <header class="learning-head">
+        <h1>{t("Learning")}</h1>
+        {data !== undefined && <LearnNow data={data} />}
+        {data !== undefined && <StateLine data={data} />}
+      </header>
+      {failure !== undefined && <Failure message={failure} />}
+      {data === undefined && failure === undefined && (
+        <p class="learning-empty" role="status">
+          <Icon name="loading" spin /> {t("Loading…")}
+        </p>
+      )}
+      {data !== undefined && <Obstacle data={data} />}
+      <OutcomeLine />
+      {data !== undefined && <Sections data={data} />}
+    </main>
+  );
+}
+
+type DataProps = { readonly data: LearningData };
+
+function LearnNow({ data: { state } }: DataProps) {
+  const panel = useLearning();
+  const isRunning = panel.running.value.has("learn") || state.loops.some((loop) => loop.isRunning);
+  const isOff = !state.switches.enabled;
+  return (
+    <button
+      type="button"
+      class="button button-primary"
+      disabled={isOff}
+      aria-disabled={isRunning}
+      title={isOff ? t("Learning is off") : t("Does everything that is due at once")}
+      onClick={() => isRunning || panel.act("learn", { type: "learn" })}
+    >
+      {isRunning && <Icon name="loading" spin />} {isRunning ? t("Learning…") : t("Learn Now")}
+    </button>
+  );
+}
+
+function StateLine({ data: { state } }: DataProps) {
+  const { switches, budget } = state;
+  const parts = [
+    switches.enabled ? t("On") : t("Off"),
+    ...(switches.enabled && !switches.use ? [t("not used for answers")] : []),
+    t("today {0} of {1} tokens", formatNumber(budget.tokens), formatNumber(budget.maxTokens)),
+    t("{0} of {1}", usdText(budget.usd), usdText(budget.maxUsd)),
+  ];
+  return <p class="learning-note">{parts.join(" · ")}</p>;
+}
+
+function Failure({ message }: { readonly message: string }) {
+  const panel = useLearning();
+  return (
+    <div class="learning-banner learning-error" role="alert">
+      <Icon name="error" />
+      <p dir="auto">{t("The agent did not answer: {0}", message)}</p>
+      <button type="button" class="button button-small button-secondary" onClick={() => panel.retry()}>
+        {t("Try Again")}
+      </button>
+    </div>
+  );
+}
+
+/** Reason why nothing is learnt at the moment, with the step that helps. */
+function Obstacle({ data: { state } }: DataProps) {
+  const panel = useLearning();
+  if (!state.switches.enabled) {
+    return (
+      <div class="learning-banner">
+        <Icon name="circle-slash" />
+        <p>{t("Learning is off: nothing is learnt. What was learnt before stays.")}</p>
+        <button
+          type="button"
+          class="button button-small button-secondary"
+          onClick={() => panel.act("enabled", { type: "switch", name: "enabled", on: true })}
+        >
+          {t("Switch On")}
+        </button>
+      </div>
+    );
+  }
+  if (state.obstacle === undefined) return null;
+  if (state.obstacle === "budget") {
+    return (
+      <div class="learning-banner">
+        <Icon name="info" />
+        <p>{t("Today's budget is spent. Hermes learns again tomorrow, or with a larger budget in config.yaml.")}</p>
+        <button
+          type="button"
+          class="button button-small button-secondary"
+          onClick={() => panel.post({ type: "open-place", place: "config" })}
+        >
+          {t("Open config.yaml")}
+        </button>
+      </div>
+    );
+  }
+  return (
+    <div class="learning-banner">
+      <Icon name="info" />
+      <p>
+        {t("Nothing is learnt at the moment: learning needs a language model, and the built-in offline model is none.")}
+      </p>
+      <button
+        type="button"
+        class="button button-small button-secondary"
+        onClick={() => panel.post({ type: "set-up-model" })}
+      >
+        {t("Set Up a Model")}
+      </button>
+    </div>
+  );
+}
+
+function OutcomeLine() {
+  const outcome = useLearning().outcome.value;
+  return (
+    <p class={outcome?.isError ? "learning-outcome learning-error" : "learning-outcome"} role="status" dir="auto">
+      {outcome?.text}
+    </p>
+  );
+}
+
+const ORDER: readonly LearningSection[] = ["report", "learnt", "skills", "jobs", "settings"];
+
+function Sections({ data }: DataProps) {
+  const panel = useLearning();
+  const tabs = useRef<HTMLDivElement>(null);
+  const shown = panel.section.value;
+  const { items } = data.state;
+  const skills = items.filter(({ kind }) => kind === "skill");
+  const others = items.filter(({ kind }) => kind !== "skill");
+  const counts: Partial<Record<LearningSection, number>> = {
+    learnt: others.length,
+    skills: skills.length,
+    jobs: data.cron?.jobs.length ?? 0,
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = nextTab(shown, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    panel.show(next);
+    tabs.current?.querySelector<HTMLElement>(`#learning-tab-${next}`)?.focus();
+  };
+  return (
+    <>
+      <div class="learning-tabs" role="tablist" aria-label={t("Sections")} ref={tabs} onKeyDown={onKeyDown}>
+        {ORDER.map((section) => (
+          <button
+            key={section}
+            id={`learning-tab-${section}`}
+            type="button"
+            role="tab"
+            aria-selected={section === shown}
+            aria-controls="learning-section"
+            tabIndex={section === shown ? 0 : -1}
+            onClick={() => panel.show(section)}
+          >
+            {SECTION_TITLES[section]}
+            {(counts[section] ?? 0) > 0 && <span class="learning-count"> {formatNumber(counts[section] ?? 0)}</span>}
+          </button>
+        ))}
+      </div>
+      <div class="learning-section" id="learning-section" role="tabpanel" aria-labelledby={`learning-tab-${shown}`}>
+        {shown === "report" && <ReportSection reports={data.reports} />}
+        {shown === "learnt" && <LearntSection items={others} />}
+        {shown === "skills" && <SkillsSection items={skills} />}
+        {shown === "jobs" && <JobsSection cron={data.cron} />}
+        {shown === "settings" && <SettingsSection state={data.state} />}
+      </div>
+    </>
+  );
+}
+
+/** Section that a key of the tab list leads to. */
+function nextTab(shown: LearningSection, key: string): LearningSection | undefined {
+  const index = ORDER.indexOf(shown);
+  switch (key) {
+    case "ArrowRight":
+      return ORDER[(index + 1) % ORDER.length];
+    case "ArrowLeft":
+      return ORDER.at(index - 1);
+    case "Home":
+      return ORDER[0];
+    case "End":
+      return ORDER.at(-1);
+    default:
+      return undefined;
+  }
+}
