@@ -60,7 +60,7 @@ export async function changeRecord(
 const PROVING_SUCCESSES = 2;
 const PROVING_SHARE = 2 / 3;
 /** Uses after which a skill written by a person must succeed half the time. */
-const DOUBTED_USES = 6;
+const DOUBTED_USES = 5;
 
 /** True when the host may add the skill to messages by itself. `byHand`: a person wrote its triggers. */
 export function isProven({ uses, successes, standing }: SkillRecord, byHand: boolean): boolean {

@@ -1,6 +1,7 @@
 /** One cluster becomes a skill, a new version of one, or a rejection with its reason: one model call, then checks in code. */
+import { join } from "node:path";
 import { messageOf } from "../../platform/errors.ts";
-import { nameProblem, parseSkill, type SkillTriggers } from "../../skills/skill.ts";
+import { nameProblem, parseSkill, SKILL_FILE, type SkillTriggers } from "../../skills/skill.ts";
 import type { Skill } from "../../skills/skill-places.ts";
 import type { Episode } from "../episodes.ts";
 import type { LearningChange } from "../ledger.ts";
@@ -9,7 +10,7 @@ import { type Cluster, contentWords } from "./clusters.ts";
 import { type Evidence, evidenceOf, textProblem } from "./gate.ts";
 import type { LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import { contrast, type Delta, type Proposal, proposalMessages, readProposal } from "./proposal.ts";
-import { ledgerRecord, nextVersion, takenBack, withSkill, written } from "./skill-changes.ts";
+import { ledgerRecord, nextVersion, retired, withSkill, written } from "./skill-changes.ts";
 import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
 import { meanOf, outcomeOf } from "./trial.ts";
 import { findTriggers, routes } from "./triggers.ts";
@@ -39,27 +40,40 @@ type Kit = Pick<LoopPorts, "model" | "clock"> & { readonly skills: LearntSkills 
 
 /** Rejects with the signal's reason, and when the model fails. */
 export async function distill(input: Case, kit: Kit, signal: AbortSignal): Promise<Distilled> {
-  const { cluster, state } = input;
+  const { cluster, state, others } = input;
   const existing = skillOf(cluster, state);
+  const covering = existing === undefined ? coveringSkill(input) : undefined;
   const evidence = evidenceOf(cluster);
   const refuted = refutedBullets(existing, evidence);
-  if (existing !== undefined && refuted.size === 0 && isGoodEnough(existing, cluster)) return { kind: "kept", state };
-  const messages = cluster.map(({ firstMessage }) => firstMessage);
-  const found = findTriggers(messages, input.others);
-  const triggers = found.ok ? found.triggers : existing?.triggers;
+  if (isGoodEnough({ existing, covering, refuted }, cluster, evidence)) return { kind: "kept", state };
+  const found = findTriggers(
+    cluster.map(({ firstMessage }) => firstMessage),
+    others,
+  );
+  const triggers = found.ok ? found.triggers : (existing ?? covering)?.triggers;
   // A skill that no message would get is not worth a question.
   if (triggers === undefined) return refused(input, [], found.ok ? undefined : found.reason);
-  const shown = existing && { ...existing, refuted };
-  const answer = await kit.model.ask("distillation", proposalMessages(cluster, shown), signal);
+  const shown = existing === undefined ? covering && { ...covering, bullets: [], refuted } : { ...existing, refuted };
+  const answer = await kit.model.ask("distillation", proposalMessages(cluster, evidence.failed, shown), signal);
   if (!answer.ok) throw new Error(answer.problem);
   const proposal = readProposal(answer.text);
   if (proposal === undefined) return refused(input, [], "the model's answer is no JSON object");
-  const { deltas, rejects } = admitted(proposal, cluster, evidence, existing);
-  const stale = [...refuted.keys()].filter((id) => !deltas.some((delta) => delta.op !== "add" && delta.id === id));
-  const all: readonly Delta[] = [...stale.map((id): Delta => ({ op: "remove", id })), ...deltas];
-  if (all.length === 0)
-    return existing && rejects.length === 0 ? { kind: "kept", state } : refused(input, rejects, undefined);
-  return apply({ ...input, existing, evidence, proposal, triggers, deltas: all, rejects }, kit);
+  const { deltas, rejects } = admitted(proposal, { cluster, evidence, existing, refuted });
+  if (deltas.length === 0 && existing !== undefined && rejects.length === 0) return { kind: "kept", state };
+  if (deltas.length === 0) return refused(input, rejects, undefined);
+  const whole = { ...input, existing, evidence, proposal, triggers, deltas, rejects };
+  return covering === undefined ? apply(whole, kit) : proposeTo(covering, whole, kit);
+}
+
+type Subject = {
+  readonly existing: LearntSkill | undefined;
+  readonly covering: Skill | undefined;
+  readonly refuted: ReadonlyMap<string, string>;
+};
+
+function isGoodEnough({ existing, covering, refuted }: Subject, cluster: Cluster, evidence: Evidence): boolean {
+  if (covering !== undefined) return isAsGoodAs(covering, cluster, evidence);
+  return existing !== undefined && refuted.size === 0 && isUnchanged(existing, cluster, evidence);
 }
 
 /** The learnt skill for the cluster's messages. */
@@ -70,6 +84,22 @@ function skillOf(cluster: Cluster, { skills }: LearntState): LearntSkill | undef
     const routed = cluster.filter(({ firstMessage }) => routes(triggers, firstMessage)).length;
     return routed >= cluster.length * MIN_ROUTED;
   });
+}
+
+/** Skill of the user for the cluster's messages. */
+function coveringSkill({ cluster, foreign, state }: Case): Skill | undefined {
+  const demoted = new Set(state.demoted.flatMap(({ name, restoredAt }) => (restoredAt === null ? [name] : [])));
+  return foreign.home.find(({ name, triggers }) => {
+    const routed = cluster.filter(({ firstMessage }) => routes(triggers, firstMessage)).length;
+    return !demoted.has(name) && routed >= cluster.length * MIN_ROUTED;
+  });
+}
+
+/** True without a score of the skill, and when no run was better. */
+function isAsGoodAs({ name, score }: Skill, cluster: Cluster, { failed }: Evidence): boolean {
+  const own = meanOf(cluster.filter((episode) => uses(episode, { name })).map(outcomeOf)) ?? score;
+  const { best } = contrast(cluster, failed);
+  return own === undefined || best === undefined || own >= outcomeOf(best);
 }
 
 /** Reasons against bullets: commands whose last run failed. */
@@ -84,30 +114,31 @@ function refutedBullets(existing: LearntSkill | undefined, { failed }: Evidence)
 }
 
 /** True while the skill's trial runs, without new sessions, and when no run was better than the skill's mean. */
-function isGoodEnough(skill: LearntSkill, cluster: Cluster): boolean {
+function isUnchanged(skill: LearntSkill, cluster: Cluster, { failed }: Evidence): boolean {
   const { state, uses, sessions, score, pinned } = skill;
-  if (pinned || (state === "trial" && uses.length < TRIAL_USES)) return true;
+  if (pinned || state === "proposed" || (state === "trial" && uses.length < TRIAL_USES)) return true;
   const known = new Set(sessions);
   if (cluster.every(({ sessionId }) => known.has(sessionId))) return true;
   const own = meanOf(uses.map((use) => use.score)) ?? score ?? 0;
-  const { best } = contrast(cluster);
+  const { best } = contrast(cluster, failed);
   return best === undefined || own >= outcomeOf(best);
 }
 
-/** Deltas that passed the checks, and a record for each other one. */
+type Checked = Pick<Admitted, "cluster" | "evidence" | "existing"> & Pick<Subject, "refuted">;
+
+/** Deltas that passed the checks, with the removal of refuted statements, and a record for each other one. */
 function admitted(
   proposal: Proposal,
-  cluster: Cluster,
-  evidence: Evidence,
-  existing: LearntSkill | undefined,
+  { cluster, evidence, existing, refuted }: Checked,
 ): { readonly deltas: readonly Delta[]; readonly rejects: readonly LearningChange[] } {
   const rejects: LearningChange[] = [];
-  const deltas = proposal.deltas.filter((delta) => {
+  const passed = proposal.deltas.filter((delta) => {
     const problem = deltaProblem(delta, evidence, existing);
     if (problem !== undefined) rejects.push(rejection(cluster, "text" in delta ? delta.text : delta.id, problem));
     return problem === undefined;
   });
-  return { deltas, rejects };
+  const stale = [...refuted.keys()].filter((id) => !passed.some((delta) => delta.op !== "add" && delta.id === id));
+  return { deltas: [...stale.map((id): Delta => ({ op: "remove", id })), ...passed], rejects };
 }
 
 function deltaProblem(delta: Delta, evidence: Evidence, existing: LearntSkill | undefined): string | undefined {
@@ -152,12 +183,12 @@ async function write(input: Admitted, { skills, clock }: Kit): Promise<Distilled
   const cause = { actor: "loop", op: existing === undefined ? "add" : "change", reason: reasonOf(cluster) } as const;
   if (existing !== undefined && bullets.length === 0) {
     const gone = { ...cause, reason: "None of its statements holds any more." };
-    return { kind: "learnt", ...takenBack(skills, state, { skill: existing, cause: gone, at }) };
+    return { kind: "learnt", ...retired(skills, state, { skill: existing, cause: gone, at }) };
   }
   const content = { ...contentOf(input), bullets, changedAt: at };
   const skill: LearntSkill =
     existing === undefined
-      ? { ...newSkill(input, at), ...content, version: 1, nextBullet: next }
+      ? { ...newSkill(input, at), ...content, nextBullet: next }
       : { ...nextVersion(existing, content), ...evidenceFields(input, existing), nextBullet: next };
   const text = skillText(skill);
   const problem = sizeProblem(text) ?? (await formatProblem(text, skill.name));
@@ -190,6 +221,22 @@ function propose({ state, deltas, rejects, cluster }: Admitted, existing: Learnt
   };
 }
 
+/** A skill that the user wrote: its change waits for consent. */
+function proposeTo({ name, folder, description }: Skill, input: Admitted, { clock }: Kit): Distilled {
+  const at = clock.now();
+  const deltas = input.deltas.filter(({ op }) => op === "add");
+  if (deltas.length === 0) return refused(input, input.rejects, undefined);
+  const skill: LearntSkill = {
+    ...{ ...newSkill(input, at), ...contentOf(input), id: `s-${name}`, name, description },
+    ...{ state: "proposed", version: 0, bullets: [], nextBullet: 1, changedAt: at },
+    proposal: { path: join(folder, SKILL_FILE), deltas, bullets: [] },
+  };
+  return {
+    ...{ kind: "learnt", state: withSkill(input.state, skill), ledger: input.rejects, id: skill.id },
+    notice: `A change of your skill "${name}" waits for you`,
+  };
+}
+
 function contentOf({ proposal, cluster, evidence, triggers }: Admitted) {
   const written = proposal.description;
   const isGood = written.length <= 500 && textProblem(written, evidence) === undefined;
@@ -205,9 +252,10 @@ function contentOf({ proposal, cluster, evidence, triggers }: Admitted) {
 
 function newSkill(input: Admitted, at: number) {
   const name = freeName(input);
+  const before = input.state.skills.find((skill) => skill.name === name);
   return {
     ...{ id: `s-${name}`, name, project: input.cluster[0]?.cwd ?? "", state: "trial" as const, createdAt: at },
-    ...{ uses: [], pinned: false, earlier: [], hashes: [] },
+    ...{ uses: [], pinned: false, earlier: [], hashes: before?.hashes ?? [], version: (before?.version ?? 0) + 1 },
     ...evidenceFields(input, undefined),
   };
 }
@@ -222,7 +270,7 @@ function seenFields(cluster: Cluster, existing: LearntSkill | undefined) {
   return { sessions: [...new Set([...(existing?.sessions ?? []), ...cluster.map(({ sessionId }) => sessionId)])] };
 }
 
-function uses({ skills }: Episode, { name }: LearntSkill): boolean {
+function uses({ skills }: Episode, { name }: Pick<LearntSkill, "name">): boolean {
   return skills.some((use) => use.startsWith(`${name}@`));
 }
 
@@ -237,7 +285,8 @@ function reasonOf(cluster: Cluster): string {
 function freeName({ proposal, cluster, state, foreign }: Admitted): string {
   const proposed = proposal.name.toLowerCase();
   const base = nameProblem(proposed) === undefined && proposed.length <= 48 ? proposed : nameFrom(cluster);
-  const used = (name: string): boolean => foreign.names.has(name) || state.skills.some((skill) => skill.name === name);
+  const used = (name: string): boolean =>
+    foreign.names.has(name) || state.skills.some((skill) => skill.name === name && skill.state !== "retired");
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}-${number}`;
     if (!used(name)) return name;

@@ -44,7 +44,7 @@ function skillItem(skill: LearntSkill, skills: LearntSkills, records: SkillRecor
     seen: sessions.length,
     used: recordOf(records, name).uses,
     state: proposal === undefined ? state : "proposed",
-    ...(isRetired ? {} : { path: skills.fileOf(name) }),
+    ...(isRetired ? {} : { path: proposal?.path ?? skills.fileOf(name) }),
     version: String(version),
     score: meanOf(uses.map(({ score }) => score)),
     uses: uses.length,
@@ -109,7 +109,11 @@ async function undo(where: Surroundings, skill: LearntSkill): Promise<Done> {
   const { proposal, ...rest } = skill;
   const cause = { actor: "user", op: "undo", reason: "The user took it back." } as const;
   if (proposal !== undefined) {
-    return { state: withSkill(state, rest), message: `The change of "${skill.name}" is dropped.` };
+    const isUsers = skill.state === "proposed";
+    return {
+      state: isUsers ? withoutSkill(state, skill) : withSkill(state, rest),
+      message: `The change of "${skill.name}" is dropped.`,
+    };
   }
   if (skill.state === "retired") {
     const back: LearntSkill = { ...skill, state: "active", changedAt: at, uses: [], reason: cause.reason };
@@ -138,7 +142,8 @@ async function accept({ state }: Surroundings, skill: LearntSkill): Promise<Done
   if (!parsed.ok) return { state, message: `The changed skill would not load: ${parsed.reason}.`, isRefused: true };
   const cause = { actor: "user", op: "change", reason: "The user accepted the change." } as const;
   return {
-    state: withSkill(state, rest),
+    // A skill of the user is none of the loop's.
+    state: skill.state === "proposed" ? withoutSkill(state, skill) : withSkill(state, rest),
     files: [{ op: "write", path: proposal.path, text }],
     ledger: [ledgerRecord(skill, rest, cause)],
     message: `"${skill.name}" is changed.`,

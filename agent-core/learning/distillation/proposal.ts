@@ -81,8 +81,13 @@ export type ExistingSkill = {
   readonly refuted: ReadonlyMap<string, string>;
 };
 
-export function proposalMessages(cluster: Cluster, existing: ExistingSkill | undefined): readonly Message[] {
-  const { best, worst } = contrast(cluster);
+/** `failed`: commands whose last run failed. */
+export function proposalMessages(
+  cluster: Cluster,
+  failed: ReadonlySet<string>,
+  existing: ExistingSkill | undefined,
+): readonly Message[] {
+  const { best, worst } = contrast(cluster, failed);
   const sections = [
     section(
       "Requests of the user, one a session",
@@ -108,18 +113,21 @@ export function proposalMessages(cluster: Cluster, existing: ExistingSkill | und
   ];
 }
 
-/** Best and worst run: by its score, then by its tool calls. Of equal ones the newest is the best. */
-export function contrast(cluster: Cluster): {
-  readonly best: Episode | undefined;
-  readonly worst: Episode | undefined;
-} {
+/**
+ * Best and worst run: by its score, then by its tool calls. Of equal ones the newest is the best. A run with a command that
+ * fails by now is no example.
+ */
+export function contrast(
+  cluster: Cluster,
+  failed: ReadonlySet<string>,
+): { readonly best: Episode | undefined; readonly worst: Episode | undefined } {
   const ranked = cluster.toSorted(
     (one, other) =>
       outcomeOf(other) - outcomeOf(one) || one.tools.length - other.tools.length || other.endedAt - one.endedAt,
   );
-  const [best] = ranked;
+  const best = ranked.find(({ commands }) => !commands.some(({ command, exit }) => exit === 0 && failed.has(command)));
   const worst = ranked.at(-1);
-  return { best, worst: worst === best ? undefined : worst };
+  return { best: best ?? ranked[0], worst: worst === best ? undefined : worst };
 }
 
 function section(title: string, items: readonly string[], limit = MAX_LISTED): string {

@@ -4,9 +4,11 @@ import type { LearningChange } from "../ledger.ts";
 import { type Cluster, likenessOfPair, MIN_CLUSTER, MIN_LIKENESS } from "./clusters.ts";
 import type { Demotion, FileChange, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import type { Bullet } from "./proposal.ts";
-import { ledgerRecord, nextVersion, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
+import { ledgerRecord, nextVersion, retired, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
 import { judge, meanOf, outcomeOf, type ScoredUse, wilson } from "./trial.ts";
 
+/** Harmful uses before a statement goes: one failure may have another cause. */
+const MIN_HARM = 2;
 /** Uses that count for a judgement: the last ones. */
 const JUDGED_USES = 5;
 const MAX_USES = 50;
@@ -55,10 +57,8 @@ export function consequenceOf(skill: LearntSkill): Consequence | undefined {
       ? judge(last, baseline) === "worse"
       : last.length >= MIN_CLUSTER && wilson(mean, last.length).high < baseline;
   if (isWorse) return { kind: "take-back", reason: comparison(last, baseline) };
-  const kept = bullets.filter(({ helpful, harmful }) => harmful <= helpful);
+  const kept = bullets.filter(({ helpful, harmful }) => harmful < MIN_HARM || harmful <= helpful);
   if (kept.length < bullets.length) {
-    if (kept.length === 0)
-      return { kind: "take-back", reason: "Each of its statements harmed more often than it helped." };
     const gone = bullets.filter((bullet) => !kept.includes(bullet)).map(({ text }) => text);
     return { kind: "drop-bullets", bullets: kept, reason: `It harmed more often than it helped: ${gone.join(" ")}` };
   }
@@ -167,6 +167,8 @@ function carriedOut(
     }
     case "drop-bullets": {
       const { bullets, reason } = consequence;
+      if (bullets.length === 0)
+        return retired(skills, state, { skill, cause: { actor: "loop", op: "remove", reason }, at });
       const next = nextVersion(skill, { ...skill, bullets, changedAt: at });
       const { skill: stored, files } = written(skills, next, skill);
       const record = ledgerRecord(skill, stored, { actor: "loop", op: "change", reason });

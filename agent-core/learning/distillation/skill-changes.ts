@@ -71,7 +71,21 @@ export function nextVersion(skill: LearntSkill, content: Omit<SkillContent, "ver
   return { ...skill, ...content, version: version + 1, earlier, state: "trial", uses: [] };
 }
 
-/** The version before returns; the first version is retired: its folder moves to the archive. */
+/** The skill is used no more: its folder moves to the archive. */
+export function retired(
+  skills: LearntSkills,
+  state: LearntState,
+  { skill, cause, at }: { readonly skill: LearntSkill; readonly cause: Cause; readonly at: number },
+): LearntChange {
+  const gone: LearntSkill = { ...skill, state: "retired", reason: cause.reason, changedAt: at };
+  return {
+    state: withSkill(state, gone),
+    files: [skills.archived(skill.name)],
+    ledger: [ledgerRecord(skill, undefined, cause)],
+  };
+}
+
+/** The version before returns; the first version is retired, and its sessions teach no new skill. */
 export function takenBack(
   skills: LearntSkills,
   state: LearntState,
@@ -80,13 +94,8 @@ export function takenBack(
   const { skill, cause, at } = change;
   const previous = skill.earlier.at(-1);
   if (previous === undefined) {
-    const retired: LearntSkill = { ...skill, state: "retired", reason: cause.reason, changedAt: at };
-    const { spent } = withoutSkill(state, skill);
-    return {
-      state: { ...withSkill(state, retired), spent },
-      files: [skills.archived(skill.name)],
-      ledger: [ledgerRecord(skill, undefined, cause)],
-    };
+    const change = retired(skills, state, { skill, cause, at });
+    return { ...change, state: { ...change.state, spent: withoutSkill(state, skill).spent } };
   }
   const earlier = skill.earlier.slice(0, -1);
   const back: LearntSkill = {

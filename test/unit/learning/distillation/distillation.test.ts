@@ -2,13 +2,43 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { distillation } from "../../../../agent-core/learning/distillation/distillation.ts";
 import type { Episode } from "../../../../agent-core/learning/episodes.ts";
 import type { Loop } from "../../../../agent-core/learning/loop.ts";
 import { parseSkill } from "../../../../agent-core/skills/skill.ts";
 import { sweep } from "../../../support/scale.ts";
-import { type Bench, bench, DAY_MS, FAMILIES, faithful, run, START, single, store } from "./repeated-tasks.ts";
+import {
+  type Bench,
+  bench,
+  DAY_MS,
+  type Distiller,
+  FAMILIES,
+  faithful,
+  familyAt,
+  filesOf,
+  invented,
+  passedIn,
+  run,
+  START,
+  seeded,
+  single,
+  store,
+} from "./repeated-tasks.ts";
+
+/** Number of the write before which the process is killed; 0: none. */
+const kill = vi.hoisted(() => ({ before: 0 }));
+vi.mock("../../../../agent-core/config/home-file.ts", async (original) => {
+  const real = await original<typeof import("../../../../agent-core/config/home-file.ts")>();
+  const mortal =
+    <Write extends (path: string, value: never) => Promise<void>>(write: Write) =>
+    (path: string, value: never): Promise<void> => {
+      if (path.includes("episodes") || kill.before === 0) return write(path, value);
+      kill.before -= 1;
+      return kill.before === 0 ? Promise.reject(new Error("killed")) : write(path, value);
+    };
+  return { ...real, replaceFile: mortal(real.replaceFile), writeJsonFile: mortal(real.writeJsonFile) };
+});
 
 let home: string;
 beforeEach(() => {
@@ -53,3 +83,86 @@ test("planted families among mixed tasks become exactly one skill each", async (
     facts: { version: "1", project: "/work/shop", author: "hermes-agent", score: 1 },
   });
 });
+
+test("two sessions of a kind make no skill, and the result says so", async () => {
+  const family = familyAt(0);
+  await store(home, [run(family, 0, START - DAY_MS), run(family, 1, START - 2 * DAY_MS)]);
+  const { ports, prompts } = bench(home, faithful);
+  const loop = await runLoop(ports);
+  expect(learnt()).toEqual([]);
+  expect(prompts).toEqual([]);
+  expect(await loop.lastRun()).toEqual({ at: START, result: "0 repeated tasks in 2 sessions." });
+});
+
+test("sessions of delegated tasks, of other projects and of the week before do not count", async () => {
+  const family = familyAt(0);
+  await store(home, [
+    run(family, 0, START - DAY_MS),
+    run(family, 1, START - 2 * DAY_MS, { origin: "delegation" }),
+    run(family, 2, START - 2 * DAY_MS, { cwd: "/work/other" }),
+    run(family, 2, START - 8 * DAY_MS),
+  ]);
+  await runLoop(bench(home, faithful).ports);
+  expect(learnt()).toEqual([]);
+});
+
+test("a second run on the same day asks nothing and changes nothing", async () => {
+  await store(home, mixed(30));
+  const first = bench(home, faithful);
+  await runLoop(first.ports);
+  const before = filesOf(home);
+  const second = bench(home, faithful);
+  await runLoop(second.ports);
+  expect(second.prompts).toEqual([]);
+  expect(filesOf(home)).toEqual(before);
+});
+
+test("a process that is killed at any write leaves the same store after its next run", async () => {
+  const family = familyAt(0);
+  const episodes = [0, 1, 2].map((index) => run(family, index, START - (index + 1) * DAY_MS));
+  await store(home, episodes);
+  await runLoop(bench(home, faithful).ports);
+  const wanted = filesOf(home);
+  for (let at = 1; ; at += 1) {
+    home = mkdtempSync(join(tmpdir(), "hermes-distillation-"));
+    await store(home, episodes);
+    kill.before = at;
+    const isKilled = await runLoop(bench(home, faithful).ports).then(
+      () => false,
+      () => true,
+    );
+    kill.before = 0;
+    await runLoop(bench(home, faithful).ports);
+    expect(filesOf(home), `killed before write ${at}`).toEqual(wanted);
+    if (!isKilled) break;
+  }
+});
+
+test.each([0, 0.1, 0.3, 0.6])(
+  "a model that invents commands and flags with probability %f gets none into a skill",
+  async (share) => {
+    const chance = seeded(7);
+    const real = new Set(FAMILIES.flatMap(({ commands }) => commands));
+    await store(home, mixed(30));
+    for (let day = 0; day < sweep(8, 1); day += 1) {
+      const noisy: Distiller = (prompt) => {
+        const steps = passedIn(prompt).map((command) => (chance() < share ? invented(command, chance) : command));
+        const deltas = steps
+          .slice(0, 3)
+          .map((step) => ({ op: "add", text: chance() < 0.5 ? `Run \`${step}\`.` : `Run ${step} first.` }));
+        return JSON.stringify({ name: "task", description: "A repeated task.", applicable_when: [], deltas });
+      };
+      const made = bench(home, noisy);
+      await made.clock.advance(day * 60_000);
+      await runLoop(made.ports);
+      for (const name of learnt()) {
+        const commands = [...skillFile(name).matchAll(/^- Run (?:`(.+)`\.|(.+) first\.)$/gm)].map(
+          ([, quoted, plain]) => quoted ?? plain,
+        );
+        expect(commands.filter((command) => !real.has(command ?? ""))).toEqual([]);
+      }
+      home = mkdtempSync(join(tmpdir(), "hermes-distillation-"));
+      await store(home, mixed(30));
+    }
+  },
+);

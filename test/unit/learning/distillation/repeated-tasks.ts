@@ -1,4 +1,6 @@
 // Episodes of families of tasks, single tasks, and a scripted model that distils them.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { type Episode, writeEpisode } from "../../../../agent-core/learning/episodes.ts";
 import { LearningLedger } from "../../../../agent-core/learning/ledger.ts";
 import type { LoopPorts } from "../../../../agent-core/learning/loop.ts";
@@ -49,6 +51,12 @@ export const FAMILIES: readonly Family[] = [
     path: "db/schema.sql",
   },
 ];
+
+export function familyAt(index: number): Family {
+  const family = FAMILIES[index];
+  if (family === undefined) throw new Error(`There is no family ${index}.`);
+  return family;
+}
 
 let number = 0;
 
@@ -156,3 +164,36 @@ export const faithful: Distiller = (prompt) => {
     deltas: [{ op: "add", text: `Run in this order: ${steps.join(", then ")}.` }],
   });
 };
+
+/** Contents of the learnt files by path; ids and times of the ledger are left out. */
+export function filesOf(home: string): Readonly<Record<string, string>> {
+  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const texts = files.map((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const text = readFileSync(path, "utf8").replaceAll(/"id":"[0-9a-f]{12}",/g, "");
+    return [relative(home, path), text] as const;
+  });
+  return Object.fromEntries(texts.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Seeded numbers in [0, 1). */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** A command that never ran: another flag, subcommand, program or path. */
+export function invented(command: string, chance: () => number): string {
+  const [program = ""] = command.split(" ");
+  const forms = [
+    `${command} --force`,
+    `${program} frobnicate`,
+    `zq9-${program}`,
+    `${command} src/nowhere.ts`,
+    "sudo reboot",
+  ];
+  return forms[Math.floor(chance() * forms.length)] ?? "";
+}

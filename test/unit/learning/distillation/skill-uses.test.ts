@@ -1,0 +1,200 @@
+// Uses of skills, and what follows from them: trial, demotion, and the rights of the user.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { distillation } from "../../../../agent-core/learning/distillation/distillation.ts";
+import type { Loop } from "../../../../agent-core/learning/loop.ts";
+import type { LearntItem } from "../../../../agent-core/protocol/learning.ts";
+import { SkillLibrary } from "../../../../agent-core/skills/skill-library.ts";
+import {
+  type Bench,
+  bench,
+  DAY_MS,
+  episode,
+  faithful,
+  familyAt,
+  PROJECT,
+  run,
+  START,
+  store,
+} from "./repeated-tasks.ts";
+
+const family = familyAt(0);
+const NAME = "publish-glauno-build";
+const signal = new AbortController().signal;
+
+let home: string;
+let made: Bench;
+let loop: Loop;
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "hermes-distillation-"));
+  made = bench(home, faithful);
+  loop = await distillation(made.ports);
+});
+
+async function work(): Promise<void> {
+  while (await loop.work.doNext(signal));
+}
+
+/** The skill, learnt from three sessions with these scores. */
+async function learn(...scores: readonly number[]): Promise<void> {
+  await store(
+    home,
+    scores.map((score, at) => run(family, at, START - (at + 1) * DAY_MS, { score })),
+  );
+  await work();
+}
+
+/** Sessions in which the skill was used, one an hour. */
+async function use(name: string, scores: readonly (number | null)[]): Promise<void> {
+  for (const [at, score] of scores.entries()) {
+    await made.clock.advance(3_600_000);
+    await store(home, [run(family, at, made.clock.now(), { score, skills: [name] })]);
+    await work();
+  }
+}
+
+const item = async (): Promise<LearntItem | undefined> => (await loop.store.items())[0];
+const file = (): string => join(home, "skills", "learnt", NAME, "SKILL.md");
+
+/** Names of the skills that the host may add to messages. */
+async function routed(useLearnt = true): Promise<readonly string[]> {
+  const library = new SkillLibrary({
+    ...{ homeSkills: join(home, "skills"), roots: [PROJECT], trusted: () => true, externalFolders: [], disabled: [] },
+    ...{ pluginFolders: () => [], tools: () => ({ toolsets: [], tools: [] }), environment: {}, now: () => 0 },
+    ...{ onUse: () => undefined, onDefect: (message) => expect.fail(message), useLearnt },
+  });
+  const { skills, failures } = await library.load();
+  expect(failures).toEqual([]);
+  return skills.filter((skill) => skill.source === "home" && skill.isProven).map(({ name }) => name);
+}
+
+test("a skill on trial is used at once, and is active after three good uses", async () => {
+  await learn(1, 0, 0);
+  expect(await routed()).toEqual([NAME]);
+  expect(await routed(false)).toEqual([]);
+  await use(`${NAME}@1`, [1, null]);
+  expect(await item()).toMatchObject({ state: "trial", uses: 2, score: 1 });
+  await use(`${NAME}@1`, [1]);
+  expect(await item()).toMatchObject({ state: "active", uses: 3 });
+  expect((await made.ledger.read()).at(-1)?.reason).toBe(
+    "Active. Its last 3 uses scored 1.00; sessions of its kind without it scored 0.33.",
+  );
+});
+
+test("a skill with which sessions end worse is retired, and its sessions teach no new one", async () => {
+  await learn(1, 1, 1);
+  await use(`${NAME}@1`, [0, 0, 0]);
+  expect(await item()).toMatchObject({ state: "retired", actions: ["undo", "forget"] });
+  expect(made.notices.at(-1)).toBe(
+    `Taken back: "${NAME}". Its last 3 uses scored 0.00; sessions of its kind without it scored 1.00.`,
+  );
+  expect(await routed()).toEqual([]);
+  expect(readdirSync(join(home, "skills", ".archive"))).toEqual([expect.stringMatching(/^publish-glauno-build-\d+$/)]);
+  await made.clock.advance(DAY_MS);
+  await work();
+  expect(existsSync(file())).toBe(false);
+  expect(await loop.store.act(`s-${NAME}`, "undo")).toEqual({ ok: true, message: `"${NAME}" is used again.` });
+  expect(await routed()).toEqual([NAME]);
+});
+
+test("steps that stopped working give way to those of a later session, within a day", async () => {
+  await learn(1, 1, 0);
+  const moved = ["bin/nu1-pack --lane 9", "bin/mul-sign", "bin/zq7-push --all"];
+  const failed = { command: family.commands[0] ?? "", exit: 1 };
+  const passed = moved.map((command) => ({ command, exit: 0 }));
+  await made.clock.advance(DAY_MS);
+  await store(home, [
+    run(family, 1, made.clock.now(), { score: 0, skills: [`${NAME}@1`], commands: [failed, ...passed] }),
+  ]);
+  await work();
+  expect(readFileSync(file(), "utf8")).toContain("`bin/nu1-pack --lane 9`, then `bin/mul-sign`");
+  expect(readFileSync(file(), "utf8")).not.toContain("zq7-pack");
+  expect(made.notices.at(-1)).toMatch(/^Learnt: "publish-glauno-build" v2 from 4 sessions$/);
+  expect(existsSync(join(dirname(file()), ".versions", "1.md"))).toBe(true);
+  expect(await loop.store.act(`s-${NAME}`, "undo")).toEqual({ ok: true, message: `"${NAME}" is version 1 again.` });
+  expect(readFileSync(file(), "utf8")).toContain("zq7-pack");
+});
+
+test("a bad skill of another author is no longer routed within five uses, and the user can restore it", async () => {
+  const path = join(home, "skills", "glauno-publishing", "SKILL.md");
+  mkdirSync(dirname(path), { recursive: true });
+  const text = "---\nname: glauno-publishing\ndescription: Publish.\n---\nRun `make wrong`.\n";
+  writeFileSync(path, text);
+  expect(await routed()).toEqual(["glauno-publishing"]);
+  await store(
+    home,
+    [0, 1, 2, 3].map((at) => run(family, at, START - (at + 9) * DAY_MS)),
+  );
+  await use("glauno-publishing@", [0, 0, 1, 0, 0]);
+  expect(await routed()).toEqual([]);
+  expect(await item()).toMatchObject({ id: "s-glauno-publishing", state: "retired", actions: ["undo"] });
+  expect(readFileSync(path, "utf8")).toBe(text);
+  await loop.store.act("s-glauno-publishing", "undo");
+  expect(await routed()).toEqual(["glauno-publishing"]);
+  await work();
+  expect(await routed()).toEqual(["glauno-publishing"]);
+});
+
+test("a file that the user edited changes only when the user accepts it", async () => {
+  await learn(1, 0, 0);
+  const edited = readFileSync(file(), "utf8").replace("- Run", "My own words.\n\n- Run");
+  writeFileSync(file(), edited);
+  await use(`${NAME}@1`, [0, 0, 0.5]);
+  await made.clock.advance(DAY_MS);
+  const more = { command: "bin/tag-it", exit: 0 };
+  const commands = [...family.commands.map((command) => ({ command, exit: 0 })), more];
+  await store(home, [run(family, 1, made.clock.now(), { commands })]);
+  await work();
+  expect(readFileSync(file(), "utf8")).toBe(edited);
+  expect(await item()).toMatchObject({ state: "proposed", actions: ["accept", "undo", "pin", "forget"] });
+  expect(await loop.store.act(`s-${NAME}`, "accept")).toEqual({ ok: true, message: `"${NAME}" is changed.` });
+  const accepted = readFileSync(file(), "utf8");
+  expect(accepted).toContain("My own words.");
+  expect(accepted).toContain("`bin/tag-it`");
+});
+
+test("a skill that the user wrote for the task is kept, or a change of it proposed when sessions with it end worse", async () => {
+  const path = join(home, "skills", "my-publishing", "SKILL.md");
+  mkdirSync(dirname(path), { recursive: true });
+  const triggers = "metadata:\n  hermes:\n    triggers:\n      keywords: [publish glauno]\n";
+  const text = `---\nname: my-publishing\ndescription: Publish.\n${triggers}---\nRun \`make it\`.\n`;
+  writeFileSync(path, text);
+  await learn(1, 0, 1);
+  expect(await loop.store.items()).toEqual([]);
+  await made.clock.advance(DAY_MS);
+  await store(home, [run(family, 1, made.clock.now(), { score: 0.5, skills: ["my-publishing@"] })]);
+  await work();
+  expect(readFileSync(path, "utf8")).toBe(text);
+  expect(made.notices).toEqual(['A change of your skill "my-publishing" waits for you']);
+  await loop.store.act("s-my-publishing", "accept");
+  expect(readFileSync(path, "utf8")).toContain("- Run in this order: `bin/zq7-pack --lane 4`");
+  expect(await loop.store.items()).toEqual([]);
+});
+
+test("forgetting a skill removes its texts, and its sessions teach no new one", async () => {
+  await learn(1, 0, 1);
+  expect(await loop.store.act(`s-${NAME}`, "forget")).toEqual({ ok: true, message: `Forgotten: "${NAME}".` });
+  expect(await loop.store.items()).toEqual([]);
+  expect(readFileSync(join(home, "learning", "ledger.jsonl"), "utf8")).not.toContain("zq7-pack");
+  await made.clock.advance(DAY_MS);
+  await work();
+  expect(existsSync(file())).toBe(false);
+  expect(await loop.store.act(`s-${NAME}`, "pin")).toBeUndefined();
+});
+
+test("a pinned skill is neither changed nor retired", async () => {
+  await learn(1, 1, 1);
+  await loop.store.act(`s-${NAME}`, "pin");
+  await use(`${NAME}@1`, [0, 0, 0, 0, 0]);
+  expect(await item()).toMatchObject({ state: "trial", pinned: true });
+});
+
+test("an item of another loop is none of the skills", async () => {
+  expect(await loop.store.act("f-1", "undo")).toBeUndefined();
+  await store(home, [episode(START)]);
+  await work();
+  expect(await loop.store.items()).toEqual([]);
+});
