@@ -178,10 +178,11 @@ export class Background {
   }
 
   /** A daily loop works from its planned instant on, until it has nothing more to do. */
-  async #next({ loop, doNext }: BackgroundWork, daily: DailyJobs, signal: AbortSignal): Promise<boolean> {
-    if (loop === "consolidation") return doNext(signal);
-    if (!this.#isByHand && !(await daily.isDue(loop))) return false;
-    const hasMore = await doNext(signal);
+  async #next(work: BackgroundWork, daily: DailyJobs, signal: AbortSignal): Promise<boolean> {
+    const { loop } = work;
+    if (loop === "consolidation") return work.doNext(signal);
+    if (!this.#isByHand && !(await daily.isDue(loop))) return (await work.keepUp?.(signal)) ?? false;
+    const hasMore = await work.doNext(signal);
     if (!hasMore && !signal.aborted) await daily.markDone(loop);
     return hasMore;
   }

@@ -18,6 +18,8 @@ export type BackgroundWork = {
    * signal's reason when it is aborted.
    */
   doNext(signal: AbortSignal): Promise<boolean>;
+  /** Work of a daily loop that does not wait for its time, such as the scores of ended sessions. As `doNext`. */
+  keepUp?(signal: AbortSignal): Promise<boolean>;
 };
 
 /** Time between two looks for work. Milliseconds. */

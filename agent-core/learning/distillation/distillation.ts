@@ -27,7 +27,11 @@ export async function distillation(ports: LoopPorts): Promise<Loop> {
   const skills = new LearntSkills(ports.home, ports.ledger, ports.clock);
   const loop = new Distillation(ports, skills);
   return {
-    work: { loop: "distillation", doNext: (signal) => loop.doNext(signal) },
+    work: {
+      loop: "distillation",
+      doNext: (signal) => loop.doNext(signal),
+      keepUp: (signal) => loop.keepUp(signal),
+    },
     store: learntStore(skills, ports),
     lastRun: async () => (await skills.read()).lastRun ?? undefined,
   };
@@ -49,10 +53,15 @@ class Distillation {
     this.#skills = skills;
   }
 
-  async doNext(signal: AbortSignal): Promise<boolean> {
+  /** Scores the skills that ended sessions used. */
+  async keepUp(signal: AbortSignal): Promise<boolean> {
     await this.#skills.recover();
     signal.throwIfAborted();
-    if (await this.#scoreNew()) return true;
+    return this.#scoreNew();
+  }
+
+  async doNext(signal: AbortSignal): Promise<boolean> {
+    if (await this.keepUp(signal)) return true;
     const state = await this.#skills.read();
     const day = localDate(this.#ports.clock.now());
     if (state.daily.day === day && state.daily.isDone) return false;
