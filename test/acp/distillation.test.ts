@@ -64,7 +64,9 @@ test("three sessions of one kind teach a skill, and the fourth one gets it until
   expect(lastRequest()).toContain("Publish with `bin/zq7-pack --lane 4`.");
   const { result } = await agent.request("_hermes/learning/state", {});
   expect(result).toMatchObject({
-    items: [{ id: "s-publish-kavlin", state: "trial", scope: agent.cwd, version: "1", used: 1, path: skill() }],
+    items: expect.arrayContaining([
+      expect.objectContaining({ id: "s-publish-kavlin", state: "trial", scope: agent.cwd, used: 1, path: skill() }),
+    ]),
   });
   await agent.request("_hermes/learning/act", { id: "s-publish-kavlin", action: "undo" });
   expect(existsSync(skill())).toBe(false);
