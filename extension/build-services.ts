@@ -220,6 +220,7 @@ function contextIn(
     suggested: () => panels.facts.suggested,
     // A search does not start the agent.
     sessions: () => (worker.isStarted ? history.recent() : Promise.resolve([])),
+    sessionsWith: (text) => (worker.isStarted ? history.withText(text) : Promise.resolve([])),
   });
   return { mentions, suggestion: new Suggestion(panels, workspaceState) };
 }

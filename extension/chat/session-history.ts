@@ -32,6 +32,9 @@ const EMPTY: HistoryPage = {
 const HITS = 50;
 const MAX_HITS = 500;
 
+/** Sessions that the search after `@` finds by their texts. */
+const MENTIONED = 5;
+
 /** Sessions of one other agent in the list. */
 const MAX_OTHERS = 50;
 
@@ -182,6 +185,15 @@ export class SessionHistory implements vscode.Disposable {
       (["pinned", "none"] as const).map((shelf) => this.#list(agent, { everywhere: false, shelf })),
     );
     return [...(pinned?.sessions ?? []), ...(others?.sessions ?? [])];
+  }
+
+  /** Sessions of this folder with `query` in a message, the best ones first. */
+  async withText(query: string): Promise<readonly HistoryItem[]> {
+    const agent = await this.#worker.agent();
+    const { hits } = await call(agent, sessionMethods.search, { query, limit: MENTIONED, cwd: folder() });
+    return hits.flatMap(({ snippet, ...hit }) =>
+      snippet === "" ? [] : { ...this.#summary(hit), snippet: { text: snippet, marks: [] } },
+    );
   }
 
   async #change(request: (agent: ClientContext) => Promise<unknown>): Promise<void> {

@@ -13,9 +13,13 @@ const SHOWN_FIRST = 5;
 const MAX_RECENT = 100;
 /** A shorter query would match nearly every symbol. Characters. */
 const LEAST_SYMBOL_QUERY = 2;
+/** A shorter text is in nearly every session. Characters. */
+const LEAST_TEXT_QUERY = 3;
 
 /** Factors of the scores, by source. */
 const WEIGHTS = { place: 1.1, symbol: 0.9, session: 0.85 } as const;
+/** Score of a session with the text in a message: below good matches of names. */
+const TEXT_SCORE = 0.3;
 
 /** The panel that gets the matches. */
 type Answers = Pick<PanelConnection, "mentions">;
@@ -26,6 +30,8 @@ export type MentionPorts = {
   readonly suggested: () => readonly Attachment[];
   /** Sessions of the workspace, last used first. */
   readonly sessions: () => Promise<readonly HistoryItem[]>;
+  /** Sessions of the workspace with this text in a message, the best ones first. */
+  readonly sessionsWith: (text: string) => Promise<readonly HistoryItem[]>;
 };
 
 export class MentionSearch implements vscode.Disposable {
@@ -79,6 +85,7 @@ export class MentionSearch implements vscode.Disposable {
       return;
     }
     const { files } = this.#ports;
+    const texts = query.length < LEAST_TEXT_QUERY ? Promise.resolve([]) : this.#sessionsWith(query);
     const symbols = query.length < LEAST_SYMBOL_QUERY ? Promise.resolve([]) : workspaceSymbols(query);
     const refreshed = files.refresh();
     const places = matchItems(query, [...this.#suggested(), ...this.#editors(), ...this.#places()], WEIGHTS.place);
@@ -86,12 +93,12 @@ export class MentionSearch implements vscode.Disposable {
       const matches = await this.#files(query, signal);
       yield { items: bestMentions(distinct([...places, ...matches])), isComplete: false };
     }
-    const [, symbolItems, sessionItems] = await Promise.all([refreshed, symbols, sessions]);
+    const [, symbolItems, titles, said] = await Promise.all([refreshed, symbols, sessions, texts]);
     const matches = await this.#files(query, signal);
     const items = bestMentions(
       distinct([...places, ...matches]),
       matchItems(query, symbolItems, WEIGHTS.symbol),
-      matchItems(query, sessionItems, WEIGHTS.session),
+      distinctSessions([...matchItems(query, titles, WEIGHTS.session), ...said]),
     );
     yield { items, isComplete: true };
   }
@@ -194,6 +201,16 @@ export class MentionSearch implements vscode.Disposable {
     ];
   }
 
+  async #sessionsWith(text: string): Promise<readonly ScoredMention[]> {
+    const sessions = await this.#ports.sessionsWith(text).catch(() => []);
+    return sessions
+      .filter(({ isCurrent }) => !isCurrent)
+      .map(({ sessionId, title, snippet }) => {
+        const item = placeItem({ kind: "session", sessionId, label: title }, snippet?.text ?? "");
+        return { item, score: TEXT_SCORE };
+      });
+  }
+
   async #sessions(): Promise<readonly MentionItem[]> {
     const sessions = await this.#ports.sessions().catch(() => []);
     return sessions
@@ -205,6 +222,16 @@ export class MentionSearch implements vscode.Disposable {
         ),
       );
   }
+}
+
+/** A session once, with its title rather than its text. */
+function distinctSessions(found: readonly ScoredMention[]): readonly ScoredMention[] {
+  const ids = new Set<string>();
+  return found.filter(({ item: { attachment } }) => {
+    if (attachment.kind !== "session" || ids.has(attachment.sessionId)) return false;
+    ids.add(attachment.sessionId);
+    return true;
+  });
 }
 
 function fileItem({ root, path, isFolder, score, marks }: FileMatch): readonly ScoredMention[] {

@@ -313,6 +313,19 @@ describe("context of a message that the agent gets", () => {
     expect(content()).toContain("line 49");
     expect(await composer.inputValue()).toBe("");
   });
+
+  test("@ finds an earlier session by a text of its messages", async () => {
+    const { page, composer } = panel();
+    model().respondWith(() => say("Zebras are striped."));
+    await panel().send("which animal?");
+    await page.getByText("Zebras are striped.").first().waitFor();
+    await panel().idle();
+    await panel().runCommand("Hermes: New Session");
+    await expect.poll(() => panel().bubbles()).toEqual([]);
+    await composer.fill("see @zebras");
+    await page.getByRole("option", { name: /Zebras are striped/ }).click();
+    await page.getByRole("list", { name: "Attachments" }).getByText("what is this?").waitFor();
+  });
 });
 
 /** Runs in the browser: elements, raw characters and heights that the labels caused. */
