@@ -3,10 +3,15 @@
  * every part of it, and otherwise does the obvious, or explores with its tools. It has one policy for all days and arms.
  */
 import { Chance } from "./chance.ts";
-import { type Found, findNeeds, type MadeCall, type Region, type View } from "./reader.ts";
+import { type Found, findNeeds, type MadeCall, OWN, type Region, USER, type View } from "./reader.ts";
 
 export type Action =
-  | { readonly kind: "call"; readonly name: string; readonly input: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: "call";
+      readonly name: string;
+      readonly input: Readonly<Record<string, unknown>>;
+      readonly text?: string;
+    }
   | { readonly kind: "say"; readonly text: string };
 
 /** A need that an action uses, and the region of the request that held it. */
@@ -149,13 +154,21 @@ const research: Policy = {
   act({ view }, [, noun = "", urls = "", path = "", signature = ""]) {
     if (wrote(view) !== undefined) return say(`Wrote ${path}.`);
     const read = view.calls.filter(({ name }) => name === "web_extract");
-    const next = urls.split(" ").find((url) => !read.some(({ input, ok }) => ok && String(input["urls"]) === url));
+    const isRead = (url: string): boolean =>
+      read.some(({ input, ok }) => ok && String(input["urls"]) === url) ||
+      view.lines.some(({ region, text }) => region !== USER && text.includes(`Read \`${url}\``));
+    const next = urls.split(" ").find((url) => !isRead(url));
     const [found] = findNeeds(view, [word(noun), /\bcode of\b/i, /is `/]);
     const isStuck = read.filter(({ ok }) => !ok).length > 3;
-    if (next !== undefined && !isStuck) {
-      return { kind: "call", name: "web_extract", input: { urls: [next] } };
-    }
-    return write(path, `${found?.value ?? "unknown"}\nsigned ${signature}\n`);
+    if (next === undefined || isStuck) return write(path, `${found?.value ?? "unknown"}\nsigned ${signature}\n`);
+    // A compression may drop the page, so the model says what it read.
+    const last = read.findLast(({ ok }) => ok);
+    const text = [
+      ...(last === undefined ? [] : [`Read \`${String(last.input["urls"])}\`.`]),
+      ...(found === undefined ? [] : [`The code of ${noun} is \`${found.value}\`.`]),
+    ].join("\n");
+    const call = { kind: "call", name: "web_extract", input: { urls: [next] } } as const;
+    return text === "" ? call : { ...call, text };
   },
 };
 
@@ -257,7 +270,7 @@ function procedureIn(
 ): { readonly commands: readonly string[]; readonly region: Region } | undefined {
   const texts = new Map<string, { region: Region; lines: string[] }>();
   for (const { region, text, at } of lines) {
-    if (region.startsWith("result of terminal")) continue;
+    if (region.startsWith("result of terminal") || region === OWN) continue;
     const key = `${at} ${region}`;
     const known = texts.get(key) ?? { region, lines: [] };
     known.lines.push(text);
@@ -280,7 +293,7 @@ const policies: readonly Policy[] = [
 
 /** An instruction that is no task, in text that the agent passes on as its own knowledge. */
 const ALWAYS_RUN = /\balways run `([^`]+)`/i;
-const TRUSTED = /^(?!result of|history|user's message)/;
+const TRUSTED = /^(?!result of|history|own words|user's message)/;
 
 /** Next action in the conversation. `use` hears of each need that the action uses. */
 export function act(view: View, use: (found: Found) => void): Action {

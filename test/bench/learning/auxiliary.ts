@@ -2,11 +2,10 @@
  * The simulated model outside the conversation: summaries, judgements, notes. It recognises a request by its words alone,
  * and errs with a seeded probability: it drops, paraphrases and invents.
  */
-import type { Chance } from "./chance.ts";
-import type { WireMessage } from "./reader.ts";
-import { textOf } from "./reader.ts";
 
-export type AuxiliaryRequest = { readonly system: string; readonly user: string };
+import type { Noise } from "./chance.ts";
+import { distilled, extracted } from "./learning-answers.ts";
+import { type AuxiliaryRequest, textOf, type WireMessage } from "./reader.ts";
 
 /** The request as text; undefined for a request of the conversation. */
 export function auxiliaryRequest(messages: readonly WireMessage[]): AuxiliaryRequest | undefined {
@@ -18,11 +17,11 @@ export function auxiliaryRequest(messages: readonly WireMessage[]): AuxiliaryReq
 
 type Answerer = { readonly when: RegExp; answer(request: AuxiliaryRequest, noise: Noise): string };
 
-export type Noise = { readonly chance: Chance; readonly share: number };
-
 const answerers: readonly Answerer[] = [
   { when: /You check the result of a task/, answer: judged },
   { when: /You sum up a part of a conversation/, answer: summary },
+  { when: /"facts"[\s\S]*"quote"/, answer: extracted },
+  { when: /"deltas"/, answer: distilled },
 ];
 
 /** Answer to an auxiliary request; a few words to an unknown one. */

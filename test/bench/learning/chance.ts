@@ -41,6 +41,9 @@ export class Chance {
   }
 }
 
+/** Chance of the errors of an auxiliary answer, and their share. */
+export type Noise = { readonly chance: Chance; readonly share: number };
+
 const ONSETS = [
   "b",
   "d",

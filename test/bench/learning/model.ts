@@ -1,8 +1,9 @@
 /** HTTP server of the simulated model, with counts of what it was asked. */
-import type { Answer } from "../../support/model-server/answer.ts";
+import type { Answer, Part } from "../../support/model-server/answer.ts";
 import { call, fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 import { act, type Use } from "./apprentice.ts";
-import { answerAuxiliary, auxiliaryRequest, type Noise } from "./auxiliary.ts";
+import { answerAuxiliary, auxiliaryRequest } from "./auxiliary.ts";
+import type { Noise } from "./chance.ts";
 import { viewOf, type WireMessage } from "./reader.ts";
 
 /** Window that the model declares. Tokens. */
@@ -77,7 +78,8 @@ function answer(body: Body, { counts, forgets, server }: SimulatedModel, noise: 
   counts.prompts.add(view.system);
   const action = act(view, ({ value, region }) => counts.uses.push({ value, region }));
   if (action.kind === "say") return withUsage(say(action.text), input, action.text.length);
-  return withUsage({ parts: [call(action.name, action.input)] }, input, JSON.stringify(action.input).length);
+  const words: readonly Part[] = action.text === undefined ? [] : [{ type: "text", text: action.text }];
+  return withUsage({ parts: [...words, call(action.name, action.input)] }, input, JSON.stringify(action.input).length);
 }
 
 function withUsage(given: Answer, input: number, chars: number): Answer {

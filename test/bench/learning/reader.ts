@@ -10,6 +10,9 @@ export type WireMessage = {
   readonly tool_call_id?: string;
 };
 
+/** Request outside the conversation, as text. */
+export type AuxiliaryRequest = { readonly system: string; readonly user: string };
+
 /** Part of a request. A heading of the system prompt or the tag of attached data names it. */
 export type Region = string;
 
@@ -35,6 +38,8 @@ export type View = {
 
 export const USER: Region = "user's message";
 export const HISTORY: Region = "history";
+/** Earlier answers of the model. */
+export const OWN: Region = "own words";
 
 /** `forgets`: the model knows only the first and the last message of the user, and results since. */
 export function viewOf(
@@ -50,6 +55,7 @@ export function viewOf(
     if (!isSeen(at)) return [];
     if (role === "system") return systemLines(textOf(content), at);
     if (role === "user") return userLines(parts[at] ?? [], { at, last });
+    if (role === "assistant") return linesIn(textOf(content), OWN, at);
     return role === "tool" ? linesIn(textOf(content), toolRegion(messages, at), at) : [];
   });
   return {
@@ -187,5 +193,6 @@ export function findNeeds(
 
 function rankOf(region: Region): number {
   if (region === USER || region === HISTORY) return 3;
+  if (region === OWN) return 0;
   return region.startsWith("result of") ? 2 : 1;
 }
