@@ -149,13 +149,16 @@ const noise: Policy = {
   act: ({ view }, [, text = "", path = ""]) => (wrote(view) === undefined ? write(path, `${text}\n`) : say("Written.")),
 };
 
+/** Mark of a result that a compression cut. */
+const SHORTENED = /\bleft out\b/;
+
 const research: Policy = {
   form: /Read the (\w+) registers (.+) and write the code of \w+ to (\S+), signed with `([^`]+)`/,
   act({ view }, [, noun = "", urls = "", path = "", signature = ""]) {
     if (wrote(view) !== undefined) return say(`Wrote ${path}.`);
     const read = view.calls.filter(({ name }) => name === "web_extract");
     const isRead = (url: string): boolean =>
-      read.some(({ input, ok }) => ok && String(input["urls"]) === url) ||
+      read.some(({ input, ok, result }) => ok && !SHORTENED.test(result) && String(input["urls"]) === url) ||
       view.lines.some(({ region, text }) => region !== USER && text.includes(`Read \`${url}\``));
     const next = urls.split(" ").find((url) => !isRead(url));
     const [found] = findNeeds(view, [word(noun), /\bcode of\b/i, /is `/]);

@@ -196,9 +196,10 @@ const makers: readonly Maker[] = [
 
 /** Tasks of each changed topic before the first that is right at once. */
 function recoveries(tasks: readonly TaskRecord[]): readonly number[] {
-  const topics = [...new Set(tasks.flatMap(({ changed }) => changed ?? []))];
+  const needed = tasks.filter(({ kind }) => kind !== "noise");
+  const topics = [...new Set(needed.flatMap(({ changed }) => changed ?? []))];
   return topics.map((topic) => {
-    const after = tasks.filter(({ changed }) => changed === topic);
+    const after = needed.filter(({ changed }) => changed === topic);
     const right = after.findIndex(({ firstTry }) => firstTry);
     return right === -1 ? after.length : right;
   });

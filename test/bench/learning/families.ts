@@ -210,7 +210,7 @@ export function decisionTask(topic: Topic, { number }: { readonly number: number
   const { project, noun } = topic;
   const path = `queues/${number}.conf`;
   return {
-    ...{ family: "decide", kind: "noise", project, files: [join(project.path, path)] },
+    ...{ family: "decide", kind: "noise", project, topic, files: [join(project.path, path)] },
     prompt: `Set up the ${noun} queue in ${path}. We decided on the name \`${need(topic)}\` for the ${noun} queue.`,
     needs: () => [],
     check: () =>

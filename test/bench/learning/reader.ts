@@ -77,25 +77,33 @@ export function textOf(content: unknown): string {
 
 type Part = { readonly region: Region; readonly text: string };
 
-/** Data that the agent attached to a message of the user: introduced by a line, and between tags. */
+/** Data between tags. */
 const TAGGED = /<([a-z][\w-]*)(?: [^>]*)?>\n[\s\S]*?<\/\1>/g;
-/** First words of attached data of a whole message. */
-const ATTACHED =
-  /^(?:This skill fits|The user asked for this skill|Earlier sessions|\[?(?:Episodes|From earlier sessions|Learnt))/;
+/** Line that introduces data which the agent attached to a message; the data reach to its end. */
+const ATTACHED = /^(?:Earlier sessions|This skill fits|The user asked for this skill|.*\(data;)/m;
 
 function userParts(text: string): readonly Part[] {
   const parts: Part[] = [];
+  const begin = ATTACHED.exec(text)?.index ?? text.length;
   let typed = "";
   let from = 0;
-  for (const found of text.matchAll(TAGGED)) {
-    typed += text.slice(from, found.index);
+  const own = text.slice(0, begin);
+  for (const found of own.matchAll(TAGGED)) {
+    typed += own.slice(from, found.index);
     parts.push({ region: found[1] ?? "data", text: found[0] });
     from = found.index + found[0].length;
   }
-  typed += text.slice(from);
-  const isAttached = ATTACHED.test(typed.trim());
-  if (typed.trim() !== "") parts.push({ region: isAttached ? "attached" : USER, text: typed });
+  typed += own.slice(from);
+  if (typed.trim() !== "") parts.push({ region: USER, text: typed });
+  const attached = text.slice(begin);
+  if (attached !== "") parts.push(...attached.split(/^(?=This skill fits|Earlier sessions)/m).map(attachedPart));
   return parts;
+}
+
+function attachedPart(text: string): Part {
+  const [head = ""] = text.split("\n");
+  const name = ["skill", "session"].find((word) => head.toLowerCase().includes(word));
+  return { region: name === undefined ? "attached" : `attached ${name}s`, text };
 }
 
 function typedIn(parts: readonly Part[]): string {

@@ -51,7 +51,7 @@ export type TaskRecord = {
 
 export type DayRecord = {
   readonly day: number;
-  /** Needs in the prompts of the day that hold, and tokens that no longer do. */
+  /** Needs in the prompts of the day that hold, and those that the agent could know to have ended. */
   readonly kept: number;
   readonly stale: number;
   /** Longest system prompt of the day. */
@@ -175,7 +175,7 @@ class Simulation {
     }
     this.#clock.set(midnight + NIGHT_MS);
     this.#days.push({
-      ...{ day, ...(await this.#learn()), ...this.#prompted() },
+      ...{ day, ...(await this.#learn()), ...this.#prompted(day) },
       auxiliaryTokens: counts.auxiliaryTokens - before.auxiliaryTokens,
       tokens: counts.tokens - before.tokens,
     });
@@ -294,13 +294,19 @@ class Simulation {
     };
   }
 
-  #prompted(): Pick<DayRecord, "kept" | "stale" | "promptChars"> {
+  /** A changed need is stale from the day after the first task that shows the change. */
+  #prompted(day: number): Pick<DayRecord, "kept" | "stale" | "promptChars"> {
     const prompts = [...this.#model.counts.prompts];
     const texts = prompts.join("\n");
     const current = this.#world.currentNeeds();
-    const found = this.#world.words.tokens.filter((token) => texts.includes(token));
-    const kept = found.filter((token) => current.has(token)).length;
-    return { kept, stale: found.length - kept, promptChars: Math.max(0, ...prompts.map(({ length }) => length)) };
+    const seen = new Set(this.#tasks.filter((task) => task.day < day).map(({ changed }) => changed));
+    const ended = [...this.#world.changed].flatMap(([topic, tokens]) => (seen.has(topic) ? tokens : []));
+    const countOf = (tokens: Iterable<string>): number => [...tokens].filter((token) => texts.includes(token)).length;
+    return {
+      kept: countOf(current),
+      stale: countOf(ended),
+      promptChars: Math.max(0, ...prompts.map(({ length }) => length)),
+    };
   }
 
   /** A skill by hand whose steps are wrong. */

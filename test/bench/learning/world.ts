@@ -47,8 +47,8 @@ export class World {
   readonly #families: readonly Family[];
   readonly #topics = new Map<Family, readonly Topic[]>();
   readonly #decisions: DecisionTopic[] = [];
-  /** Topics whose needs changed on the day of the change. */
-  readonly changed = new Set<string>();
+  /** Tokens that no longer hold, by their topics. */
+  readonly changed = new Map<string, readonly string[]>();
   readonly #deck: Family[] = [];
   #number = 0;
 
@@ -71,7 +71,7 @@ export class World {
   /** Tokens that hold now. */
   currentNeeds(): ReadonlySet<string> {
     const topics = [...[...this.#topics.values()].flat(), ...this.#decisions.map(({ topic }) => topic)];
-    return new Set(topics.flatMap(({ needs }) => Object.values(needs).flatMap((need) => need?.split(" ") ?? [])));
+    return new Set(topics.flatMap(tokensOf));
   }
 
   /** Tasks of a day, counted from 1, after the shocks of that day. */
@@ -160,22 +160,31 @@ export class World {
   #changeAll(day: number, all: boolean): readonly Task[] {
     for (const [family, topics] of this.#topics) {
       for (const topic of all ? topics : topics.slice(0, 1)) {
-        const before = JSON.stringify(topic.needs);
-        family.change(topic, this.words);
-        if (JSON.stringify(topic.needs) !== before) this.changed.add(topicKey(topic));
+        this.#change(topic, () => family.change(topic, this.words));
       }
     }
     const [oldest] = this.#decisions.filter(({ made }) => made < day);
     if (oldest === undefined || all) return [];
-    decision.change(oldest.topic, this.words);
-    this.changed.add(topicKey(oldest.topic));
+    this.#change(oldest.topic, () => decision.change(oldest.topic, this.words));
     return [decisionTask(oldest.topic, { number: this.#next() })];
+  }
+
+  #change(topic: Topic, change: () => void): void {
+    const before = tokensOf(topic);
+    change();
+    const ended = before.filter((token) => !tokensOf(topic).includes(token));
+    const key = topicKey(topic);
+    if (ended.length > 0) this.changed.set(key, [...(this.changed.get(key) ?? []), ...ended]);
   }
 
   #next(): number {
     this.#number += 1;
     return this.#number;
   }
+}
+
+function tokensOf({ needs }: Topic): readonly string[] {
+  return Object.values(needs).flatMap((need) => need?.split(" ") ?? []);
 }
 
 /** A noun belongs to one family. */
