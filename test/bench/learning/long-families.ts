@@ -80,8 +80,8 @@ function installSteps(topic: Topic, words: Words): void {
 export type Pages = { readonly base: string; set(path: string, text: string): void };
 
 const PAGES = 5;
-/** All pages together fit into the declared window of the simulated model, and not into the true one. */
-const PAGE_CHARS = 13_000;
+/** Lengths of a page. All pages together do not fit into the window of the simulated model. Characters. */
+const PAGE_CHARS = { least: 9_000, most: 14_500 } as const;
 
 export function research(pages: Pages): Family {
   return {
@@ -117,7 +117,8 @@ export function research(pages: Pages): Family {
 
 function pageText(chance: Chance, line: string): string {
   const rows: string[] = [];
-  for (let length = 0; length < PAGE_CHARS; length += rows.at(-1)?.length ?? 0) {
+  const chars = PAGE_CHARS.least + chance.below(PAGE_CHARS.most - PAGE_CHARS.least);
+  for (let length = 0; length < chars; length += rows.at(-1)?.length ?? 0) {
     rows.push(
       `entry ${chance.below(1e9).toString(36)} ${chance.below(1e9).toString(36)} is unchanged since the last count`,
     );
