@@ -49,7 +49,9 @@ function transcriptRows(user: string): readonly Row[] {
 
 /** Sentences that state something and have a value. */
 function statementsOf({ position, role, text }: Row): readonly Statement[] {
-  const sentences = text.split("\n").flatMap((line) => line.match(/(?:`[^`]*`|[^.`])+(?:\.|$)/g) ?? []);
+  const sentences = text
+    .split("\n")
+    .flatMap((line) => line.match(/(?:`[^`]*`|[^`.]|\.(?! |$))+(?:\.(?= |$)|$)/g) ?? []);
   return sentences
     .map((sentence) => sentence.trim().replace(/^(?:[\w/.-]+:\d+:|No[,:]|Not like that[.:]?|please,?)\s*/i, ""))
     .filter((sentence) => /`[^`]+`/.test(sentence) && !REQUEST.test(sentence) && sentence.length < 300)
@@ -84,7 +86,7 @@ function itemsOf({ sentence, position, role }: Statement, known: readonly string
 }
 
 function subjectOf(sentence: string): string {
-  return wordsOf(sentence).slice(0, 2).join(" ");
+  return [...namesIn(sentence), ...wordsOf(sentence)].slice(0, 2).join(" ");
 }
 
 function wordsOf(sentence: string): readonly string[] {
@@ -92,16 +94,26 @@ function wordsOf(sentence: string): readonly string[] {
     sentence
       .replaceAll(/`[^`]*`/g, " ")
       .toLowerCase()
-      .match(/[a-z]{4,}/g) ?? [];
+      .match(/[a-z]{3,}/g) ?? [];
   return words.map((word) => word.replace(/s$/, ""));
 }
 
-/** Two statements with a shared noun, and values that differ. */
+/** Words of the language; every other word is a name. */
+const LANGUAGE = new Set(
+  "the that this thi these here here with for and not its how own from has have had was are wa ha alway every each please remember look like want note commit deployment message begin end line last target name queue check run runs decided choose project go their what rule known tests test build publish always all keep".split(
+    " ",
+  ),
+);
+
+function namesIn(sentence: string): readonly string[] {
+  return wordsOf(sentence).filter((word) => !LANGUAGE.has(word) && word.length > 5);
+}
+
+/** Two statements about the same names, with values that differ. */
 function isAboutTheSame(one: string, other: string): boolean {
-  const [first, second] = [new Set(wordsOf(one)), new Set(wordsOf(other))];
-  const shared = [...first].filter((word) => second.has(word)).length;
+  const [first, second] = [namesIn(one), namesIn(other)];
   const value = (text: string): string | undefined => /`([^`]+)`/.exec(text)?.[1];
-  return shared >= 2 && shared / Math.min(first.size, second.size) >= 0.5 && value(one) !== value(other);
+  return first.length > 0 && first.every((name) => second.includes(name)) && value(one) !== value(other);
 }
 
 function taskType(request: string): string {
