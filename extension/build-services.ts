@@ -9,6 +9,7 @@ import { AgentLauncher } from "./agent/agent-launcher.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { Agents } from "./agent/agents.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
+import { announceJob } from "./agent/planned-jobs.ts";
 import { contextActions } from "./chat/actions/context-actions.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";
 import { taskActions } from "./chat/actions/task-actions.ts";
@@ -85,8 +86,8 @@ export function buildServices(
   const client: ClientServices = {
     ...{ terminals, requests, panels, editReview, skillProblems, problems: new EditProblems() },
     sessionUpdate: (notification) => router.update(notification),
-    sessionLists: sessionListChanges,
-    learning: { changed: (change) => services.learning.changed(change) },
+    ...{ sessionLists: sessionListChanges, learning: { changed: (change) => services.learning.changed(change) } },
+    jobFinished: (finished) => announceJob(finished, (sessionId) => sessions.reveal(sessionId), log),
   };
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });

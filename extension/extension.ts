@@ -1,5 +1,6 @@
 /** Registers the view and the commands. The first use of one builds everything else, so activation is cheap. */
 import * as vscode from "vscode";
+import { startForJobs } from "./agent/planned-jobs.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import { commands } from "./commands/commands.ts";
 import { registerQuickFixes } from "./commands/fix-problem.ts";
@@ -33,6 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
       ),
     ),
     registerQuickFixes(),
+    startForJobs(async () => (await extension()).services.worker.agent()),
     registerParticipant(
       async () => (await extension()).services.sessions,
       vscode.Uri.joinPath(context.extensionUri, "media", "hermes.svg"),

@@ -99,6 +99,10 @@ export const CronState = z.object({
 });
 export type CronState = z.infer<typeof CronState>;
 
+/** `message`: one line for the user; missing when the user is not to be notified. */
+export const CronFinished = z.object({ run: CronRun, message: z.string().exactOptional() });
+export type CronFinished = z.infer<typeof CronFinished>;
+
 export const cronMethods = {
   list: { name: "_hermes/cron/list", params: nothing, result: CronState },
   /** A request that cannot be fulfilled gives `ok: false` and the reason. */
@@ -111,9 +115,6 @@ export const cronMethods = {
   },
   /** Agent → client: jobs or runs have changed. Only where `sessionIndex` is declared, like the next one. */
   changed: { name: "_hermes/cron/changed", params: nothing },
-  /** Agent → client: a run ended. `message`: one line for the user; missing when the user is not to be notified. */
-  finished: {
-    name: "_hermes/cron/finished",
-    params: z.object({ run: CronRun, message: z.string().exactOptional() }),
-  },
+  /** Agent → client: a run ended. */
+  finished: { name: "_hermes/cron/finished", params: CronFinished },
 } as const;

@@ -113,7 +113,10 @@ function registerSessionRequests(app: ClientApp, { requests, sessionUpdate }: Cl
 }
 
 /** Processes, extensions and lists of sessions. */
-function registerSessionFacts(app: ClientApp, { sessionLists, panels, skillProblems, learning }: ClientServices): void {
+function registerSessionFacts(
+  app: ClientApp,
+  { sessionLists, panels, skillProblems, learning, jobFinished }: ClientServices,
+): void {
   onAgentNotification(app, learningMethods.changed, ({ params }) => learning.changed(params));
   onAgentNotification(app, cronMethods.changed, () => learning.changed({ items: [] }));
   onAgentNotification(app, processMethods.changed, ({ params }) => panels.setProcesses(params));
@@ -124,6 +127,7 @@ function registerSessionFacts(app: ClientApp, { sessionLists, panels, skillProbl
   onAgentNotification(app, sessionMethods.building, ({ params }) => sessionLists.building(params));
   onAgentNotification(app, sessionMethods.importing, ({ params }) => sessionLists.importing(params));
   onAgentNotification(app, sessionMethods.changed, () => sessionLists.changed());
+  onAgentNotification(app, cronMethods.finished, ({ params }) => jobFinished(params));
 }
 
 function registerTerminalRequests(app: ClientApp, { terminals }: ClientServices): void {

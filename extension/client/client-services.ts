@@ -1,5 +1,6 @@
 /** The parts of the extension that handle the agent's requests. */
 import type { SessionNotification } from "@zed-industries/agent-client-protocol";
+import type { CronFinished } from "../../agent-core/protocol/cron.ts";
 import type { HermesExtensionsChanged } from "../../agent-core/protocol/extensions.ts";
 import type { HermesProcessesChanged } from "../../agent-core/protocol/processes.ts";
 import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
@@ -37,6 +38,8 @@ export type ClientServices = {
     importing(progress: HermesBuilding): void;
     changed(): void;
   };
+  /** Announces the end of a planned job. */
+  readonly jobFinished: (finished: CronFinished) => void;
   /** Facts of sessions, for the panels. */
   readonly panels: {
     setProcesses(changed: HermesProcessesChanged): void;

@@ -48,6 +48,7 @@ suite("editor model", () => {
         requests: unansweredRequests(),
         sessionUpdate: ({ update }) => updates.push(update),
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
+        jobFinished: nobody,
         panels: { setProcesses: nobody, setExtensions: nobody },
         editReview: unreviewed,
         problems: new EditProblems(),

@@ -45,6 +45,7 @@ suite("other agents", () => {
         ...{ terminals, problems, requests: unansweredRequests(), editReview: desk.editReview },
         sessionUpdate: ({ update }) => session.receive(update),
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
+        jobFinished: nobody,
         panels: { setProcesses: nobody, setExtensions: nobody },
         skillProblems: { show: nobody },
         learning: { changed: () => undefined },

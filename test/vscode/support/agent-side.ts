@@ -81,6 +81,7 @@ export async function connectAgentSide(
       requests,
       sessionUpdate: nobody,
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
+      jobFinished: nobody,
       panels: { setProcesses: nobody, setExtensions: nobody },
       skillProblems: { show: nobody },
       learning: { changed: () => undefined },
