@@ -107,7 +107,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const catalogue = new ToolCatalogue(options, () => extensions.tools());
   const skills = skillsOf(options, { home, cwd, trusted, environment, catalogue, onDefect });
   const extensions = extensionsOf(options, skills, onDefect);
-  const memory = memoryOf(options, home);
+  const memory = memoryOf(options, home)?.forProject(cwd);
   const projectFiles = contextFiles(host, trusted);
   const surroundings = surroundingsOf(options, { cwd, files: host.files, trusted });
   const grants = options.inherited?.grants ?? new Grants(grantsFile(home), onDefect);

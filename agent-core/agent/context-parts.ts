@@ -18,6 +18,7 @@ export type RequestTexts = {
 /** First words of the prompt's layers, in the order of the prompt. A layer ends where the next one begins. */
 const LAYERS: readonly (readonly [HermesContextPart, string])[] = [
   ["memory", MEMORY_HEADS.memory],
+  ["memory", MEMORY_HEADS.project],
   ["memory", MEMORY_HEADS.user],
   ["skills", SKILLS_HEAD],
   ["instructions", INSTRUCTIONS_HEAD],

@@ -161,7 +161,9 @@ function partsText(content: Message["content"]): string {
 }
 
 async function entriesOf(memory: Memory): Promise<string> {
-  const [work, user] = await Promise.all([memory.read("memory"), memory.read("user")]);
+  const targets = ["memory", "project", "user"] as const;
+  const [work = [], project = [], user = []] = await Promise.all(targets.map((target) => memory.read(target)));
   const list = (notes: readonly string[]): string => notes.map((note) => `- ${note}`).join("\n") || "(no entries)";
-  return `# Entries: memory\n\n${list(work)}\n\n# Entries: user\n\n${list(user)}`;
+  const own = project.length === 0 ? "" : `# Entries: memory of this project\n\n${list(project)}\n\n`;
+  return `# Entries: memory\n\n${list(work)}\n\n${own}# Entries: user\n\n${list(user)}`;
 }

@@ -13,7 +13,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import type { Extensions } from "./extensions.ts";
 
-const NOTHING: MemorySnapshot = { memory: undefined, user: undefined };
+const NOTHING: MemorySnapshot = { memory: undefined, project: undefined, user: undefined };
 
 /** Rejects only on a defect: an extension that fails adds no text. */
 export async function buildPrompt(

@@ -3,7 +3,7 @@
  * matching episodes with the first message. Nothing learnt adds no bytes.
  */
 import { readFile } from "node:fs/promises";
-import { contentWords } from "../memory/statement.ts";
+import { contentWords, contradicts, readStatement, similarity } from "../memory/statement.ts";
 import type { Clock } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type Episode, episodePaths, readEpisode } from "./episodes.ts";
@@ -70,27 +70,63 @@ export class LearntContext {
     this.#isMatched = true;
     const { home, roots } = this.#options;
     const paths = (await episodePaths(home)).slice(-MAX_SEARCHED);
-    const read = await Promise.all(paths.map(readEpisode));
+    const [read, facts] = await Promise.all([Promise.all(paths.map(readEpisode)), this.#facts()]);
     const own = read
       .filter((episode) => episode !== undefined)
-      .filter(({ cwd }) => roots.some((root) => isWithin(cwd, root) || isWithin(root, cwd)));
-    const lines = matchEpisodes(message, own)
+      .filter(({ cwd }) => roots.some((root) => isWithin(cwd, root) || isWithin(root, cwd)))
+      .map((episode) => ({ ...episode, summary: withoutOutdated(episode.summary, facts) }));
+    const lines = matchEpisodes(message, newestOfAlike(own))
+      .filter(({ summary }) => summary !== "")
       .map(episodeLine)
       .filter((line) => findThreat(line) === undefined);
     return lines.length === 0 ? undefined : [EPISODES, ...lines].join("\n");
   }
 
-  async #read(): Promise<string | undefined> {
+  async #facts(): Promise<readonly Fact[]> {
     const { home, roots, clock } = this.#options;
     const [files, model] = await Promise.all([
       readEntities(home),
       readFile(userModelPath(home), "utf8").catch(() => undefined),
     ]);
-    const facts = withUserEdits(factsOf(files), model, clock.now()).filter(
-      (fact) => isShown(fact) && holdsIn(fact, roots),
-    );
-    return learntText(safe(facts).toSorted(byWeight));
+    return withUserEdits(factsOf(files), model, clock.now()).filter((fact) => holdsIn(fact, roots));
   }
+
+  async #read(): Promise<string | undefined> {
+    return learntText(safe((await this.#facts()).filter(isShown)).toSorted(byWeight));
+  }
+}
+
+/** The summary without sentences that a newer fact has made wrong. */
+function withoutOutdated(summary: string, facts: readonly Fact[]): string {
+  const active = facts.filter(isShown).map(({ text }) => readStatement(text));
+  const current = new Set(active.flatMap(({ values }) => [...values]));
+  const outdated = facts
+    .filter(({ until }) => until !== undefined)
+    .flatMap(({ text }) => [...readStatement(text).values])
+    .filter((value) => value.length > 2 && !current.has(value));
+  return summary
+    .split(/(?<=[.!?])\s+|\n+/)
+    .filter((sentence) => {
+      const lower = sentence.toLowerCase();
+      if (outdated.some((value) => lower.includes(value))) return false;
+      const statement = readStatement(sentence);
+      return !active.some((fact) => contradicts(fact, statement));
+    })
+    .join(" ")
+    .trim();
+}
+
+/** Requests with this similarity are the same task: the newest episode has the newest facts. */
+const SAME_TASK = 0.6;
+
+/** Of episodes with nearly the same request only the newest one; `episodes`: oldest first. */
+function newestOfAlike(episodes: readonly Episode[]): readonly Episode[] {
+  const kept: { readonly episode: Episode; readonly words: ReadonlySet<string> }[] = [];
+  for (const episode of episodes.toReversed()) {
+    const words = new Set(contentWords(episode.firstMessage));
+    if (!kept.some((other) => similarity(words, other.words) >= SAME_TASK)) kept.push({ episode, words });
+  }
+  return kept.map(({ episode }) => episode);
 }
 
 /** A line that a person or another program made dangerous does not reach the model. */

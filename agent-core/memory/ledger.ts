@@ -9,8 +9,8 @@ import { hasCode } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { type ChangedNotes, type Notes, notesLength } from "./notes.ts";
 
-/** `memory`: notes about the work. `user`: facts about the user, and preferences. */
-export type MemoryTarget = "memory" | "user";
+/** `memory`: notes about the work. `project`: those that hold in one project. `user`: facts about the user, and preferences. */
+export type MemoryTarget = "memory" | "project" | "user";
 
 /** `agent`: a call in a turn. `flush`: before a compression. `review`: after a turn. `undo`: an undo of the user. */
 export type MemoryWriter = "agent" | "flush" | "review" | "undo";
@@ -21,7 +21,9 @@ const recordSchema = z.object({
   id: z.string(),
   /** Milliseconds since 1970. */
   at: z.number(),
-  target: z.enum(["memory", "user"]),
+  target: z.enum(["memory", "project", "user"]),
+  /** Folder of the project's notes, by name. */
+  project: z.string().exactOptional(),
   by: z.enum(["agent", "flush", "review", "undo"]),
   sessionId: z.string(),
   callId: z.string(),
@@ -102,8 +104,14 @@ export class MemoryLedger {
 }
 
 /** The write that an entry comes from; undefined for one that another program or the user wrote. */
-export function writeOf(writes: readonly MemoryWrite[], target: MemoryTarget, note: string): MemoryWrite | undefined {
-  const fits = (write: MemoryWrite): boolean => write.target === target && write.after === note;
+export function writeOf(
+  writes: readonly MemoryWrite[],
+  { target, project }: Pick<MemoryWrite, "target" | "project">,
+  note: string,
+): MemoryWrite | undefined {
+  const fits = (write: MemoryWrite): boolean => {
+    return write.target === target && write.project === project && write.after === note;
+  };
   return writes.findLast((write) => fits(write) && write.by !== "undo") ?? writes.findLast(fits);
 }
 

@@ -1,6 +1,7 @@
-/** Memory across sessions: two small files that the user can read and change. */
+/** Memory across sessions: small files that the user can read and change. One project's notes are in a file of their own. */
+import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../config/home-file.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
@@ -24,19 +25,24 @@ import {
   notesLength,
   parseNotes,
 } from "./notes.ts";
+import { contradicts, readStatement } from "./statement.ts";
 
 /** Same as the defaults in config/sections.ts: about 800 tokens of every prompt. Characters. */
-export const MEMORY_LIMITS: Readonly<Record<MemoryTarget, number>> = { memory: 2_200, user: 1_375 };
+export const MEMORY_LIMITS = { memory: 2_200, user: 1_375 } as const;
 
-const FILES: Readonly<Record<MemoryTarget, string>> = { memory: "MEMORY.md", user: "USER.md" };
+type MemoryLimits = Readonly<Record<keyof typeof MEMORY_LIMITS, number>>;
+
+const FILES: Readonly<Record<MemoryTarget, string>> = { memory: "MEMORY.md", project: "MEMORY.md", user: "USER.md" };
+/** Folder of the projects' notes. */
+const PROJECTS = "projects";
 const ARCHIVE = "ARCHIVE.jsonl";
 const LEDGER = "LEDGER.jsonl";
 
 export type MemoryOptions = {
   /** Absolute path; the folder may not exist yet. */
   readonly folder: string;
-  /** Characters. */
-  readonly limits?: Readonly<Record<MemoryTarget, number>>;
+  /** Characters; the notes of a project have the limit of `memory`. */
+  readonly limits?: MemoryLimits;
   /** Milliseconds since 1970; default: the system's clock. */
   readonly now?: () => number;
 };
@@ -53,24 +59,58 @@ export type MemoryEntry = { readonly text: string; readonly write: MemoryWrite |
 export type MemoryUndo = { readonly ok: boolean; readonly message: string };
 
 export class Memory {
+  readonly #options: MemoryOptions;
   readonly #folder: string;
   readonly #ledger: MemoryLedger;
-  readonly #limits: Readonly<Record<MemoryTarget, number>>;
+  readonly #limits: MemoryLimits;
   readonly #now: () => number;
+  /** Folder of the project's notes, by name; undefined for a memory without a project. */
+  readonly #project: string | undefined;
 
-  constructor({ folder, limits = MEMORY_LIMITS, now = Date.now }: MemoryOptions) {
+  constructor(options: MemoryOptions, project?: string) {
+    const { folder, limits = MEMORY_LIMITS, now = Date.now } = options;
+    this.#options = options;
+    this.#project = project;
     this.#folder = folder;
     this.#ledger = new MemoryLedger(join(folder, LEDGER), now);
     this.#now = now;
     this.#limits = limits;
   }
 
+  /** The same memory with the notes of the project in `folder` (absolute). */
+  forProject(folder: string): Memory {
+    const hash = createHash("sha256").update(folder).digest("hex").slice(0, 8);
+    const name = basename(folder)
+      .replaceAll(/[^\w.-]+/g, "-")
+      .slice(0, 40);
+    return new Memory(this.#options, `${name}-${hash}`);
+  }
+
   limit(target: MemoryTarget): number {
-    return this.#limits[target];
+    return this.#limits[target === "project" ? "memory" : target];
+  }
+
+  /** File in which the change belongs: an entry that contradicts the new one is replaced where it is. */
+  async placed(target: MemoryTarget, change: NoteChange): Promise<PlacedChange> {
+    const wanted = this.#project === undefined && target === "project" ? "memory" : target;
+    const places: readonly MemoryTarget[] =
+      wanted === "user" ? ["user"] : [wanted, wanted === "memory" ? "project" : "memory"];
+    for (const place of places) {
+      const notes = await this.read(place);
+      if (change.action !== "add") {
+        if (notes.some((note) => note.includes(change.oldText.trim()))) return { target: place, change };
+        continue;
+      }
+      const rival = rivalOf(notes, change.content);
+      if (rival !== undefined)
+        return { target: place, change: { ...change, action: "replace", oldText: rival }, replaces: rival };
+    }
+    return { target: wanted, change };
   }
 
   /** Current entries of the file, oldest first; none for a missing file. Rejects when reading fails. */
   async read(target: MemoryTarget): Promise<Notes> {
+    if (target === "project" && this.#project === undefined) return [];
     try {
       return parseNotes(await readFile(this.path(target), "utf8"));
     } catch (error) {
@@ -82,7 +122,7 @@ export class Memory {
   /** Text of the file before and after a change. Rejects when reading fails. */
   async preview(target: MemoryTarget, change: NoteChange): Promise<MemoryPreview> {
     const notes = await this.read(target);
-    const changed = changeNotes(notes, change, this.#limits[target]);
+    const changed = changeNotes(notes, change, this.limit(target));
     if (!changed.ok) return changed;
     const oldText = notes.length === 0 ? null : formatNotes(notes);
     return { ok: true, path: this.path(target), oldText, newText: formatNotes(changed.notes) };
@@ -94,23 +134,28 @@ export class Memory {
    */
   async change(target: MemoryTarget, change: NoteChange, origin?: MemoryOrigin): Promise<ChangedNotes> {
     return this.#write(target, async (notes) => {
-      const changed = changeNotes(notes, change, this.#limits[target]);
+      const changed = changeNotes(notes, change, this.limit(target));
       if (!changed.ok) return changed;
       await this.#archive(target, changed.evicted);
-      const record = { target, ...changedEntry(notes, changed.notes, changed.evicted) };
+      const record = { target, ...this.#projectOf(target), ...changedEntry(notes, changed.notes, changed.evicted) };
       return { ...changed, ...(origin && { record: { ...record, ...origin } }) };
     });
   }
 
   /** Absolute path of the file, which may not exist yet. */
   path(target: MemoryTarget): string {
-    return join(this.#folder, FILES[target]);
+    const folder = target === "project" ? join(this.#folder, PROJECTS, this.#project ?? "none") : this.#folder;
+    return join(folder, FILES[target]);
+  }
+
+  #projectOf(target: MemoryTarget): Pick<MemoryWrite, "project"> {
+    return target === "project" && this.#project !== undefined ? { project: this.#project } : {};
   }
 
   /** Entries of the file with their origins, oldest first. Rejects when reading fails. */
   async entries(target: MemoryTarget): Promise<readonly MemoryEntry[]> {
     const [notes, writes] = await Promise.all([this.read(target), this.#ledger.read()]);
-    return notes.map((text) => ({ text, write: writeOf(writes, target, text) }));
+    return notes.map((text) => ({ text, write: writeOf(writes, { target, ...this.#projectOf(target) }, text) }));
   }
 
   /** Writes that can be undone, oldest first. Rejects when reading fails. */
@@ -134,13 +179,14 @@ export class Memory {
   }
 
   #undo(write: MemoryWrite): Promise<ChangedNotes> {
-    const { id, target, sessionId, callId, before, after, index } = write;
+    const { id, target, project, sessionId, callId, before, after, index } = write;
+    if (project !== this.#project && project !== undefined) return new Memory(this.#options, project).#undo(write);
     return this.#write(target, async (notes) => {
-      const changed = undoEntry(notes, write, this.#limits[target]);
+      const changed = undoEntry(notes, write, this.limit(target));
       if (!changed.ok) return changed;
       const origin = { by: "undo" as const, sessionId, callId };
       const entry = { before: after, after: before, index, evicted: [] };
-      return { ...changed, record: { target, ...entry, ...origin, undoes: id } };
+      return { ...changed, record: { target, ...this.#projectOf(target), ...entry, ...origin, undoes: id } };
     });
   }
 
@@ -175,6 +221,20 @@ export class Memory {
   }
 }
 
+/** File of a change; `replaces`: the entry that contradicts a new one. */
+export type PlacedChange = {
+  readonly target: MemoryTarget;
+  readonly change: NoteChange;
+  readonly replaces?: string;
+};
+
+/** The entry that says something else about the same thing, unless the same entry exists. */
+function rivalOf(notes: Notes, content: string): string | undefined {
+  if (notes.includes(content.trim())) return undefined;
+  const statement = readStatement(content);
+  return notes.find((note) => contradicts(readStatement(note), statement));
+}
+
 function undoneText({ before, after }: MemoryWrite): string {
   return before === null ? `Removed from the memory: ${after ?? ""}.` : `Restored in the memory: ${before}.`;
 }
@@ -185,6 +245,7 @@ export type MemorySnapshot = { readonly [Target in MemoryTarget]: string | undef
 /** First words of the memory in a prompt. */
 export const MEMORY_HEADS: Readonly<Record<MemoryTarget, string>> = {
   memory: "MEMORY (your notes from earlier sessions)",
+  project: "PROJECT (your notes about this project from earlier sessions)",
   user: "USER (what you know of the user)",
 };
 
@@ -195,10 +256,11 @@ export type SnapshotOptions = {
   readonly onDefect: (message: string) => void;
 };
 
-/** Texts of both files; undefined for one without entries. */
+/** Texts of the files; undefined for one without entries. */
 export async function memorySnapshot(memory: Memory, options: SnapshotOptions): Promise<MemorySnapshot> {
-  const [notes, user] = await Promise.all([shown(memory, "memory", options), shown(memory, "user", options)]);
-  return { memory: notes, user };
+  const targets = ["memory", "project", "user"] as const;
+  const [notes, project, user] = await Promise.all(targets.map((target) => shown(memory, target, options)));
+  return { memory: notes, project, user };
 }
 
 async function shown(

@@ -7,7 +7,7 @@
 const SMALL_WORDS: ReadonlySet<string> = new Set(
   `a an the this that these those is are was were be been being am to of in on at for with and or it its by as from into than
   then so please always should must shall will would can could has have had do does did done need needs you your we our us i my
-  me they their there here every each all any now also just only very please when while if user users want wants prefer prefers
+  me they their there here every each all any now also just only very please when while if user users want wants prefer prefers project projects
   der die das den dem des ein eine einen einem einer und oder ist sind war im in am an auf mit von zu zum zur für bei immer bitte
   soll sollen muss müssen wird werden jede jeder jedes alle ab jetzt auch nur wenn`
     .split(/\s+/)
@@ -78,9 +78,8 @@ export function contentWords(text: string): readonly string[] {
 
 /** Without the usual endings of English words. */
 function baseForm(word: string): string {
-  if (word.length <= 4)
-    return word.length === 4 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
-  return word.replace(/(?:ies|ing|ed|es|s|e)$/, "");
+  const singular = word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1).replace(/ie$/, "y") : word;
+  return singular.length > 5 ? singular.replace(/(?:ing|ed|e)$/, "") : singular.replace(/^(\w{3,})ed$/, "$1");
 }
 
 /** Share of the words of both that they have in common, from 0 to 1. */
@@ -89,6 +88,12 @@ export function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>)
   let common = 0;
   for (const word of one) if (other.has(word)) common += 1;
   return common / (one.size + other.size - common);
+}
+
+/** Share of the words of the shorter one that the other has, from 0 to 1. */
+export function overlap(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const shared = [...one].filter((word) => other.has(word)).length;
+  return shared / Math.max(1, Math.min(one.size, other.size));
 }
 
 /** Similarity from which two statements say the same. */

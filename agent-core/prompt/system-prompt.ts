@@ -76,6 +76,7 @@ const layers: readonly Layer[] = [
   guidance,
   ({ systemMessage }) => systemMessage,
   ({ memory }) => memory.memory,
+  ({ memory }) => memory.project,
   ({ memory }) => memory.user,
   ({ extensionTexts }) => extensionTexts.join("\n\n"),
   ({ projectContext }) => projectContext,

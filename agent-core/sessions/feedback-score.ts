@@ -23,7 +23,7 @@ export function isCheckCommand(command: string): boolean {
 
 /** Openings of a message that corrects the answer before it. */
 const CORRECTION =
-  /^\W*(?:no\b(?!\s+(?:problem|worries))|nope\b|not (?:like )?(?:that|this)\b|that(?:'s| is) (?:not|wrong)|wrong\b|i (?:said|meant|told you|asked (?:you|for))\b|(?:undo|revert) (?:that|this|it)\b|you (?:forgot|missed|broke)\b)/i;
+  /^\W*(?:no\b(?!\s+(?:problem|worries))|nope\b|not (?:like )?(?:that|this)\b|that(?:'s| is) (?:not|wrong)|wrong\b|i (?:said|meant|told you|asked (?:you|for))\b|i (?:undid|reverted|took\b.{1,40}\bback)\b|(?:undo|revert) (?:that|this|it)\b|you (?:forgot|missed|broke)\b)/i;
 
 /**
  * Mean of the signals that exist: the share of reviewed lines that were kept; the last test or build after the last edit;

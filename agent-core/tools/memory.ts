@@ -1,5 +1,7 @@
+import { basename } from "node:path";
 import * as z from "zod";
-import type { Memory } from "../memory/memory.ts";
+import type { MemoryTarget } from "../memory/ledger.ts";
+import type { Memory, PlacedChange } from "../memory/memory.ts";
 import { type NoteChange, notesLength } from "../memory/notes.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { shortTitle } from "./resolve-path.ts";
@@ -11,7 +13,8 @@ const input = z
     target: z
       .enum(["memory", "user"])
       .default("memory")
-      .describe("memory: facts about the work; user: facts about the user and their preferences"),
+      .describe("memory: the work; user: the user and their preferences"),
+    scope: z.enum(["user", "project"]).exactOptional().describe("project: holds here only"),
     content: z.string().min(1).exactOptional().describe("add, replace: the entry, one or two sentences"),
     old_text: z
       .string()
@@ -29,6 +32,9 @@ const input = z
 
 type Call = z.infer<typeof input>;
 
+/** Shorter names of folders are ordinary words. Characters. */
+const SHORTEST_NAME = 3;
+
 const titles: Readonly<Record<Call["action"], string>> = { add: "Remember", replace: "Correct", remove: "Forget" };
 
 export const tool = defineTool({
@@ -37,7 +43,7 @@ export const tool = defineTool({
   kind: "think",
   readOnly: false,
   description:
-    "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences. Not facts that only the present task needs, nor facts that the code shows. The prompt shows the entries as of the start of the session.",
+    "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences. Not what only the present task needs, nor what the code shows. The prompt shows the entries as of the session's start.",
   input,
   title: ({ action, content, old_text: oldText }) => shortTitle(`${titles[action]}: ${content ?? oldText ?? ""}`),
   effect: () => ({ kind: "memory" }),
@@ -50,18 +56,34 @@ async function stage(call: Call, context: ToolContext): Promise<StagedCall> {
   if (memory === undefined) return refused("there is no memory in this session.");
   const threat = call.content === undefined ? undefined : findThreat(call.content);
   if (threat !== undefined) return refused(`the content contains ${threat}; it was not saved.`);
-  const preview = await memory.preview(call.target, changeOf(call));
+  const placed = await memory.placed(targetOf(call, context.cwd), changeOf(call));
+  const preview = await memory.preview(placed.target, placed.change);
   if (!preview.ok) return refused(preview.message);
   const { path, oldText, newText } = preview;
-  return { ok: true, diffs: [{ path, oldText, newText }], run: () => run(call, memory, context) };
+  return { ok: true, diffs: [{ path, oldText, newText }], run: () => run(call, placed, { memory, context }) };
 }
+
+/** Notes about the work that name the project hold there only. */
+function targetOf({ target, scope, content = "" }: Call, cwd: string): MemoryTarget {
+  if (scope === "project") return "project";
+  if (target === "user" || scope === "user") return target;
+  const name = basename(cwd).toLowerCase();
+  const words = content.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}._-]*/gu) ?? [];
+  const isNamed =
+    content.includes(cwd) ||
+    (name.length >= SHORTEST_NAME && words.some((word) => word.replace(/[._-]+$/, "") === name));
+  return isNamed ? "project" : target;
+}
+
+type Where = { readonly memory: Memory; readonly context: ToolContext };
 
 async function run(
   call: Call,
-  memory: Memory,
-  { memoryWriter: by = "agent", sessionId, callId }: ToolContext,
+  { target, change, replaces }: PlacedChange,
+  { memory, context }: Where,
 ): Promise<ToolResult> {
-  const changed = await memory.change(call.target, changeOf(call), { by, sessionId, callId });
+  const { memoryWriter: by = "agent", sessionId, callId } = context;
+  const changed = await memory.change(target, change, { by, sessionId, callId });
   if (!changed.ok) return refused(changed.message);
   const { notes, evicted } = changed;
   const made =
@@ -69,8 +91,11 @@ async function run(
       ? ""
       : ` To make room, the oldest ${evicted.length === 1 ? "entry was" : `${evicted.length} entries were`} moved to the archive.`;
   const done = { add: "Saved", replace: "Corrected", remove: "Forgotten" }[call.action];
-  const used = `${notesLength(notes)}/${memory.limit(call.target)} characters`;
-  return { ok: true, text: `${done}. ${notes.length} entries, ${used}.${made}` };
+  const used = `${notesLength(notes)}/${memory.limit(target)} characters`;
+  const instead =
+    replaces === undefined ? "" : ` It replaces an entry that said otherwise: ${JSON.stringify(replaces)}.`;
+  const where = target === "project" ? " for this project" : "";
+  return { ok: true, text: `${done}${where}.${instead} ${notes.length} entries, ${used}.${made}` };
 }
 
 function changeOf({ action, content = "", old_text: oldText = "" }: Call): NoteChange {

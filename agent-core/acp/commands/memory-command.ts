@@ -54,10 +54,15 @@ function filesUndone(files: readonly RestoredFile[]): MemoryUndo {
 }
 
 async function shown(of: Memory): Promise<string> {
-  const [work, user, writes] = await Promise.all([of.entries("memory"), of.entries("user"), of.writes()]);
+  const targets = ["memory", "project", "user"] as const;
+  const [entries, writes] = await Promise.all([Promise.all(targets.map((target) => of.entries(target))), of.writes()]);
+  const [work = [], project = [], user = []] = entries;
   const changes = writes.slice(-LISTED).toReversed().map(changeLine);
   return [
     section(`MEMORY.md, ${size(work)}/${of.limit("memory")} characters`, work),
+    ...(project.length === 0
+      ? []
+      : [section(`MEMORY.md of this project, ${size(project)}/${of.limit("project")} characters`, project)]),
     section(`USER.md, ${size(user)}/${of.limit("user")} characters`, user),
     ...(changes.length === 0 ? [] : [`**Last changes**\n\n${changes.join("\n")}\n\nType ${SYNTAX}.`]),
   ].join("\n\n");

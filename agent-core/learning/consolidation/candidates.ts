@@ -22,6 +22,8 @@ export type Candidate = {
   readonly supersedes?: string | undefined;
   /** Found by code in the user's own words, as a rule or as a correction. */
   readonly isStated?: true;
+  /** It follows an answer, so it may correct what the agent did by an older rule. */
+  readonly isLater?: boolean;
 };
 
 /** Rules of a user are short; longer sentences are descriptions of a task. Characters. */
@@ -33,7 +35,9 @@ const LEAD = String.raw`(?:^|[,;:]\s*|\b(?:please|must|should|to|we|i|you|and|bu
 const RULES: readonly RegExp[] = [
   new RegExp(`${LEAD}(?:always|never)\\s+(?!mind\\b|works?\\b|fail|seen\\b|been\\b|again\\b|knew\\b|heard\\b)`, "i"),
   /\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b|\b(?:every|each) time\b|^(?:everywhere|in (?:all|every|any) projects?)\b/i,
-  /^(?:please\s+)?(?:remember|note|keep in mind)\b(?!\s+(?:when|how|if)\b)/i,
+  /^(?:please\s+)?(?:remember|note|keep in mind)\b(?!\s+(?:when|how|if)\b(?!.*:))/i,
+  /\b(?:every|each|all)\b.{1,60}\b(?:has to|have to|must|should|needs? to|ends?|begins?|starts?|goes|go)\b/i,
+  /\bwe (?:have )?(?:decided|agreed|chose|chosen|settled) (?:on|that|to|for)\b/i,
   /\b(?:use|prefer|write|put|run|call|name|say|end|start)\b.{1,120}(?:,\s*(?:and\s+)?not\b|\binstead of\b|\brather than\b)/i,
   /\bI (?:prefer|always|never|insist)\b/i,
   /\b(?:ab jetzt|ab sofort|in zukunft|merk dir|denk daran|niemals)\b|^(?:bitte\s+)?(?:immer|nie)\b|\bbitte immer\b/i,
@@ -41,11 +45,11 @@ const RULES: readonly RegExp[] = [
 
 /** Words in front of a rule that are no part of it. */
 const OPENER =
-  /^(?:\W*(?:no|nope|wrong|ok|okay|well|hey|also|and|but|again|not (?:like )?(?:that|this)|that(?:'s| is) (?:not (?:right|it)|wrong)|nein|please|bitte|remember(?:\s+that)?|note(?:\s+that)?|keep in mind(?:\s+that)?|i (?:said|meant|told you)(?:\s+that)?|merk dir|denk daran|(?:from|as of) now(?: on)?|going forward|in (?:the )?future|ab (?:jetzt|sofort)|in zukunft)\b\s*[,:;.!–—-]*\s*)+/i;
+  /^(?:\W*(?:no|nope|wrong|ok|okay|well|hey|also|and|but|again|not (?:like )?(?:that|this)|that(?:'s| is) (?:not (?:right|it)|wrong)|nein|please|bitte|remember(?:\s+that)?|note(?:\s+that)?|keep in mind(?:\s+that)?|i (?:said|meant|told you)(?:\s+that)?|i (?:undid|reverted|took back) (?:it|that|this|the \w+)|merk dir|denk daran|(?:from|as of) now(?: on)?|going forward|in (?:the )?future|ab (?:jetzt|sofort)|in zukunft)\b\s*[,:;.!–—-]*\s*)+/i;
 
 /** Wording of a correction that says how it should be. */
 const DIRECTIVE =
-  /\b(?:must|should|has to|have to|needs? to|use|uses|end|ends|start|starts|begin|begins|put|write|add|name|call|keep|leave|run|runs|goes|belongs?|is|are|muss|müssen|soll|sollen)\b/i;
+  /\b(?:must|should|has to|have to|needs? to|use|uses|end|ends|start|starts|begin|begins|go|put|write|add|name|call|keep|leave|run|runs|goes|belongs?|is|are|muss|müssen|soll|sollen)\b/i;
 /** Words for something that only the present conversation shows. */
 const DEICTIC = /\b(?:this|that|these|those|the other|here|above|below|it|them|last one|first one|hier|oben|unten)\b/i;
 const MARKED_VALUE = /`[^`]+`|"[^"]+"/;
@@ -53,6 +57,10 @@ const MARKED_VALUE = /`[^`]+`|"[^"]+"/;
 /** Wording that makes a rule hold in all projects. */
 const GENERAL =
   /\b(?:everywhere|(?:in|for|across) (?:all|every|any|each)(?: (?:of )?my)? (?:projects?|repos?|repositories|workspaces?)|in general|generally|no matter (?:which|what) project|überall|in allen projekten)\b/i;
+
+const DECISION = /\bwe (?:have )?(?:decided|agreed|chose|chosen|settled)\b/i;
+/** Verbs of a sentence that says how something is. */
+const STATES = /\b(?:is|are|was|lives?|runs?|listens?|ist|sind)\b/i;
 
 /** True for words that speak of all projects. */
 export function isGeneral(text: string): boolean {
@@ -80,13 +88,14 @@ export function statedCandidates({ said }: Transcript): readonly Candidate[] {
   let isFirst = true;
   return said.flatMap((one) => {
     if (one.message.role !== "user" || one.message.synthetic === true) return [];
-    const corrects = !isFirst && isCorrection(one);
+    const isLater = !isFirst;
     isFirst = false;
-    return statementsOf(one, corrects);
+    return statementsOf(one, isLater);
   });
 }
 
-function statementsOf({ message, position }: Said, corrects: boolean): readonly Candidate[] {
+function statementsOf({ message, position }: Said, isLater: boolean): readonly Candidate[] {
+  const corrects = isLater && isCorrection({ message });
   const typed = message.role === "user" ? typedText(message.content, "\n") : "";
   const sentences = sentencesOf(typed);
   const isEverywhere = sentences.some(isGeneral);
@@ -95,12 +104,10 @@ function statementsOf({ message, position }: Said, corrects: boolean): readonly 
     if (!isStated && !(corrects && isCorrectingRule(sentence))) return [];
     const text = asRule(sentence);
     if (sentence.length > MAX_RULE_CHARS || text.split(/\s+/).length < MIN_RULE_WORDS) return [];
-    const kind =
-      isInstruction(text) || !/\b(?:is|are|was|lives?|runs?|listens?|ist|sind)\b/i.test(text) || corrects
-        ? "preference"
-        : "fact";
+    const isDecision = DECISION.test(sentence);
+    const kind = isDecision || (!corrects && !isInstruction(text) && STATES.test(text)) ? "fact" : "preference";
     const scope = isEverywhere && kind === "preference" ? "user" : "project";
-    return [{ kind, subject: "", entity: "project", text, scope, quote: sentence, position, isStated: true }];
+    return [{ kind, subject: "", entity: "project", text, scope, quote: sentence, position, isStated: true, isLater }];
   });
 }
 

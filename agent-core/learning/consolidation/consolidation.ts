@@ -166,9 +166,10 @@ class Consolidation {
     return facts.toSorted((one, other) => (shared.get(other) ?? 0) - (shared.get(one) ?? 0));
   }
 
-  async #memory(_: Transcript): Promise<readonly string[]> {
-    const memory = new Memory({ folder: memoriesFolder(this.#ports.home) });
-    const read = await Promise.all([memory.read("memory"), memory.read("user")]).catch((error: unknown) => {
+  async #memory({ cwd }: Transcript): Promise<readonly string[]> {
+    const memory = new Memory({ folder: memoriesFolder(this.#ports.home) }).forProject(cwd);
+    const targets = ["memory", "project", "user"] as const;
+    const read = await Promise.all(targets.map((target) => memory.read(target))).catch((error: unknown) => {
       this.#ports.log(`learning: the memory cannot be read: ${messageOf(error)}`);
       return [];
     });

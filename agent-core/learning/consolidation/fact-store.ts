@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { learningFolder } from "../../config/home.ts";
 import { replaceFile } from "../../config/home-file.ts";
-import { readStatement, similarity } from "../../memory/statement.ts";
+import { isSameStatement, overlap, readStatement, type Statement, similarity } from "../../memory/statement.ts";
 import { withLock } from "../../platform/locks/with-lock.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
@@ -37,6 +37,8 @@ const MAX_FACTS = 8;
 const MAX_REJECTIONS = 12;
 const MAX_EPISODES = 200;
 const MAX_CLOSED = 200;
+/** Words in common from which two rules with the same value are the same. */
+const SAME_RULE = 0.6;
 
 export type Rejection = { readonly target: string; readonly text: string | null; readonly reason: string };
 
@@ -258,11 +260,10 @@ export function rejectionId(text: string): string {
 /** A preference of two projects holds everywhere. */
 function promoted(facts: readonly Fact[], { at }: Origin): MergedBatch {
   const active = facts.filter((fact) => isActive(fact) && isPreference(fact) && fact.scope !== EVERYWHERE);
-  const groups = Map.groupBy(active, ({ text }) => text.toLowerCase());
   let now = facts;
   const changes: LearningChange[] = [];
-  for (const group of groups.values()) {
-    const [first] = group;
+  for (const group of groupsOf(active)) {
+    const first = group.at(-1);
     if (first === undefined || new Set(group.map(({ scope }) => scope)).size < 2) continue;
     const evidence = group.flatMap((fact) => fact.evidence);
     const seen = group.reduce((sum, fact) => sum + fact.seen, 0);
@@ -280,6 +281,21 @@ function promoted(facts: readonly Fact[], { at }: Origin): MergedBatch {
     changes.push(...group.map((fact) => changeOf("close", fact, fact.text, "It holds everywhere now.")));
   }
   return { facts: now, changes };
+}
+
+/** Preferences that say the same, also in other words when they name the same value. */
+function groupsOf(facts: readonly Fact[]): readonly (readonly Fact[])[] {
+  const groups: { readonly statement: Statement; readonly facts: Fact[] }[] = [];
+  for (const fact of facts) {
+    const statement = readStatement(fact.text);
+    const group = groups.find(({ statement: other }) => {
+      const isSameValue = statement.values.size > 0 && similarity(statement.values, other.values) === 1;
+      return isSameStatement(statement, other) || (isSameValue && overlap(statement.words, other.words) >= SAME_RULE);
+    });
+    if (group === undefined) groups.push({ statement, facts: [fact] });
+    else group.facts.push(fact);
+  }
+  return groups.map((group) => group.facts);
 }
 
 /** False for an addition that the files had before: another reading of the same session found it again. */

@@ -1,5 +1,12 @@
 /** Merges a candidate into the facts: counts it, adds it, or lets it replace those that it contradicts. Pure. */
-import { contradicts, isSameStatement, readStatement, type Statement, similarity } from "../../memory/statement.ts";
+import {
+  contradicts,
+  isSameStatement,
+  overlap,
+  readStatement,
+  type Statement,
+  similarity,
+} from "../../memory/statement.ts";
 import { EVERYWHERE, entitySlug, type Fact, factId, isActive, isEdited, isPreference, USER } from "../facts.ts";
 import type { LearningChange } from "../ledger.ts";
 import type { Admitted } from "./gates.ts";
@@ -31,13 +38,24 @@ const SAME_MESSAGE = 0.4;
 const SUPERSEDED = 0.6;
 
 export function merge(facts: readonly Fact[], candidate: Admitted, origin: Origin): Merged {
-  const made = factOf(candidate, origin);
-  const statement = readStatement(made.text);
+  const own = factOf(candidate, origin);
+  const statement = readStatement(own.text);
+  // A rule that holds everywhere changes everywhere, wherever the user says so.
+  const isWide = facts.some((fact) => {
+    return (
+      isActive(fact) &&
+      fact.scope === EVERYWHERE &&
+      own.source === "user" &&
+      isRival(fact, own, { statement, candidate, origin })
+    );
+  });
+  const made = isWide ? factOf({ ...candidate, scope: "user" }, origin) : own;
   const active = facts.filter((fact) => isActive(fact) && fact.scope === made.scope);
   const stored = facts.find(({ id }) => id === made.id);
-  const same = stored ?? active.find((fact) => saysSame(fact, made, statement));
+  const wider = facts.filter((fact) => isActive(fact) && fact.scope === EVERYWHERE);
+  const same = [...active, ...wider].find((fact) => saysSame(fact, made, statement)) ?? stored;
   if (same !== undefined && (isActive(same) || wasSeen(same, made))) return counted(facts, same, made);
-  const rivals = active.filter((fact) => areRivals(fact, made, statement, origin) || isSuperseded(fact, candidate));
+  const rivals = active.filter((fact) => isRival(fact, made, { statement, candidate, origin }));
   const refusal = rivals.map((rival) => refusalBy(rival, made)).find((reason) => reason !== undefined);
   if (refusal !== undefined) return { facts, changes: [changeOf("reject", made, null, refusal)], isKnown: true };
   const guarded = rivals.find((rival) => rival.isPinned || isEdited(rival));
@@ -48,18 +66,18 @@ export function merge(facts: readonly Fact[], candidate: Admitted, origin: Origi
   });
   const added =
     stored === undefined ? [...left, made] : left.map((fact) => (fact === stored ? reopened(stored, made) : fact));
-  const reason = rivals.length === 0 ? addReason(made) : `${addReason(made)} It replaces: ${rivals[0]?.text ?? ""}`;
-  return {
-    facts: added,
-    changes: [
-      changeOf("add", made, null, reason),
-      ...rivals.map((rival) => ({
-        ...changeOf("close", rival, rival.text, `Replaced by: ${made.text}`),
-        evidence: made.evidence,
-      })),
-    ],
-    isKnown: false,
-  };
+  return { facts: added, changes: additionOf(made, rivals), isKnown: false };
+}
+
+/** Changes of a new fact that replaces others. */
+function additionOf(made: Fact, replaced: readonly Fact[]): readonly LearningChange[] {
+  const [first] = replaced;
+  const reason = first === undefined ? addReason(made) : `${addReason(made)} It replaces: ${first.text}`;
+  const closed = replaced.map((fact) => ({
+    ...changeOf("close", fact, fact.text, `Replaced by: ${made.text}`),
+    evidence: made.evidence,
+  }));
+  return [changeOf("add", made, null, reason), ...closed];
 }
 
 function factOf(candidate: Admitted, { sessionId, project, name, at }: Origin): Fact {
@@ -96,14 +114,34 @@ function saysSame(fact: Fact, made: Fact, statement: Statement): boolean {
   return shared > 0 && similarity(known.words, statement.words) >= (known.values.size > 0 ? 0.2 : SAME_MESSAGE);
 }
 
-/** One of the two can hold, and both are about the same thing. */
-function areRivals(fact: Fact, made: Fact, statement: Statement, { name }: Origin): boolean {
-  const isSameSubject =
+type Rivalry = { readonly statement: Statement; readonly candidate: Admitted; readonly origin: Origin };
+
+/** Only one of the two can hold: the same thing with another value, or the fact that the candidate names as replaced. */
+function isRival(fact: Fact, made: Fact, { statement, candidate, origin }: Rivalry): boolean {
+  if (fact.text === made.text) return false;
+  const known = readStatement(fact.text);
+  if (candidate.isLater === true && isCorrected(known, statement)) return true;
+  return (areAboutOne(fact, made, origin) && contradicts(known, statement)) || isSuperseded(fact, candidate);
+}
+
+/** Words in common from which a correction is about the thing that the known rule is about. */
+const CORRECTED = 0.6;
+
+/** The user corrects what the agent did by the known rule, in other words. */
+function isCorrected(known: Statement, statement: Statement): boolean {
+  const isValueNew =
+    known.values.size > 0 && statement.values.size > 0 && similarity(known.values, statement.values) === 0;
+  const shared = [...known.words].filter((word) => statement.words.has(word)).length;
+  return isValueNew && shared >= 2 && overlap(known.words, statement.words) >= CORRECTED;
+}
+
+function areAboutOne(fact: Fact, made: Fact, { name }: Origin): boolean {
+  return (
     isPreference(fact) ||
     isPreference(made) ||
     entitySlug(fact.subject) === entitySlug(made.subject) ||
-    [fact, made].some(({ subject }) => entitySlug(subject) === entitySlug(name));
-  return isSameSubject && contradicts(readStatement(fact.text), statement);
+    [fact, made].some(({ subject }) => entitySlug(subject) === entitySlug(name))
+  );
 }
 
 function isSuperseded({ text }: Fact, { supersedes }: Admitted): boolean {
@@ -122,12 +160,13 @@ function counted(facts: readonly Fact[], same: Fact, made: Fact): Merged {
   const changes = [
     changeOf("change", { ...same, evidence: made.evidence }, same.text, "Seen again in another session."),
   ];
+  const replaced = facts.filter(({ replacedBy, until }) => replacedBy === same.id && until === made.from);
   const isOfThisSession = sessionsIn(same).at(-1) === sessionsIn(made)[0] && same.seen === 1;
   if (wasSeen(same, made)) {
     const isStated = !same.isExplicit && made.isExplicit;
     return {
       facts: isStated ? facts.map((fact) => (fact === same ? { ...same, isExplicit: true } : fact)) : facts,
-      changes: isOfThisSession ? [changeOf("add", same, null, addReason(same))] : changes,
+      changes: isOfThisSession ? additionOf(same, replaced) : changes,
       isKnown: !isStated,
     };
   }

@@ -12,7 +12,7 @@ const prompt = (texts: { memory?: string; skills?: string; instructions?: string
     soul: filler(100),
     tools: [],
     systemMessage: undefined,
-    memory: { memory: texts.memory, user: undefined },
+    memory: { memory: texts.memory, project: undefined, user: undefined },
     extensionTexts: texts.skills === undefined ? [] : [texts.skills],
     projectContext: texts.instructions,
     cwd: "/project",
