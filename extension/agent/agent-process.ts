@@ -125,7 +125,7 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
     this.#program = program;
     const replaced = this.#starting;
     if (replaced === undefined) return;
-    this.#forget(`The setting of ${this.title} has changed. Your next message starts it again.`);
+    this.#forget(vscode.l10n.t("The setting of {0} has changed. Your next message starts it again.", this.title));
     void replaced.then(({ process }) => process.end()).catch(() => undefined); // it never started
   }
 
