@@ -10,10 +10,18 @@ export class AcpProcess extends AcpClient {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
 
-  /** `user`: number of the user and group that it runs as; default: the test's own. */
-  constructor(environment: Readonly<Record<string, string>> = {}, home?: string, user?: number) {
+  /**
+   * `user`: number of the user and group that it runs as; default: the test's own. `script`: program of the agent; default:
+   * the bundle.
+   */
+  constructor(
+    environment: Readonly<Record<string, string>> = {},
+    home?: string,
+    user?: number,
+    script: string = "dist/acp.js",
+  ) {
     super(home);
-    this.child = spawn("node", ["dist/acp.js"], {
+    this.child = spawn("node", [script], {
       env: {
         PATH: process.env["PATH"],
         TMPDIR: tmpdir(),

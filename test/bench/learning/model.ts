@@ -31,6 +31,8 @@ export type SimulatedModel = {
   readonly counts: ModelCounts;
   /** Ignores everything but the last message. */
   forgets: boolean;
+  /** Called at each question of a loop. */
+  onQuestion: () => void;
   stop(): Promise<void>;
 };
 
@@ -42,7 +44,13 @@ export async function startSimulatedModel(noise: Noise): Promise<SimulatedModel>
   const counts: ModelCounts = {
     ...{ requests: 0, tokens: 0, auxiliaryTokens: 0, overflows: 0, uses: [], prompts: new Set(), unknown: new Set() },
   };
-  const model: SimulatedModel = { server, counts, forgets: false, stop: () => server.stop() };
+  const model: SimulatedModel = {
+    server,
+    counts,
+    forgets: false,
+    onQuestion: () => undefined,
+    stop: () => server.stop(),
+  };
   server.respondWith((body) => {
     if (process.env["DBG"]) console.log("REQ", JSON.stringify(body.messages.slice(1), null, 1).slice(-1500));
     return answer(body, model, noise);
@@ -50,7 +58,8 @@ export async function startSimulatedModel(noise: Noise): Promise<SimulatedModel>
   return model;
 }
 
-function answer(body: Body, { counts, forgets, server }: SimulatedModel, noise: Noise): Answer {
+function answer(body: Body, model: SimulatedModel, noise: Noise): Answer {
+  const { counts, forgets, server } = model;
   const messages = body.messages as readonly WireMessage[];
   const input = Math.ceil(JSON.stringify([messages, body["tools"] ?? []]).length / CHARS_PER_TOKEN);
   counts.requests += 1;
@@ -58,6 +67,7 @@ function answer(body: Body, { counts, forgets, server }: SimulatedModel, noise: 
   const auxiliary = auxiliaryRequest(messages);
   if (auxiliary !== undefined) {
     counts.auxiliaryTokens += input;
+    model.onQuestion();
     const text = answerAuxiliary(auxiliary, noise);
     if (text === "nothing") counts.unknown.add(auxiliary.system.slice(0, 80));
     return withUsage(say(text), input, text.length);

@@ -5,11 +5,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { sessionsFolder } from "../../../agent-core/config/home.ts";
 import { type Clock, systemClock } from "../../../agent-core/platform/clock.ts";
 import { LearningState } from "../../../agent-core/protocol/learning.ts";
 import { type JournalEntry, parseEntry } from "../../../agent-core/sessions/entry.ts";
 import { AcpAgent } from "../../support/acp-agent.ts";
+import { AcpProcess } from "../../support/acp-process.ts";
 import type { Arm } from "./arms.ts";
 import { Chance } from "./chance.ts";
 import { type SimulatedModel, startSimulatedModel } from "./model.ts";
@@ -88,6 +90,9 @@ const MORNING_MS = 9 * 3_600_000;
 const NIGHT_MS = 23 * 3_600_000;
 /** Corrections after which the user gives up. */
 const MAX_CORRECTIONS = 2;
+const WEEK = 7;
+const KILLED_AT = 2;
+const AGENT = fileURLToPath(new URL("agent-process.ts", import.meta.url));
 /** Tool that the shock of the faults makes unreliable. */
 const FAULTY_TOOL = "web_extract";
 
@@ -174,13 +179,13 @@ class Simulation {
       this.#tasks.push(await this.#runTask(task, day));
     }
     this.#clock.set(midnight + NIGHT_MS);
+    if (day % WEEK === 0) await this.#learnUntilKilled();
     this.#days.push({
       ...{ day, ...(await this.#learn()), ...this.#prompted(day) },
       auxiliaryTokens: counts.auxiliaryTokens - before.auxiliaryTokens,
       tokens: counts.tokens - before.tokens,
     });
     counts.prompts.clear();
-    if (day % 7 === 0) await this.#restart();
   }
 
   result(milliseconds: number): ArmRun {
@@ -200,21 +205,37 @@ class Simulation {
 
   async #started(): Promise<AcpAgent> {
     if (this.#agent !== undefined) return this.#agent;
-    const environment = {
-      HERMES_BASE_URL: this.#model.server.baseUrl,
-      HERMES_MODEL: "apprentice",
-      HERMES_API_KEY: "sk-simulation",
-    };
-    const agent = new AcpAgent(environment, this.#home, this.#clock);
+    const agent = new AcpAgent(this.#environment(), this.#home, this.#clock);
     this.#agent = agent;
     agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
     await agent.initialize();
     return agent;
   }
 
-  async #restart(): Promise<void> {
+  /** A process of its own learns, and is killed at the second question of a loop. The work continues here. */
+  async #learnUntilKilled(): Promise<void> {
     await this.#agent?.stop();
     this.#agent = undefined;
+    const environment = { ...this.#environment(), HERMES_SIMULATED_NOW: String(this.#clock.now()) };
+    const agent = new AcpProcess(environment, this.#home, undefined, AGENT);
+    let questions = 0;
+    this.#model.onQuestion = () => {
+      questions += 1;
+      if (questions === KILLED_AT) agent.child.kill("SIGKILL");
+    };
+    await agent.initialize();
+    await Promise.race([agent.request("_hermes/learning/run", {}), agent.exited]);
+    agent.child.kill("SIGKILL");
+    await agent.exited;
+    this.#model.onQuestion = () => undefined;
+  }
+
+  #environment(): Readonly<Record<string, string>> {
+    return {
+      HERMES_BASE_URL: this.#model.server.baseUrl,
+      HERMES_MODEL: "apprentice",
+      HERMES_API_KEY: "sk-simulation",
+    };
   }
 
   async #runTask(task: Task, day: number): Promise<TaskRecord> {
