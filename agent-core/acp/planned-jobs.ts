@@ -43,7 +43,7 @@ type Loaded = { readonly scheduler: Scheduler; readonly requests: CronRequests }
 export class PlannedJobs {
   readonly #options: PlannedJobsOptions;
   #loaded: Promise<Loaded> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #stopWaiting: (() => void) | undefined;
   #isDisposed = false as boolean;
 
   constructor(options: PlannedJobsOptions) {
@@ -53,10 +53,10 @@ export class PlannedJobs {
   /** Ticks each minute from some time after the first call. */
   start(): void {
     if (this.#isDisposed) return;
-    this.#timer ??= setTimeout(
-      () => void this.#load().then(({ scheduler }) => scheduler.start(), this.#logFailure),
-      START_DELAY_MS,
-    ).unref();
+    this.#stopWaiting ??= this.#options.clock.every(START_DELAY_MS, () => {
+      this.#stopWaiting?.();
+      void this.#load().then(({ scheduler }) => scheduler.start(), this.#logFailure);
+    });
   }
 
   async state(): Promise<CronState> {
@@ -76,7 +76,7 @@ export class PlannedJobs {
   /** Ends the runs. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    clearTimeout(this.#timer);
+    this.#stopWaiting?.();
     await (await this.#loaded)?.scheduler.dispose();
   }
 
