@@ -183,8 +183,11 @@ export class Background {
     if (loop === "consolidation") return work.doNext(signal);
     if (!this.#isByHand && !(await daily.isDue(loop))) return (await work.keepUp?.(signal)) ?? false;
     const hasMore = await work.doNext(signal);
-    if (!hasMore && !signal.aborted) await daily.markDone(loop);
-    return hasMore;
+    if (hasMore || signal.aborted) return hasMore;
+    // Without a model the distillation of the day still waits.
+    const isWaiting = loop === "distillation" && (await this.#obstacle(await this.#budget())) === "no-model";
+    if (!isWaiting) await daily.markDone(loop);
+    return false;
   }
 
   /** Settings of today's config.yaml: a loop that the user switched off stops with its current piece. */
