@@ -5,6 +5,7 @@
 import { basename, relative } from "node:path";
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
+import { isCheckCommand } from "../../sessions/feedback-score.ts";
 import type { Cluster } from "./clusters.ts";
 
 /** A longer bullet is a narrative. Characters. */
@@ -27,6 +28,8 @@ export function evidenceOf(cluster: Cluster): Evidence {
   for (const { commands } of cluster) {
     for (const { command, exit } of commands) {
       for (const each of exit === 0 ? provenParts(command) : [normalised(command)]) {
+        // A failed test speaks against the code, not against the command.
+        if (exit !== 0 && runs.get(each) === true && isCheckCommand(each)) continue;
         runs.delete(each);
         runs.set(each, exit === 0);
       }

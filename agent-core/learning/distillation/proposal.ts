@@ -121,13 +121,16 @@ export function contrast(
   cluster: Cluster,
   failed: ReadonlySet<string>,
 ): { readonly best: Episode | undefined; readonly worst: Episode | undefined } {
-  const ranked = cluster.toSorted(
+  const isCurrent = ({ commands }: Episode): boolean =>
+    !commands.some(({ command, exit }) => exit === 0 && failed.has(command));
+  const current = cluster.filter(isCurrent);
+  const ranked = (current.length > 0 ? current : cluster).toSorted(
     (one, other) =>
       outcomeOf(other) - outcomeOf(one) || one.tools.length - other.tools.length || other.endedAt - one.endedAt,
   );
-  const best = ranked.find(({ commands }) => !commands.some(({ command, exit }) => exit === 0 && failed.has(command)));
+  const [best] = ranked;
   const worst = ranked.at(-1);
-  return { best: best ?? ranked[0], worst: worst === best ? undefined : worst };
+  return { best, worst: worst === best ? undefined : worst };
 }
 
 function section(title: string, items: readonly string[], limit = MAX_LISTED): string {

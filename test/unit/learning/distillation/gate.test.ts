@@ -1,7 +1,7 @@
 // Checks of a proposed statement against the evidence of its sessions, and the triggers of a skill.
 import { describe, expect, test } from "vitest";
 import { evidenceOf, textProblem } from "../../../../agent-core/learning/distillation/gate.ts";
-import { readProposal } from "../../../../agent-core/learning/distillation/proposal.ts";
+import { contrast, readProposal } from "../../../../agent-core/learning/distillation/proposal.ts";
 import { judge, wilson } from "../../../../agent-core/learning/distillation/trial.ts";
 import { findTriggers, routes } from "../../../../agent-core/learning/distillation/triggers.ts";
 import { episode, START } from "./repeated-tasks.ts";
@@ -57,6 +57,21 @@ describe("a statement is rejected with", () => {
   ])("%s", (_, text, reason) => {
     expect(textProblem(text, evidence)).toMatch(reason);
   });
+});
+
+test("a failed test does not speak against its command", () => {
+  const runs = [0, 1].map((exit) => episode(START + exit, { commands: [{ command: "npm test", exit }] }));
+  expect(textProblem("Run `npm test`.", evidenceOf(runs))).toBeUndefined();
+});
+
+test("a run with steps that fail by now is no example", () => {
+  const commands = (...list: string[]) => list.map((command) => ({ command, exit: 0 }));
+  const old = [1, 2].map((at) => episode(START + at, { commands: commands("bin/a", "bin/b") }));
+  const moved = episode(START + 3, {
+    score: 0,
+    commands: [{ command: "bin/b", exit: 1 }, ...commands("bin/a", "bin/c")],
+  });
+  expect(contrast([...old, moved], new Set(["bin/b"]))).toEqual({ best: moved, worst: undefined });
 });
 
 test("an answer of a model is read with its faults, and at most three changes of it", () => {
