@@ -18,6 +18,8 @@ export type LearntStore = {
   items(): Promise<readonly LearntItem[]>;
   /** Undefined when the item is not of this store. Rejects when writing fails. */
   act(id: string, action: LearntAction): Promise<LearntOutcome | undefined>;
+  /** Removes the items that come from a session whose episode the user had forgotten. Rejects when writing fails. */
+  forgetSession?(sessionId: string): Promise<void>;
 };
 
 /** Surroundings of a loop. */

@@ -30,7 +30,12 @@ export async function allLearnt(stores: readonly LearntStore[]): Promise<readonl
 export async function actOn(stores: readonly LearntStore[], id: string, action: LearntAction): Promise<LearntOutcome> {
   for (const store of stores) {
     const outcome = await store.act(id, action);
-    if (outcome !== undefined) return outcome;
+    if (outcome === undefined) continue;
+    const [, session] = /^e-(.+)$/.exec(id) ?? [];
+    if (action === "forget" && outcome.ok && session !== undefined) {
+      await Promise.all(stores.map((each) => each.forgetSession?.(session)));
+    }
+    return outcome;
   }
   return { ok: false, message: "There is no such item any more." };
 }

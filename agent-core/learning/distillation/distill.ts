@@ -9,7 +9,7 @@ import type { LoopPorts } from "../loop.ts";
 import { type Cluster, contentWords } from "./clusters.ts";
 import { type Evidence, evidenceOf, textProblem } from "./gate.ts";
 import type { LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
-import { contrast, type Delta, type Proposal, proposalMessages, readProposal } from "./proposal.ts";
+import { contrast, type Delta, type ExistingSkill, type Proposal, proposalMessages, readProposal } from "./proposal.ts";
 import { ledgerRecord, nextVersion, retired, withSkill, written } from "./skill-changes.ts";
 import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
 import { meanOf, outcomeOf } from "./trial.ts";
@@ -53,7 +53,7 @@ export async function distill(input: Case, kit: Kit, signal: AbortSignal): Promi
   const triggers = found.ok ? found.triggers : (existing ?? covering)?.triggers;
   // A skill that no message would get is not worth a question.
   if (triggers === undefined) return refused(input, [], found.ok ? undefined : found.reason);
-  const shown = existing === undefined ? covering && { ...covering, bullets: [], refuted } : { ...existing, refuted };
+  const shown = shownSkill({ existing, covering, refuted }, cluster);
   const answer = await kit.model.ask("distillation", proposalMessages(cluster, evidence.failed, shown), signal);
   if (!answer.ok) throw new Error(answer.problem);
   const proposal = readProposal(answer.text);
@@ -74,6 +74,19 @@ type Subject = {
 function isGoodEnough({ existing, covering, refuted }: Subject, cluster: Cluster, evidence: Evidence): boolean {
   if (covering !== undefined) return isAsGoodAs(covering, cluster, evidence);
   return existing !== undefined && refuted.size === 0 && isUnchanged(existing, cluster, evidence);
+}
+
+/** The skill as the model gets it, with the reasons against its statements. */
+function shownSkill({ existing, covering, refuted }: Subject, cluster: Cluster): ExistingSkill | undefined {
+  if (existing === undefined) return covering && { ...covering, bullets: [], refuted };
+  if (!isCorrected(existing, cluster)) return { ...existing, refuted };
+  const doubts = existing.bullets.map(({ id }) => [id, "the user corrected a session that had it"] as const);
+  return { ...existing, refuted: new Map([...doubts, ...refuted]) };
+}
+
+/** True when the user corrected a session that used this version. */
+function isCorrected({ name, version }: LearntSkill, cluster: Cluster): boolean {
+  return cluster.some(({ skills, corrections }) => corrections.length > 0 && skills.includes(`${name}@${version}`));
 }
 
 /** The learnt skill for the cluster's messages. */
@@ -116,7 +129,9 @@ function refutedBullets(existing: LearntSkill | undefined, { failed }: Evidence)
 /** True while the skill's trial runs, without new sessions, and when no run was better than the skill's mean. */
 function isUnchanged(skill: LearntSkill, cluster: Cluster, { failed }: Evidence): boolean {
   const { state, uses, sessions, score, pinned } = skill;
-  if (pinned || state === "proposed" || (state === "trial" && uses.length < TRIAL_USES)) return true;
+  if (pinned || state === "proposed") return true;
+  if (isCorrected(skill, cluster)) return false;
+  if (state === "trial" && uses.length < TRIAL_USES) return true;
   const known = new Set(sessions);
   if (cluster.every(({ sessionId }) => known.has(sessionId))) return true;
   const own = meanOf(uses.map((use) => use.score)) ?? score ?? 0;

@@ -2,20 +2,17 @@
  * Loop that makes skills from repeated tasks. Once a day it clusters the sessions of a week and asks the model about each
  * cluster. After every ended session it scores the skills that were used.
  */
-import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import { bundled } from "../../skills/bundled.gen.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
 import { localDate } from "../budget.ts";
-import { type Episode, episodePath, readEpisodes } from "../episodes.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
 import { type Distilled, distill } from "./distill.ts";
 import { LearntSkills, type LearntState } from "./learnt-skills.ts";
 import { learntStore } from "./learnt-store.ts";
 import { scored } from "./score-uses.ts";
+import { SessionEpisodes } from "./session-episodes.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Sessions that clusters are made of. */
 const CLUSTER_DAYS = 7;
 /** Sessions that skills are judged by. */
@@ -42,6 +39,7 @@ type Week = { readonly key: string; readonly week: Cluster; readonly clusters: r
 class Distillation {
   readonly #ports: LoopPorts;
   readonly #skills: LearntSkills;
+  readonly #episodes: SessionEpisodes;
   /** State of the episodes' folders at the last scoring. */
   #scoredStamp = "";
   /** Time of the monotonic clock before which no model is looked for. */
@@ -51,6 +49,7 @@ class Distillation {
   constructor(ports: LoopPorts, skills: LearntSkills) {
     this.#ports = ports;
     this.#skills = skills;
+    this.#episodes = new SessionEpisodes(ports);
   }
 
   /** Scores the skills that ended sessions used. */
@@ -70,10 +69,10 @@ class Distillation {
 
   /** Resolves to false without new episodes. */
   async #scoreNew(): Promise<boolean> {
-    const { home, clock, notify } = this.#ports;
-    const stamp = await episodesStamp(home, clock.now());
+    const { clock, notify } = this.#ports;
+    const stamp = await this.#episodes.stamp();
     if (stamp === this.#scoredStamp) return false;
-    const episodes = await this.#episodes(JUDGED_DAYS);
+    const episodes = await this.#episodes.read(JUDGED_DAYS);
     let notices: readonly { readonly text: string; readonly id: string }[] = [];
     await this.#skills.change(async (state) => {
       const { notices: made, ...change } = await scored(state, episodes, { skills: this.#skills, at: clock.now() });
@@ -111,7 +110,7 @@ class Distillation {
     const key = `${day} ${this.#scoredStamp} ${spent.length}`;
     if (this.#week?.key === key) return this.#week;
     const excluded = new Set(spent);
-    const week = (await this.#episodes(CLUSTER_DAYS)).filter(({ sessionId }) => !excluded.has(sessionId));
+    const week = (await this.#episodes.read(CLUSTER_DAYS)).filter(({ sessionId }) => !excluded.has(sessionId));
     this.#week = { key, week, clusters: await clusterEpisodes(week, signal) };
     return this.#week;
   }
@@ -164,14 +163,6 @@ class Distillation {
     );
   }
 
-  /** Episodes of the user's sessions that ended within these days, oldest first. */
-  async #episodes(days: number): Promise<Cluster> {
-    const { home, clock } = this.#ports;
-    const to = clock.now();
-    const episodes = await readEpisodes(home, { from: to - days * DAY_MS, to });
-    return episodes.filter(({ origin }: Episode) => origin === "user");
-  }
-
   /** Skills of the home and the package that this loop did not write. */
   async #foreignSkills({ skills }: LearntState) {
     const { skills: found } = await scanPlace({ source: "home", folder: this.#skills.folder, shown: "home" });
@@ -193,17 +184,4 @@ function countedDay(
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-/** Text that changes with every written episode of this month or the last one. */
-async function episodesStamp(home: string, now: number): Promise<string> {
-  const months = [now, now - 31 * DAY_MS].map((at) => new Date(at).toISOString().slice(0, 7).replace("-", ""));
-  const folders = months.map((month) => dirname(episodePath(home, { sessionId: `${month}00` })));
-  const times = folders.map((folder) =>
-    stat(folder).then(
-      ({ mtimeMs }) => String(mtimeMs),
-      () => "none",
-    ),
-  );
-  return (await Promise.all(times)).join(" ");
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, rename, rmdir } from "node:fs/promises";
+import { readdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { learningFolder, skillsFolder } from "../../config/home.ts";
@@ -80,6 +80,8 @@ export type Demotion = z.infer<typeof demotionSchema>;
 const fileChangeSchema = z.discriminatedUnion("op", [
   z.object({ op: z.literal("write"), path: z.string(), text: z.string() }),
   z.object({ op: z.literal("move"), path: z.string(), to: z.string() }),
+  /** A folder with everything in it. */
+  z.object({ op: z.literal("remove"), path: z.string() }),
 ]);
 export type FileChange = z.infer<typeof fileChangeSchema>;
 
@@ -189,6 +191,17 @@ export class LearntSkills {
     return { op: "move", path: dirname(this.fileOf(name)), to };
   }
 
+  /** Removal of the skill's folder and of its archived ones. A file that the user edited goes to the archive instead. */
+  async forgotten(skill: Pick<LearntSkill, "name" | "hashes">): Promise<readonly FileChange[]> {
+    const { name } = skill;
+    const archive = join(this.#skills, ".archive");
+    const archived = (await readdir(archive).catch(() => []))
+      .filter((folder) => folder.startsWith(`${name}-`) && /^\d+$/.test(folder.slice(name.length + 1)))
+      .map((folder): FileChange => ({ op: "remove", path: join(archive, folder) }));
+    const isEdited = (await this.standingOf(skill)) === "edited";
+    return [...archived, isEdited ? this.archived(name) : { op: "remove", path: dirname(this.fileOf(name)) }];
+  }
+
   async #read(): Promise<z.infer<typeof stateSchema>> {
     return stateSchema.safeParse(await readJsonFile(this.#path)).data ?? EMPTY;
   }
@@ -229,17 +242,21 @@ export class LearntSkills {
 }
 
 async function carryOut(change: FileChange): Promise<void> {
+  const { path } = change;
   if (change.op === "write") {
-    makeFolder(dirname(change.path), 0o700);
-    const before = await readFile(change.path, "utf8").catch(() => undefined);
-    if (before !== change.text) await replaceFile(change.path, change.text);
+    makeFolder(dirname(path), 0o700);
+    const before = await readFile(path, "utf8").catch(() => undefined);
+    if (before !== change.text) await replaceFile(path, change.text);
     return;
   }
-  if (!existsSync(change.path)) return;
-  makeFolder(dirname(change.to), 0o700);
-  await rename(change.path, change.to);
+  if (!existsSync(path)) return;
+  if (change.op === "remove") await rm(path, { recursive: true });
+  else {
+    makeFolder(dirname(change.to), 0o700);
+    await rename(path, change.to);
+  }
   // A category without a skill would be listed as a broken skill.
-  await rmdir(dirname(change.path)).catch(() => undefined);
+  await rmdir(dirname(path)).catch(() => undefined);
 }
 
 export function hashOf(text: string): string {

@@ -31,6 +31,17 @@ export function learntStore(skills: LearntSkills, { ledger, clock }: Pick<LoopPo
       if (action === "forget" && outcome?.ok === true) await ledger.forget(id);
       return outcome;
     },
+    async forgetSession(sessionId) {
+      const derived = (await skills.read()).skills.filter(({ sessions }) => sessions.includes(sessionId));
+      for (const skill of derived) {
+        await skills.change(async (state) => {
+          const { state: without, ...done } = await forget({ skills, state, at: clock.now() }, skill);
+          // The other sessions may teach it anew.
+          return { ...done, state: { ...without, spent: [...state.spent, sessionId] } };
+        });
+        await ledger.forget(skill.id);
+      }
+    },
   };
 }
 
@@ -99,7 +110,7 @@ async function actOnSkill(where: Surroundings, skill: LearntSkill, action: Learn
 async function forget({ skills, state }: Surroundings, skill: LearntSkill): Promise<Done> {
   const cause = { actor: "user", op: "forget", reason: "The user said so." } as const;
   const record = { ...ledgerRecord(skill, undefined, cause), before: null };
-  const files = skill.state === "retired" ? [] : [skills.archived(skill.name)];
+  const files = skill.state === "proposed" ? [] : await skills.forgotten(skill);
   return { state: withoutSkill(state, skill), files, ledger: [record], message: `Forgotten: "${skill.name}".` };
 }
 

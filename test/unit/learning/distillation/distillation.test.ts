@@ -107,7 +107,7 @@ test("sessions of delegated tasks, of other projects and of the week before do n
 });
 
 test("a second run on the same day asks nothing and changes nothing", async () => {
-  await store(home, mixed(30));
+  await store(home, mixed(16));
   const first = bench(home, faithful);
   await runLoop(first.ports);
   const before = filesOf(home);
@@ -143,7 +143,7 @@ test.each([0, 0.1, 0.3, 0.6])(
   async (share) => {
     const chance = seeded(7);
     const real = new Set(FAMILIES.flatMap(({ commands }) => commands));
-    await store(home, mixed(30));
+    await store(home, mixed(16));
     for (let day = 0; day < sweep(8, 1); day += 1) {
       const noisy: Distiller = (prompt) => {
         const steps = passedIn(prompt).map((command) => (chance() < share ? invented(command, chance) : command));
@@ -162,7 +162,7 @@ test.each([0, 0.1, 0.3, 0.6])(
         expect(commands.filter((command) => !real.has(command ?? ""))).toEqual([]);
       }
       home = mkdtempSync(join(tmpdir(), "hermes-distillation-"));
-      await store(home, mixed(30));
+      await store(home, mixed(16));
     }
   },
 );

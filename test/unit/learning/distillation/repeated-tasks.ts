@@ -130,7 +130,7 @@ export function bench(home: string, distiller: Distiller): Bench {
   const prompts: string[] = [];
   const ports = {
     ...{ home, clock, ledger, index: {}, isOpen: () => false, log: () => undefined },
-    settings: () => ({ enabled: true, distillation: true }),
+    settings: () => ({ enabled: true, consolidation: true, distillation: true }),
     notify: (message: string | undefined) => void notices.push(message ?? ""),
     model: {
       isAvailable: async () => true,

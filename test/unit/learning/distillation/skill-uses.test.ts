@@ -4,13 +4,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { distillation } from "../../../../agent-core/learning/distillation/distillation.ts";
-import type { Loop } from "../../../../agent-core/learning/loop.ts";
+import type { LearntStore, Loop } from "../../../../agent-core/learning/loop.ts";
+import { actOn } from "../../../../agent-core/learning/loops.ts";
 import type { LearntItem } from "../../../../agent-core/protocol/learning.ts";
 import { SkillLibrary } from "../../../../agent-core/skills/skill-library.ts";
 import {
   type Bench,
   bench,
   DAY_MS,
+  type Distiller,
   episode,
   faithful,
   familyAt,
@@ -118,6 +120,34 @@ test("steps that stopped working give way to those of a later session, within a 
   expect(readFileSync(file(), "utf8")).toContain("zq7-pack");
 });
 
+test("a correction of a session that used a skill changes the skill within a day", async () => {
+  const follow: Distiller = (prompt) => {
+    const rule = [...prompt.matchAll(/(?<=No, )a note ends with `\S+`/g)].at(-1)?.[0] ?? "";
+    const id = /^- \[(b\d+)\].*; wrong now: the user corrected/m.exec(prompt)?.[1];
+    const delta =
+      id === undefined ? { op: "add", text: `Write: ${rule}.` } : { op: "edit", id, text: `Write: ${rule}.` };
+    return JSON.stringify({ name: NAME, description: "Write a note.", deltas: [delta] });
+  };
+  made = bench(home, follow);
+  loop = await distillation(made.ports);
+  const corrected = (value: string) => ({
+    score: 0,
+    commands: [],
+    corrections: [`No, a note ends with \`${value}\`.`],
+  });
+  await store(
+    home,
+    [0, 1, 2].map((at) => run(family, at, START - (at + 1) * DAY_MS, corrected("kau-1"))),
+  );
+  await work();
+  expect(readFileSync(file(), "utf8")).toContain("a note ends with `kau-1`");
+  await made.clock.advance(DAY_MS);
+  await store(home, [run(family, 1, made.clock.now(), { ...corrected("mei-2"), skills: [`${NAME}@1`] })]);
+  await work();
+  expect(readFileSync(file(), "utf8")).toContain("a note ends with `mei-2`");
+  expect(readFileSync(file(), "utf8")).not.toContain("kau-1");
+});
+
 test("a bad skill of another author is no longer routed within five uses, and the user can restore it", async () => {
   const path = join(home, "skills", "glauno-publishing", "SKILL.md");
   mkdirSync(dirname(path), { recursive: true });
@@ -183,6 +213,18 @@ test("forgetting a skill removes its texts, and its sessions teach no new one", 
   await work();
   expect(existsSync(file())).toBe(false);
   expect(await loop.store.act(`s-${NAME}`, "pin")).toBeUndefined();
+});
+
+test("a skill goes with the episode of one of its sessions, and the others teach it anew", async () => {
+  await learn(1, 0, 1, 1);
+  const [session = ""] = (await item())?.sessions ?? [];
+  const episodes: LearntStore = { items: async () => [], act: async () => ({ ok: true, message: "Forgotten." }) };
+  await actOn([episodes, loop.store], `e-${session}`, "forget");
+  expect(await loop.store.items()).toEqual([]);
+  expect(existsSync(dirname(file()))).toBe(false);
+  await made.clock.advance(DAY_MS);
+  await work();
+  expect((await item())?.sessions).not.toContain(session);
 });
 
 test("a pinned skill is neither changed nor retired", async () => {
