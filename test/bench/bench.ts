@@ -6,6 +6,7 @@ import { measureAnswers } from "./answers.ts";
 import { measureBrowser } from "./browser.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureCode } from "./code.ts";
+import { measureConsolidation } from "./consolidation.ts";
 import { measureDelegation } from "./delegation.ts";
 import { measureEdits } from "./edits.ts";
 import { measureEnding } from "./ending.ts";
@@ -46,6 +47,7 @@ const measurements = {
   hooks: measureHooks,
   browser: measureBrowser,
   delegation: measureDelegation,
+  consolidation: measureConsolidation,
   plugins: measurePlugins,
   web: measureWeb,
   panel: measurePanel,

@@ -22,8 +22,6 @@ export type Candidate = {
   readonly supersedes?: string | undefined;
   /** Found by code in the user's own words, as a rule or as a correction. */
   readonly isStated?: true;
-  /** It follows an answer, so it may correct what the agent did by an older rule. */
-  readonly isLater?: boolean;
 };
 
 /** Rules of a user are short; longer sentences are descriptions of a task. Characters. */
@@ -83,20 +81,34 @@ export function isInstruction(text: string): boolean {
   return IMPERATIVE.test(text.trim()) || OBLIGATION.test(text);
 }
 
+/** Positions of the messages that correct an answer, or repeat a rule after it. */
+export function correctingPositions({ said }: Transcript): ReadonlySet<number> {
+  const asked = said.filter(({ message }) => message.role === "user" && message.synthetic !== true);
+  const corrects = (one: Said): boolean => isCorrection(one) || /^(?:please\s+)?remember\b/i.test(textOf(one));
+  return new Set(
+    asked
+      .slice(1)
+      .filter(corrects)
+      .map(({ position }) => position),
+  );
+}
+
+function textOf({ message }: Said): string {
+  return message.role === "user" ? typedText(message.content, "\n") : "";
+}
+
 /** Statements that the user makes outright, and corrections that say how it should be. */
-export function statedCandidates({ said }: Transcript): readonly Candidate[] {
-  let isFirst = true;
-  return said.flatMap((one) => {
+export function statedCandidates(transcript: Transcript): readonly Candidate[] {
+  const corrections = correctingPositions(transcript);
+  return transcript.said.flatMap((one) => {
     if (one.message.role !== "user" || one.message.synthetic === true) return [];
-    const isLater = !isFirst;
-    isFirst = false;
-    return statementsOf(one, isLater);
+    return statementsOf(one, corrections.has(one.position));
   });
 }
 
-function statementsOf({ message, position }: Said, isLater: boolean): readonly Candidate[] {
-  const corrects = isLater && isCorrection({ message });
-  const typed = message.role === "user" ? typedText(message.content, "\n") : "";
+function statementsOf(one: Said, corrects: boolean): readonly Candidate[] {
+  const { position } = one;
+  const typed = textOf(one);
   const sentences = sentencesOf(typed);
   const isEverywhere = sentences.some(isGeneral);
   return sentences.flatMap((sentence): readonly Candidate[] => {
@@ -107,7 +119,7 @@ function statementsOf({ message, position }: Said, isLater: boolean): readonly C
     const isDecision = DECISION.test(sentence);
     const kind = isDecision || (!corrects && !isInstruction(text) && STATES.test(text)) ? "fact" : "preference";
     const scope = isEverywhere && kind === "preference" ? "user" : "project";
-    return [{ kind, subject: "", entity: "project", text, scope, quote: sentence, position, isStated: true, isLater }];
+    return [{ kind, subject: "", entity: "project", text, scope, quote: sentence, position, isStated: true }];
   });
 }
 

@@ -9,16 +9,16 @@ import { contentWords } from "../../memory/statement.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
-import { episodeOf, type Told, writeEpisode } from "../episodes.ts";
+import { type Episode, episodeOf, type Told, writeEpisode } from "../episodes.ts";
 import { type Fact, holdsIn, isActive } from "../facts.ts";
 import { withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Transcript, transcriptOf } from "../transcript.ts";
-import { type Candidate, statedCandidates } from "./candidates.ts";
+import { type Candidate, correctingPositions, statedCandidates } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
 import { extractionRequest, parseExtraction, sourcesOf } from "./extraction.ts";
 import { FactStore, type Rejection, rejectionId } from "./fact-store.ts";
-import { type Admitted, Gates } from "./gates.ts";
+import { type Admitted, Gates, safeSummary } from "./gates.ts";
 
 /** Part of a message in the notification. Characters. */
 const SHOWN_CHARS = 100;
@@ -70,7 +70,7 @@ class Consolidation {
 
   /** Keeps the episode and the rules that the user stated, without a model. */
   async #keepFacts(session: EndedSession, transcript: Transcript): Promise<void> {
-    const episode = episodeOf(transcript);
+    const episode = safeEpisode(transcript);
     const { origin } = transcript;
     const messages = episode?.messages ?? 0;
     if (episode === undefined || (origin !== "user" && origin !== "cron")) {
@@ -115,8 +115,10 @@ class Consolidation {
   }
 
   async #tell(home: string, transcript: Transcript, told: Told): Promise<void> {
-    const episode = episodeOf(transcript);
-    if (episode !== undefined) await writeEpisode(home, episode, told);
+    const episode = safeEpisode(transcript);
+    if (episode === undefined) return;
+    const summary = safeSummary(told.summary, sourcesOf(transcript));
+    await writeEpisode(home, episode, { ...told, summary: summary || episode.summary });
   }
 
   /** Checks the candidates and writes what passes. */
@@ -142,7 +144,8 @@ class Consolidation {
       else rejected.push(rejection(candidate, checked.reason));
     }
     if (admitted.length === 0 && rejected.length === 0) return [];
-    const origin = { sessionId, project: cwd, name, at: endedAt };
+    const corrections = correctingPositions(transcript);
+    const origin = { sessionId, project: cwd, name, at: endedAt, acted: actedIn(transcript), corrections };
     const added = await this.store.commit({ origin, admitted, rejected, isRepeated });
     if (added.length > 0)
       this.#ports.notify(
@@ -182,6 +185,20 @@ class Consolidation {
   ): Promise<void> {
     return this.#ended.mark({ session: id, size, added: 0, ...mark });
   }
+}
+
+function safeEpisode(transcript: Transcript): Episode | undefined {
+  const episode = episodeOf(transcript);
+  return episode && { ...episode, summary: safeSummary(episode.summary, sourcesOf(transcript)) };
+}
+
+/** Words and calls of the agent, in lower case. */
+function actedIn({ said }: Transcript): string {
+  const texts = said.flatMap(({ message }) => {
+    if (message.role !== "assistant") return [];
+    return [message.content ?? "", ...(message.tool_calls ?? []).map(({ function: call }) => call.arguments)];
+  });
+  return texts.join("\n").toLowerCase();
 }
 
 /** A rejected secret or injection leaves no text behind. */

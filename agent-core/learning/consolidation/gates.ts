@@ -196,6 +196,28 @@ function injection({ kind, text, quote, subject }: Candidate, { by, context }: F
     : undefined;
 }
 
+/** The summary without sentences that ask for something that the user did not say: a tool's output may ask for it. */
+export function safeSummary(summary: string, sources: readonly Source[]): string {
+  const spoken = fold(sources.flatMap(({ by, text }) => (by === "user" ? [text] : [])).join("\n"));
+  const words = new Set(contentWords(spoken));
+  const isSafe = (sentence: string): boolean => {
+    if (findThreat(sentence) !== undefined) return false;
+    const asked = sentence.replace(/^(?:asked|answered):\s*/i, "");
+    if (!isInstruction(asked) && !/\b(?:remember|ignore)\b/i.test(asked)) return true;
+    const statement = readStatement(asked);
+    if (![...statement.values].every((value) => spoken.includes(value))) return false;
+    const known = [...statement.words].filter((word) => words.has(word)).length;
+    return known >= statement.words.size * SPOKEN;
+  };
+  return summary
+    .split(/(?<=[.!?])\s+|\n+/)
+    .filter(isSafe)
+    .join("\n");
+}
+
+/** Share of a sentence's words that the user said, from which it is the user's. */
+const SPOKEN = 0.7;
+
 const STATUS =
   /\b(?:currently|at the moment|right now|for now|today|yesterday|tomorrow|tonight|this (?:time|session|week|morning|branch|task)|just once|so far|in progress|still (?:failing|broken|open|running|to do)|work in progress|wip|pending|not yet|temporar(?:y|ily)|todo|next step|gerade|im moment|heute|gestern|morgen)\b/i;
 const DONE =

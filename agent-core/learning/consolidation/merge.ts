@@ -20,6 +20,10 @@ export type Origin = {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Words and calls of the agent in the session, in lower case. */
+  readonly acted: string;
+  /** Positions of the messages that correct the agent. */
+  readonly corrections: ReadonlySet<number>;
 };
 
 export type Merged = {
@@ -34,8 +38,11 @@ export type Merged = {
 const MAX_EVIDENCE = 6;
 /** Words in common from which two readings of one message say the same. */
 const SAME_MESSAGE = 0.4;
-/** Words in common with the text that a model names as replaced. */
+/** Words in common with the text that a model names as replaced, and with the new one. */
 const SUPERSEDED = 0.6;
+/** Words in common from which two rules with the same value are one. */
+const SAME_VALUE = 0.6;
+const SAME_WORDS = 2;
 
 export function merge(facts: readonly Fact[], candidate: Admitted, origin: Origin): Merged {
   const own = factOf(candidate, origin);
@@ -108,7 +115,7 @@ function wasSeen(fact: Fact, made: Fact): boolean {
 /** The same words, or another reading of the same message. */
 function saysSame(fact: Fact, made: Fact, statement: Statement): boolean {
   const known = readStatement(fact.text);
-  if (isSameStatement(known, statement)) return true;
+  if (isSameStatement(known, statement) || haveSameValue(known, statement)) return true;
   if (!fact.evidence.some((ref) => made.evidence.includes(ref)) || contradicts(known, statement)) return false;
   const shared = similarity(known.values, statement.values);
   return shared > 0 && similarity(known.words, statement.words) >= (known.values.size > 0 ? 0.2 : SAME_MESSAGE);
@@ -120,19 +127,40 @@ type Rivalry = { readonly statement: Statement; readonly candidate: Admitted; re
 function isRival(fact: Fact, made: Fact, { statement, candidate, origin }: Rivalry): boolean {
   if (fact.text === made.text) return false;
   const known = readStatement(fact.text);
-  if (candidate.isLater === true && isCorrected(known, statement)) return true;
-  return (areAboutOne(fact, made, origin) && contradicts(known, statement)) || isSuperseded(fact, candidate);
+  if (areAboutOne(fact, made, origin) && contradicts(known, statement)) return true;
+  if (!isValueNew(known, statement)) return false;
+  return isCorrected(known, statement, { candidate, origin }) || isSuperseded(fact, statement, candidate);
 }
 
 /** Words in common from which a correction is about the thing that the known rule is about. */
 const CORRECTED = 0.6;
 
-/** The user corrects what the agent did by the known rule, in other words. */
-function isCorrected(known: Statement, statement: Statement): boolean {
-  const isValueNew =
-    known.values.size > 0 && statement.values.size > 0 && similarity(known.values, statement.values) === 0;
-  const shared = [...known.words].filter((word) => statement.words.has(word)).length;
-  return isValueNew && shared >= 2 && overlap(known.words, statement.words) >= CORRECTED;
+function isValueNew(known: Statement, statement: Statement): boolean {
+  return known.values.size > 0 && statement.values.size > 0 && similarity(known.values, statement.values) === 0;
+}
+
+/** The agent did as the known rule says, and the user says otherwise. */
+function isCorrected(
+  known: Statement,
+  statement: Statement,
+  { candidate, origin }: Omit<Rivalry, "statement">,
+): boolean {
+  if (candidate.by !== "user" || !origin.corrections.has(candidate.position)) return false;
+  const isFollowed = [...known.values].every((value) => origin.acted.includes(value));
+  return (
+    isFollowed && sharedWords(known, statement) >= SAME_WORDS && overlap(known.words, statement.words) >= CORRECTED
+  );
+}
+
+function sharedWords(known: Statement, statement: Statement): number {
+  return [...known.words].filter((word) => statement.words.has(word)).length;
+}
+
+/** The same rule in other words. */
+function haveSameValue(known: Statement, statement: Statement): boolean {
+  if (known.values.size === 0 || similarity(known.values, statement.values) < 1) return false;
+  if (known.isNegated !== statement.isNegated) return false;
+  return sharedWords(known, statement) >= SAME_WORDS && overlap(known.words, statement.words) >= SAME_VALUE;
 }
 
 function areAboutOne(fact: Fact, made: Fact, { name }: Origin): boolean {
@@ -144,10 +172,12 @@ function areAboutOne(fact: Fact, made: Fact, { name }: Origin): boolean {
   );
 }
 
-function isSuperseded({ text }: Fact, { supersedes }: Admitted): boolean {
+/** The model names it as replaced, and the new one is about the same thing by its words. */
+function isSuperseded({ text }: Fact, statement: Statement, { supersedes }: Admitted): boolean {
   if (supersedes === undefined) return false;
-  const [one, other] = [readStatement(text), readStatement(supersedes)];
-  return similarity(one.values, other.values) === 1 && similarity(one.words, other.words) >= SUPERSEDED;
+  const [known, named] = [readStatement(text), readStatement(supersedes)];
+  const isNamed = similarity(known.values, named.values) === 1 && similarity(known.words, named.words) >= SUPERSEDED;
+  return isNamed && similarity(known.words, statement.words) > SUPERSEDED;
 }
 
 /** A newer fact prevails, and the user's words over a tool's. */

@@ -350,7 +350,7 @@ test("a correction replaces a rule that it names in other words, and one that ho
   session(1, ["Write it", "Ok.", "No, not like that: a mint note ends with the line `k4`.", "Ok."]);
   session(2, ["Write it", "Ok.", "I undid it. Every mint note has to end with `k4`.", "Ok."], { cwd: "/work/beta" });
   await runAll();
-  session(3, ["Write it", "Ok.", "Please remember how mint notes look: their last line is `m5`.", "Ok."]);
+  session(3, ["Write it", "It ends with k4.", "Please remember how mint notes look: their last line is `m5`.", "Ok."]);
   await runAll();
   expect((await factsIn()).filter((line) => line.startsWith("active"))).toEqual([
     "active 1: How mint notes look: their last line is `m5`.",

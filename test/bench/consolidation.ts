@@ -1,0 +1,80 @@
+/** Own time of the consolidation of one session, and of a new session in a home that learnt for months. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sessionsFolder } from "../../agent-core/config/home.ts";
+import { consolidation } from "../../agent-core/learning/consolidation/consolidation.ts";
+import { LearntContext } from "../../agent-core/learning/learnt-context.ts";
+import { LearningLedger } from "../../agent-core/learning/ledger.ts";
+import type { LoopPorts } from "../../agent-core/learning/loop.ts";
+import { systemClock } from "../../agent-core/platform/clock.ts";
+import { newSessionId } from "../../agent-core/sessions/session-files.ts";
+import { median, type Row } from "./measuring.ts";
+
+const TURNS = 200;
+const SESSIONS = 9;
+const { signal } = new AbortController();
+
+export async function measureConsolidation(): Promise<readonly Row[]> {
+  const home = mkdtempSync(join(tmpdir(), "hermes-bench-consolidation-"));
+  try {
+    mkdirSync(sessionsFolder(home), { recursive: true });
+    for (let at = 0; at < SESSIONS; at += 1) writeSession(home, at);
+    const { work } = await consolidation(portsOf(home));
+    const times: number[] = [];
+    for (let more = true; more; ) {
+      const start = performance.now();
+      more = await work.doNext(signal);
+      if (more) times.push(performance.now() - start);
+    }
+    // Each session is two pieces: by code, and with the answer of the model.
+    const pieces = median(times) * 2;
+    const start = performance.now();
+    const learnt = new LearntContext({ home, roots: ["/work/alpha"], clock: systemClock });
+    await Promise.all([learnt.promptText(), learnt.attach("Deploy the importer of alpha again")]);
+    const context = performance.now() - start;
+    return [
+      { what: "consolidating a session of 200 turns", ours: pieces, target: 50, unit: "ms" },
+      { what: "learnt text for a new session", ours: context, target: 20, unit: "ms" },
+    ];
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function portsOf(home: string): LoopPorts {
+  const text = JSON.stringify({
+    episode: { summary: "The importer was deployed to `eu-4`.", task_type: "deploy", outcome: "success" },
+    facts: [{ subject: "importer", text: "The importer runs in `eu-4`.", quote: "importer runs in eu-4", position: 3 }],
+  });
+  return {
+    ...{ home, clock: systemClock, ledger: new LearningLedger(home, systemClock) },
+    model: { isAvailable: () => Promise.resolve(true), ask: () => Promise.resolve({ ok: true, text }) },
+    index: undefined as never,
+    settings: () => ({ session_idle_minutes: 10 }) as ReturnType<LoopPorts["settings"]>,
+    isOpen: () => false,
+    notify: () => undefined,
+    log: () => undefined,
+  };
+}
+
+function writeSession(home: string, number: number): void {
+  const begun = Date.now() - (number + 1) * 3_600_000;
+  const id = newSessionId(begun);
+  const entries: object[] = [{ type: "session", version: 1, id, cwd: "/work/alpha", at: begun }];
+  let position = 0;
+  const say = (message: object): void => {
+    entries.push({ type: "message", position, message, at: begun + position });
+    position += 1;
+  };
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    say({ role: "user", content: `Deploy part ${turn} of the importer. Always run \`check-${number}\` before it.` });
+    const call = { id: `c${turn}`, type: "function", function: { name: "terminal", arguments: '{"command":"make"}' } };
+    say({ role: "assistant", content: null, tool_calls: [call] });
+    say({ role: "tool", tool_call_id: call.id, content: `importer runs in eu-4\n${"output ".repeat(300)}` });
+    say({ role: "assistant", content: `Part ${turn} is deployed. ${"More words. ".repeat(40)}` });
+    entries.push({ type: "turn-end", stopReason: "end_turn", at: begun + position });
+  }
+  const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+  writeFileSync(join(sessionsFolder(home), `${id}.jsonl`), lines);
+}
