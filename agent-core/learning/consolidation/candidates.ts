@@ -27,6 +27,8 @@ export type Candidate = {
 /** Rules of a user are short; longer sentences are descriptions of a task. Characters. */
 const MAX_RULE_CHARS = 300;
 const MIN_RULE_WORDS = 3;
+/** Rules of one session that are read. */
+const MAX_STATED = 60;
 
 const LEAD = String.raw`(?:^|[,;:]\s*|\b(?:please|must|should|to|we|i|you|and|but|bitte|wir|ich)\s+)`;
 /** Wordings of a rule for later. */
@@ -100,10 +102,12 @@ function textOf({ message }: Said): string {
 /** Statements that the user makes outright, and corrections that say how it should be. */
 export function statedCandidates(transcript: Transcript): readonly Candidate[] {
   const corrections = correctingPositions(transcript);
-  return transcript.said.flatMap((one) => {
+  const found = transcript.said.flatMap((one) => {
     if (one.message.role !== "user" || one.message.synthetic === true) return [];
     return statementsOf(one, corrections.has(one.position));
   });
+  // A rule that is repeated word for word counts once.
+  return [...new Map(found.map((candidate) => [candidate.text, candidate])).values()].slice(-MAX_STATED);
 }
 
 function statementsOf(one: Said, corrects: boolean): readonly Candidate[] {

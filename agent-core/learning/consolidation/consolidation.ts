@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import { memoriesFolder } from "../../config/home.ts";
 import { Memory } from "../../memory/memory.ts";
 import { contentWords } from "../../memory/statement.ts";
+import { typedText } from "../../messages/message.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
@@ -13,7 +14,7 @@ import { type Episode, episodeOf, type Told, writeEpisode } from "../episodes.ts
 import { type Fact, holdsIn, isActive } from "../facts.ts";
 import { withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
-import { type Transcript, transcriptOf } from "../transcript.ts";
+import { type Said, type Transcript, transcriptOf } from "../transcript.ts";
 import { type Candidate, correctingPositions, statedCandidates } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
 import { extractionRequest, parseExtraction, sourcesOf } from "./extraction.ts";
@@ -23,6 +24,8 @@ import { type Admitted, Gates, safeSummary } from "./gates.ts";
 /** Part of a message in the notification. Characters. */
 const SHOWN_CHARS = 100;
 const MINUTE_MS = 60_000;
+/** Part of the user's words that known facts are compared with. Characters. */
+const SPOKEN_CHARS = 8_000;
 
 export async function consolidation(ports: LoopPorts): Promise<Loop> {
   const loop = new Consolidation(ports);
@@ -158,11 +161,8 @@ class Consolidation {
   /** Active facts of the session's project and of the user, those first that share words with the session. */
   async #related({ cwd, folders, said }: Transcript): Promise<readonly Fact[]> {
     const facts = (await this.store.read()).filter((fact) => isActive(fact) && holdsIn(fact, [cwd, ...folders]));
-    const spoken = new Set(
-      said.flatMap(({ message }) =>
-        typeof message.content === "string" ? contentWords(message.content.slice(0, 4_000)) : [],
-      ),
-    );
+    if (facts.length === 0) return facts;
+    const spoken = new Set(contentWords(said.map(spokenIn).join("\n").slice(-SPOKEN_CHARS)));
     const shared = new Map(
       facts.map((fact) => [fact, contentWords(fact.text).filter((word) => spoken.has(word)).length]),
     );
@@ -190,6 +190,11 @@ class Consolidation {
 function safeEpisode(transcript: Transcript): Episode | undefined {
   const episode = episodeOf(transcript);
   return episode && { ...episode, summary: safeSummary(episode.summary, sourcesOf(transcript)) };
+}
+
+/** The words that the user typed. */
+function spokenIn({ message }: Said): string {
+  return message.role === "user" && message.synthetic !== true ? typedText(message.content).slice(0, SPOKEN_CHARS) : "";
 }
 
 /** Words and calls of the agent, in lower case. */

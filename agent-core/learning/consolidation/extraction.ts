@@ -170,7 +170,8 @@ export function sourcesOf({ said }: Transcript): readonly Source[] {
 }
 
 function cut(text: string, limit: number): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const ends = text.length > 8 * limit ? `${text.slice(0, 2 * limit)} ${text.slice(-2 * limit)}` : text;
+  const line = ends.replaceAll(/\s+/g, " ").trim();
   if (line.length <= limit) return line;
   const half = Math.floor(limit / 2);
   return `${line.slice(0, half).toWellFormed()} […] ${line.slice(-half).toWellFormed()}`;

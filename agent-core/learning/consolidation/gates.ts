@@ -45,14 +45,14 @@ const CONTEXT_CHARS = 240;
 /** Checks candidates against one session. Reads the session once. */
 export class Gates {
   readonly #evidence: Evidence;
-  readonly #sources: readonly (Source & { readonly folded: string })[];
+  /** Texts in a form for comparison, as far as they were needed. */
+  readonly #folded = new Map<Source, string>();
   readonly #known: readonly Statement[];
   readonly #learnt: readonly Statement[];
   readonly #byWord = new Map<string, number[]>();
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
-    this.#sources = evidence.sources.map((source) => ({ ...source, folded: fold(source.text) }));
     this.#known = evidence.known.flatMap(linesOf).map(readStatement);
     this.#learnt = evidence.learnt.map(readStatement);
     for (const [index, { words }] of this.#known.entries()) {
@@ -81,22 +81,27 @@ export class Gates {
   /** The message that the candidate quotes; one of the user before one of a tool. */
   #find({ quote, position }: Candidate): Found | undefined {
     const wanted = fold(quote);
-    const has = (source: { readonly folded: string }): boolean => source.folded.includes(wanted);
-    const whole = (source: { readonly folded: string }): boolean => source.folded === wanted;
-    if (wanted.length < MIN_QUOTE_CHARS || !wanted.includes(" ")) {
-      if (wanted === "" || !this.#sources.some(whole)) return undefined;
-    }
-    const holding = (by: Source["by"]) => this.#sources.filter((source) => source.by === by && has(source));
-    const all = [holding("user"), holding("tool")].find((list) => list.length > 0) ?? [];
+    if (wanted === "") return undefined;
+    // A short quote stands in many messages by chance.
+    const isShort = wanted.length < MIN_QUOTE_CHARS || !wanted.includes(" ");
+    const holds = (text: string): boolean => (isShort ? text === wanted : text.includes(wanted));
+    const holding = (by: Source["by"]): readonly Source[] => {
+      return this.#evidence.sources.filter((source) => source.by === by && holds(this.#text(source)));
+    };
+    const said = holding("user");
+    const all = said.length > 0 ? said : holding("tool");
     const source = all.find((each) => each.position === position) ?? all.at(-1);
     if (source === undefined) return undefined;
-    const at = source.folded.indexOf(wanted);
-    const from = Math.max(0, at - CONTEXT_CHARS);
-    return {
-      by: source.by,
-      position: source.position,
-      context: source.folded.slice(from, at + wanted.length + CONTEXT_CHARS),
-    };
+    const text = this.#text(source);
+    const at = text.indexOf(wanted);
+    const context = text.slice(Math.max(0, at - CONTEXT_CHARS), at + wanted.length + CONTEXT_CHARS);
+    return { by: source.by, position: source.position, context };
+  }
+
+  #text(source: Source): string {
+    const folded = this.#folded.get(source) ?? fold(source.text);
+    this.#folded.set(source, folded);
+    return folded;
   }
 
   /** A real quote does not prove another text: its values, names and most words stand beside the quote. */
@@ -199,14 +204,15 @@ function injection({ kind, text, quote, subject }: Candidate, { by, context }: F
 /** The summary without sentences that ask for something that the user did not say: a tool's output may ask for it. */
 export function safeSummary(summary: string, sources: readonly Source[]): string {
   const spoken = fold(sources.flatMap(({ by, text }) => (by === "user" ? [text] : [])).join("\n"));
-  const words = new Set(contentWords(spoken));
+  const isThreat = findThreat(summary) !== undefined;
   const isSafe = (sentence: string): boolean => {
-    if (findThreat(sentence) !== undefined) return false;
+    if (isThreat && findThreat(sentence) !== undefined) return false;
     const asked = sentence.replace(/^(?:asked|answered):\s*/i, "");
     if (!isInstruction(asked) && !/\b(?:remember|ignore)\b/i.test(asked)) return true;
     const statement = readStatement(asked);
     if (![...statement.values].every((value) => spoken.includes(value))) return false;
-    const known = [...statement.words].filter((word) => words.has(word)).length;
+    const said = new Set(contentWords(spoken));
+    const known = [...statement.words].filter((word) => said.has(word)).length;
     return known >= statement.words.size * SPOKEN;
   };
   return summary
