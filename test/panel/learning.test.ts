@@ -1,7 +1,9 @@
 import axe from "axe-core";
 import { beforeEach, describe, expect, test } from "vitest";
+import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
 import type { LearningData } from "../../agent-core/protocol/learning-page.ts";
 import { useFedLearning } from "../support/panel/fed-learning.ts";
+import { useFedPanel } from "../support/panel/fed-panel.ts";
 import { items, learningSample } from "../support/panel/learning-sample.ts";
 import { axeFailures } from "../support/panel/panel-theme.ts";
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
@@ -38,6 +40,7 @@ describe("the learning page", () => {
 
   test("shows each rate with its interval, its number and the usual value, and its figures as a table", async () => {
     await learning().show(learningSample, "report");
+    await learning().pictures("learning-report");
     const success = learning().page.getByRole("region", { name: "Success" });
     expect(await success.textContent()).toContain("85 % above the usual 70 %70 % to 93 %, n 38");
     expect(await success.getByRole("img").getAttribute("aria-label")).toBe(
@@ -52,7 +55,6 @@ describe("the learning page", () => {
       "patch3.1 % to 11 %, n 143",
       "read_file0.8 % to 4.9 %, n 210",
     ]);
-    await learning().pictures("learning-report");
   });
 
   test("a regression leads to its sessions, and a recommendation is applied and undone", async () => {
@@ -282,6 +284,7 @@ describe("the learning page", () => {
   test("hostile texts stay texts", async () => {
     const hostile = HOSTILE.map((text, index) => ({ ...items[1], id: `h-${index}`, text, reason: text, scope: text }));
     await learning().show(withItems(hostile as typeof items), "learnt");
+    expect(await row("h-1").textContent()).toContain("⟨U+202E⟩evil");
     expect(await row("h-0").locator(".learning-text").textContent()).toContain(HOSTILE[0]);
     expect(await learning().page.title()).toBe("Hermes");
     expect(await learning().locator("#root a, #root img, #root script").count()).toBe(0);
@@ -327,5 +330,47 @@ describe("the learning page", () => {
       await learning().setTheme("dark");
     }
     expect(failures.flat()).toEqual([]);
+  });
+});
+
+describe("the line about what was learnt", () => {
+  const panel = useFedPanel();
+  const line = () => panel().page.getByRole("region", { name: "Learnt" });
+  const learnt = async (message: string | null, canUndo = true): Promise<void> => {
+    const shown = message === null ? null : { message, canUndo };
+    await panel().tell({ type: "facts", facts: { ...INITIAL_FACTS, agent: { state: "ready" }, learnt: shown } });
+  };
+
+  test("names the newest, and opens, undoes and dismisses it without moving focus or scroll", async () => {
+    const paragraphs = Array.from({ length: 80 }, (_, index) => `Paragraph ${index}`).join("\n\n");
+    await panel().update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: paragraphs } });
+    await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    const composer = panel().page.getByRole("textbox", { name: "Message Hermes" });
+    await composer.focus();
+    const list = panel().locator(".transcript");
+    await list.evaluate((element) => element.scrollTo(0, 100));
+    await learnt("Learnt: answers are in British English.");
+    await line().waitFor();
+    expect(await composer.evaluate((element) => element.matches(":focus"))).toBe(true);
+    expect(await list.evaluate((element) => element.scrollTop)).toBe(100);
+    await learnt("Learnt: prices are in cents.");
+    await expect.poll(() => line().textContent()).toMatch(/prices are in cents/);
+    await panel().pictures("learnt-line");
+    for (const name of ["Open", "Undo", "Dismiss the note about what was learnt"]) {
+      await line().getByRole("button", { name }).click();
+    }
+    expect(
+      panel()
+        .posted.slice(-3)
+        .map(({ type }) => type),
+    ).toEqual(["learnt-open", "learnt-undo", "learnt-dismiss"]);
+    await learnt(null);
+    await line().waitFor({ state: "detached" });
+  });
+
+  test("an outcome that cannot be undone offers no undo, and no text hides characters in it", async () => {
+    await learnt("Undone: a\u202Eb", false);
+    await expect.poll(() => line().textContent()).toMatch(/Undone: a⟨U\+202E⟩b/);
+    expect(await line().getByRole("button", { name: "Undo" }).count()).toBe(0);
   });
 });

@@ -10,6 +10,9 @@ const TITLES: Readonly<Record<string, string>> = {
   retry_rate: t("Retries"),
   escalation_rate: t("Escalations"),
   context_overflow_rate: t("Context overflows"),
+  compression_rate: t("Compressions"),
+  command_timeout_rate: t("Timeouts of commands"),
+  skill_success_rate: t("Success with skills"),
   corrections_per_task: t("Corrections a task"),
 };
 

@@ -2,6 +2,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { containedText } from "../../agent-core/platform/visible-text.ts";
 import type {
   LearningData,
   LearningHostMessage,
@@ -58,14 +59,14 @@ export class LearningPanel {
     switch (message.type) {
       case "data":
         this.failure.value = undefined;
-        this.data.value = message.data;
+        this.data.value = contained(message.data);
         break;
       case "failed":
-        this.failure.value = message.message;
+        this.failure.value = containedText(message.message);
         break;
       case "acted":
         this.running.value = new Set([...this.running.value].filter((id) => id !== message.about));
-        this.outcome.value = { text: message.message, isError: message.isError };
+        this.outcome.value = { text: containedText(message.message), isError: message.isError };
         break;
       case "show":
         this.show(message.section);
@@ -108,6 +109,13 @@ export const SECTION_TITLES: Readonly<Record<LearningSection, string>> = {
   jobs: t("Jobs"),
   settings: t("Settings"),
 };
+
+/** The data with all texts contained, as models and tools wrote them. Ids stay: messages to the host have them. */
+function contained(data: LearningData): LearningData {
+  return JSON.parse(JSON.stringify(data), (key, value: unknown) =>
+    typeof value === "string" && key !== "id" ? containedText(value) : value,
+  );
+}
 
 function isHostMessage(data: unknown): data is LearningHostMessage {
   if (typeof data !== "object" || data === null || !("type" in data)) return false;

@@ -1,5 +1,6 @@
 /** The panel: status lines, the page or transcript, and the dock with requests and composer. */
 import type { PlanEntry } from "@zed-industries/agent-client-protocol";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { onOneLine } from "../state/attachments.ts";
 import { earlierOf } from "../state/earlier.ts";
@@ -183,11 +184,12 @@ function LearntLine() {
   const { store, post } = usePanel();
   const { learnt } = store.shown.value.facts;
   if (learnt === null) return null;
+  const message = visibleText(learnt.message);
   return (
     <section class="learnt-line" aria-label={t("Learnt")}>
       <Icon name="mortar-board" />
-      <span class="tool-title" title={learnt.message} dir="auto">
-        {learnt.message}
+      <span class="tool-title" title={message} dir="auto">
+        {message}
       </span>
       <button type="button" class="text-button" onClick={() => post({ type: "learnt-open" })}>
         {t("Open")}

@@ -32,6 +32,25 @@ suite("memory", () => {
     assert.equal(shown()?.isUntitled, true);
   });
 
+  test("two commands open the page of what was learnt, in one tab", async () => {
+    const pages = () =>
+      vscode.window.tabGroups.all
+        .flatMap((group) => group.tabs)
+        .filter(({ label, input }) => label === "Hermes: Learning" && input instanceof vscode.TabInputWebview);
+    const opened = new Promise<void>((resolve) => {
+      const subscription = vscode.window.tabGroups.onDidChangeTabs(() => {
+        if (pages().length === 0) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+    await vscode.commands.executeCommand("hermes.showLearnt");
+    await opened;
+    await vscode.commands.executeCommand("hermes.showHealthReport");
+    assert.equal(pages().length, 1);
+    await vscode.window.tabGroups.close(pages());
+  });
+
   test("a tool of VS Code's own chat reads the memory, and another one searches past sessions", async () => {
     assert.match(await toolText("hermes_memory", {}), /^# Notes of Hermes\n- tests run with vitest\n- likes tabs/);
     assert.equal(
