@@ -227,7 +227,7 @@ function placeOf(path: string): string {
 }
 
 /** Function that lets other work of the process run from time to time. Rejects with the signal's reason. */
-function slices(signal: AbortSignal): () => Promise<void> {
+export function slices(signal: AbortSignal): () => Promise<void> {
   let since = performance.now();
   return async () => {
     signal.throwIfAborted();

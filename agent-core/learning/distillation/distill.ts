@@ -46,10 +46,8 @@ export async function distill(input: Case, kit: Kit, signal: AbortSignal): Promi
   const evidence = evidenceOf(cluster);
   const refuted = refutedBullets(existing, evidence);
   if (isGoodEnough({ existing, covering, refuted }, cluster, evidence)) return { kind: "kept", state };
-  const found = findTriggers(
-    cluster.map(({ firstMessage }) => firstMessage),
-    others,
-  );
+  const messages = cluster.map(({ firstMessage }) => firstMessage);
+  const found = await findTriggers(messages, others, signal);
   const triggers = found.ok ? found.triggers : (existing ?? covering)?.triggers;
   // A skill that no message would get is not worth a question.
   if (triggers === undefined) return refused(input, [], found.ok ? undefined : found.reason);

@@ -5,33 +5,54 @@
 import { extname } from "node:path";
 import { routeSkills } from "../../skills/route-skills.ts";
 import type { SkillTriggers } from "../../skills/skill.ts";
-import { contentWords, stem } from "./clusters.ts";
+import { contentWords, slices, stem } from "./clusters.ts";
 
 /** Minimum share of the held-out messages that route, and of the routed messages that belong to the cluster. */
 const MIN_SHARE = 0.8;
 const MAX_PHRASES = 6;
 /** Most other content words between the two words of a phrase. */
 const REACH = 3;
-/** Most other messages that a test reads. */
+/** Most messages that a test reads: of the cluster, and of other tasks. */
+const MAX_OWN = 20;
 const MAX_OTHERS = 300;
 
 export type TriggerTest =
   | { readonly ok: true; readonly triggers: SkillTriggers }
   | { readonly ok: false; readonly reason: string };
 
-/** Triggers that route the messages of the cluster and no others, tested with each message held out. */
-export function findTriggers(messages: readonly string[], others: readonly string[]): TriggerTest {
+/**
+ * Triggers that route the messages of the cluster (its newest ones) and no others, tested with each message held out.
+ * Rejects with the signal's reason.
+ */
+export async function findTriggers(
+  cluster: readonly string[],
+  others: readonly string[],
+  signal: AbortSignal,
+): Promise<TriggerTest> {
+  const pause = slices(signal);
+  const messages = cluster.slice(-MAX_OWN);
   const foreign = others.slice(-MAX_OTHERS);
-  const heldOut = messages.filter((message, at) => routes(triggersOf(messages.toSpliced(at, 1), foreign), message));
-  const recall = heldOut.length / messages.length;
-  if (recall < MIN_SHARE)
+  const known = phraseCounts(foreign);
+  let heldOut = 0;
+  for (const [at, message] of messages.entries()) {
+    await pause();
+    if (routes(triggersOf(messages.toSpliced(at, 1), known), message)) heldOut += 1;
+  }
+  const recall = heldOut / messages.length;
+  if (recall < MIN_SHARE) {
     return { ok: false, reason: `its triggers route ${percent(recall)} of the held-out messages` };
-  const triggers = triggersOf(messages, foreign);
+  }
+  const triggers = triggersOf(messages, known);
   const own = messages.filter((message) => routes(triggers, message)).length;
-  const wrong = foreign.filter((message) => routes(triggers, message)).length;
+  let wrong = 0;
+  for (const message of foreign) {
+    await pause();
+    if (routes(triggers, message)) wrong += 1;
+  }
   const precision = own / Math.max(1, own + wrong);
-  if (precision < MIN_SHARE)
+  if (precision < MIN_SHARE) {
     return { ok: false, reason: `only ${percent(precision)} of the messages it routes are of its kind` };
+  }
   return { ok: true, triggers };
 }
 
@@ -46,21 +67,28 @@ function percent(share: number): string {
 
 type Phrase = { readonly words: readonly string[]; readonly found: ReadonlySet<number>; readonly rarity: number };
 
-/** The fewest phrases that cover the messages; rare words first, because they name the task. */
-function triggersOf(messages: readonly string[], others: readonly string[]): SkillTriggers {
-  const own = messages.map(stemsOf);
-  const foreign = others.map(stemsOf);
-  const globs = sharedGlobs(messages);
+/** Number of the messages that have a word or a phrase. */
+type Counts = ReadonlyMap<string, number>;
+
+function phraseCounts(messages: readonly string[]): Counts {
   const counts = new Map<string, number>();
-  for (const stems of [...own, ...foreign])
-    for (const word of new Set(stems)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  const rarity = (words: readonly string[]): number =>
-    words.reduce((sum, word) => sum + 1 / (counts.get(word) ?? 1), 0);
+  for (const message of messages) {
+    const stems = stemsOf(message);
+    for (const item of new Set([...stems, ...pairsOf(stems)])) counts.set(item, (counts.get(item) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** The fewest phrases that cover the messages; rare words first, because they name the task. `others`: in other messages. */
+function triggersOf(messages: readonly string[], others: Counts): SkillTriggers {
+  const own = messages.map(stemsOf);
+  const globs = sharedGlobs(messages);
+  const counts = phraseCounts(messages);
+  const rarityOf = (word: string): number => 1 / ((counts.get(word) ?? 0) + (others.get(word) ?? 0));
   const candidates = phrasesIn(own, globs.length > 0).map(
-    ([words, found]): Phrase => ({ words, found, rarity: rarity(words) }),
+    ([words, found]): Phrase => ({ words, found, rarity: words.reduce((sum, word) => sum + rarityOf(word), 0) }),
   );
-  const wrong = (phrase: Phrase): number =>
-    globs.length > 0 ? 0 : foreign.filter((stems) => contains(stems, phrase.words)).length;
+  const wrong = ({ words }: Phrase): number => (globs.length > 0 ? 0 : (others.get(words.join(" ")) ?? 0));
   const left = new Set(own.keys());
   const chosen: Phrase[] = [];
   while (left.size > 0 && chosen.length < MAX_PHRASES) {
@@ -95,11 +123,6 @@ function pairsOf(stems: readonly string[]): readonly string[] {
   return stems.flatMap((first, at) =>
     stems.slice(at + 1, at + 1 + REACH).flatMap((second) => (second === first ? [] : [`${first} ${second}`])),
   );
-}
-
-function contains(stems: readonly string[], [first = "", second]: readonly string[]): boolean {
-  if (second === undefined) return stems.includes(first);
-  return pairsOf(stems).includes(`${first} ${second}`);
 }
 
 /** The phrase with every form of its words that the messages have: `publish|publishing note|notes`. */
