@@ -41,7 +41,7 @@ export const HISTORY: Region = "history";
 /** Earlier answers of the model. */
 export const OWN: Region = "own words";
 
-/** `forgets`: the model knows only the first and the last message of the user, and results since. */
+/** `forgets`: the model knows only the words of the last typed message, and results since. */
 export function viewOf(
   messages: readonly WireMessage[],
   tools: readonly string[],
@@ -54,7 +54,10 @@ export function viewOf(
   const lines = messages.flatMap(({ role, content }, at): readonly Line[] => {
     if (!isSeen(at)) return [];
     if (role === "system") return systemLines(textOf(content), at);
-    if (role === "user") return userLines(parts[at] ?? [], { at, last });
+    if (role === "user") {
+      const known = (parts[at] ?? []).filter(({ region }) => !forgets || region === USER);
+      return userLines(known, { at, last });
+    }
     if (role === "assistant") return linesIn(textOf(content), OWN, at);
     return role === "tool" ? linesIn(textOf(content), toolRegion(messages, at), at) : [];
   });
