@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
 import type { Answer } from "../support/model-server/answer.ts";
-import { call, fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, fail, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
 
@@ -143,6 +143,7 @@ test("a client gets the contents of the window and the usage by model, also afte
 test("/compress compresses at once, with a focus", async () => {
   const { agent, model } = await start({ session: { compaction: {} } });
   const id = await agent.newSession();
+  await expect.poll(() => model.lookedUp.length).toBeGreaterThan(0); // the model's window is known from now on
   await agent.prompt(id, "/compress");
   expect(agent.text()).toContain("Nothing to compress");
   for (const question of ["one", "two", "three", "four"]) await agent.prompt(id, question);
@@ -152,6 +153,38 @@ test("/compress compresses at once, with a focus", async () => {
   expect(JSON.stringify(asked?.body)).toContain("the colour blue");
   const summary = [{ type: "text", text: "## Goal\nThe summary." }];
   expect(agent.of("compaction_update")).toMatchObject([{ status: "completed", summary }]);
+});
+
+test("during a compression /stop ends it and changes nothing, and /steer and /queue wait for their turn", async () => {
+  const { agent, model } = await start();
+  const id = await agent.newSession();
+  await expect.poll(() => model.lookedUp.length).toBeGreaterThan(0); // the model's window is known from now on
+  for (const question of ["one", "two", "three", "four"]) await agent.prompt(id, question);
+  const summary = hold();
+  model.respondWith((body) =>
+    isSummary(body as unknown as Json) ? { parts: [summary.part] } : answered(body as unknown as Json),
+  );
+  const stopped = agent.prompt(id, "/compress");
+  await summary.reached;
+  expect((await agent.prompt(id, "/stop")).result).toEqual({ stopReason: "end_turn" });
+  expect((await stopped).result).toEqual({ stopReason: "cancelled" });
+  expect(compressions(agent)).toEqual([]);
+
+  const again = hold();
+  model.respondWith((body) =>
+    isSummary(body as unknown as Json)
+      ? { parts: [again.part, ...say("## Goal\nThe summary.").parts] }
+      : answered(body as unknown as Json),
+  );
+  const compressed = agent.prompt(id, "/compress");
+  await again.reached;
+  const later = [agent.prompt(id, "/steer five"), agent.prompt(id, "/queue six")];
+  again.release();
+  for (const { result } of await Promise.all([compressed, ...later]))
+    expect(result).toEqual({ stopReason: "end_turn" });
+  expect(compressions(agent)).toHaveLength(1);
+  const last = JSON.stringify(model.requests.at(-1)?.body);
+  expect([last.includes("five"), last.includes("six"), last.includes("The summary.")]).toEqual([true, true, true]);
 });
 
 test("/compress that finds nothing more to do, twice, is no reason to give compressing up", async () => {
