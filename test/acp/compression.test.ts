@@ -22,7 +22,7 @@ function answered(body: Json): Answer {
 
 async function start(capabilities: Json = {}): Promise<{ agent: AcpAgent; model: ModelServer }> {
   const model = await startModelServer();
-  model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 14_000 }] });
+  model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 16_000 }] });
   model.respondWith((body) => answered(body as unknown as Json));
   const agent = new AcpAgent({
     HERMES_BASE_URL: model.baseUrl,
@@ -67,7 +67,7 @@ test("a turn reports a filling window, and later that there is room again", asyn
       await agent.prompt(id, "Hello.");
       return agent.of("usage_update").at(-1)?.["size"];
     })
-    .toBe(14_000);
+    .toBe(16_000);
   const before = pressures(agent).length;
   let reads = 0;
   model.respondWith((body) => {
