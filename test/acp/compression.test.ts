@@ -173,7 +173,7 @@ test("during a compression /stop ends it and changes nothing, and /steer and /qu
   const again = hold();
   model.respondWith((body) =>
     isSummary(body as unknown as Json)
-      ? { parts: [again.part, ...say("## Goal\nThe summary.").parts] }
+      ? { parts: [again.part, { type: "text", text: "## Goal\nThe summary." }] }
       : answered(body as unknown as Json),
   );
   const compressed = agent.prompt(id, "/compress");
