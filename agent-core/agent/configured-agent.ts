@@ -249,7 +249,19 @@ function configuredEngine({ context, compression }: Pick<Config, "context" | "co
   return engine(compression);
 }
 
-function builtIn({
+function builtIn({ by_task: byTask, ...section }: CompressionSection): ContextEngine {
+  const engine = limitedEngine(section);
+  if (byTask === undefined) return engine;
+  return {
+    ...engine,
+    forTask: (type) => {
+      const limits = byTask[type];
+      return limits === undefined ? engine : limitedEngine({ ...section, ...limits });
+    },
+  };
+}
+
+function limitedEngine({
   threshold,
   soft_limit: softLimit,
   hard_limit: hardLimit,
@@ -262,7 +274,7 @@ function builtIn({
 
 /** Never compresses by itself, only after the provider refused a request as too long or when the user asks for it. */
 function manualEngine(section: CompressionSection): ContextEngine {
-  return { ...builtIn(section), name: "none", shouldCompress: () => false };
+  return { ...limitedEngine(section), name: "none", shouldCompress: () => false };
 }
 
 /** Settings of a model. Its own entry overrides the section of its provider. */

@@ -5,8 +5,9 @@ import type { CompressionPlan } from "../context/plan-compression.ts";
 import { summaryParts, summaryRequest } from "../context/summary-request.ts";
 import { CHARS_A_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
 import type { Hooks } from "../hooks/hook.ts";
-import type { Message } from "../messages/message.ts";
+import { type Message, typedText } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
+import { classifyTask } from "../messages/task-type.ts";
 import type { HermesContext } from "../protocol/sessions.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { Usage } from "../providers/wire/wire.ts";
@@ -69,6 +70,8 @@ type CompressRequest = {
   readonly focus: string | undefined;
   /** Share of the window below which shortening outputs is enough. */
   readonly share: number;
+  /** The provider refused the request as too long. */
+  readonly refused?: true;
   /** Upper limit of the target size, in estimated tokens of the conversation. */
   readonly most?: number;
 };
@@ -84,10 +87,20 @@ export class ContextKeeper {
   /** Tokens at which the keeper gave up. */
   #gaveUpAt: number | undefined;
   #isFull = false as boolean;
+  #taskEngine: ContextEngine | undefined;
 
   constructor(options: ContextKeeperOptions) {
     this.#options = options;
     if (options.lastCount !== undefined) this.#meter.resume(options.lastCount);
+  }
+
+  /** Engine for the type of the session's first message. */
+  get #engine(): ContextEngine {
+    const { engine, conversation } = this.#options;
+    if (engine.forTask === undefined || this.#taskEngine !== undefined) return this.#taskEngine ?? engine;
+    const first = conversation.transcript.find(({ message }) => message.role === "user")?.message;
+    if (first?.role === "user") this.#taskEngine = engine.forTask(classifyTask(typedText(first.content)));
+    return this.#taskEngine ?? engine;
   }
 
   /** Tokens of the next request, as far as they are known. */
@@ -101,7 +114,7 @@ export class ContextKeeper {
 
   get pressure(): ContextPressureEvent {
     const { used, window } = this;
-    const { softLimit, hardLimit } = this.#options.engine;
+    const { softLimit, hardLimit } = this.#engine;
     const share = used / window;
     if (this.#isFull && share >= hardLimit) return { used, window, level: "full" };
     return { used, window, level: share < softLimit ? "low" : "high" };
@@ -134,12 +147,12 @@ export class ContextKeeper {
   /** Compresses the conversation before a request if necessary. Throws the signal's reason when it is aborted. */
   async compressIfNeeded(isNewTurn: boolean, signal: AbortSignal): Promise<void> {
     const { used, window } = this;
-    const { engine } = this.#options;
+    const engine = this.#engine;
     if (this.#canCompress(used, window) && (await engine.shouldCompress({ used, window, isNewTurn }, signal))) {
       await this.#compress({ focus: undefined, share: 0 }, signal);
     }
     this.#sent = this.#estimate();
-    this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#options.engine.hardLimit;
+    this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#engine.hardLimit;
   }
 
   /** Size of the last call; undefined before the first one, and after a compression. */
@@ -166,7 +179,7 @@ export class ContextKeeper {
     this.#meter.distrust();
     this.#learnedWindow = Math.min(this.window, Math.max(1, Math.round(this.used * LEARNED_SHARE)));
     this.#gaveUpAt = undefined;
-    return (await this.#compress({ focus: undefined, share: OVERFLOW_SHARE }, signal)) !== undefined;
+    return (await this.#compress({ focus: undefined, share: OVERFLOW_SHARE, refused: true }, signal)) !== undefined;
   }
 
   /**
@@ -188,8 +201,8 @@ export class ContextKeeper {
     { focus, share, most = Number.POSITIVE_INFINITY }: CompressRequest,
     signal: AbortSignal,
   ): Promise<CompressionPlan | undefined> {
-    const { conversation, engine } = this.#options;
-    const { transcript, compression } = conversation;
+    const engine = this.#engine;
+    const { transcript, compression } = this.#options.conversation;
     // The plan uses our estimate; the window uses the provider's count.
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
@@ -198,8 +211,8 @@ export class ContextKeeper {
   }
 
   async #compress(request: CompressRequest, signal: AbortSignal): Promise<CompressedEvent | undefined> {
-    const { conversation, engine, journal, onCompressed } = this.#options;
-    const { focus, share, most } = request;
+    const { conversation, journal, onCompressed } = this.#options;
+    const { focus, share, most, refused } = request;
     const before = this.#meter.scaled(this.#estimate());
     const { transcript, compression } = conversation;
     const plan = await this.#plan(request, signal);
@@ -221,7 +234,13 @@ export class ContextKeeper {
     this.#meter.forget();
     const after = this.#meter.scaled(this.#estimate());
     const event = { messages: droppedCount(next), tokensBefore: before, tokensAfter: after };
-    journal(compressionEntry(next, { strategy: engine.name, tokensBefore: before, tokensAfter: after }));
+    const facts = {
+      strategy: this.#engine.name,
+      tokensBefore: before,
+      tokensAfter: after,
+      ...(refused && { refused }),
+    };
+    journal(compressionEntry(next, facts));
     if (isAutomatic || after <= before * (1 - MIN_SAVING)) this.#recordSaving(before, after);
     onCompressed(event);
     return event;
@@ -245,7 +264,7 @@ export class ContextKeeper {
 
   /** Maximum size of the summary. It replaces all dropped messages, so without a limit it would fill the window. */
   #summaryTokens({ summaryTokens }: CompressionPlan, earlier: string): number {
-    const most = Math.min(SUMMARY_TOKENS, Math.round(this.#options.engine.target(this.window) * SUMMARY_SHARE));
+    const most = Math.min(SUMMARY_TOKENS, Math.round(this.#engine.target(this.window) * SUMMARY_SHARE));
     return Math.min(Math.max(MIN_SUMMARY_TOKENS, most), summaryTokens + textTokens(earlier.length));
   }
 
@@ -255,9 +274,9 @@ export class ContextKeeper {
     focus: string | undefined,
     signal: AbortSignal,
   ): Promise<string> {
-    const { engine, auxiliary, canSummarize, notify } = this.#options;
+    const { auxiliary, canSummarize, notify } = this.#options;
     const fallback = (): string => digest(fresh, earlier, summaryTokens * CHARS_A_TOKEN);
-    if (!engine.summarizes || !canSummarize()) return fallback();
+    if (!this.#engine.summarizes || !canSummarize()) return fallback();
     let summary = earlier;
     for (const part of summaryParts(fresh, this.#requestChars(summaryTokens))) {
       const messages = summaryRequest({ part, earlier: summary, maxTokens: summaryTokens, focus });

@@ -156,7 +156,7 @@ export class SessionRecord {
 /** Journal entry of a compression, with a new id for the lineage. */
 export function compressionEntry(
   { dropped, summary, shortened }: Compression,
-  facts: Pick<EntryOf<"compression">, "strategy" | "tokensBefore" | "tokensAfter">,
+  facts: Pick<EntryOf<"compression">, "strategy" | "tokensBefore" | "tokensAfter" | "refused">,
 ): NewEntry {
   return {
     type: "compression",

@@ -55,6 +55,10 @@ export class TurnRunner {
   #steering: UserMessage[] = [];
   #hasRun = false;
   #running: AbortController | undefined;
+  /** Start of the turn on the monotonic clock. */
+  #begunAt = 0;
+  /** Undefined before the model's first text or thought in the turn. */
+  #firstTokenMs: number | undefined;
   #budget: IterationBudget | undefined;
 
   constructor(options: RunnerOptions) {
@@ -70,6 +74,14 @@ export class TurnRunner {
         }
         notify.step(event);
         notify.contextPressure(context.pressure);
+      },
+      streamDelta: (event) => {
+        this.#firstTokenMs ??= Math.round(performance.now() - this.#begunAt);
+        notify.streamDelta(event);
+      },
+      reasoning: (event) => {
+        this.#firstTokenMs ??= Math.round(performance.now() - this.#begunAt);
+        notify.reasoning(event);
       },
       toolProgress: journalledProgress(notify.toolProgress, (entry) => record.journal(entry), options.storeDiff),
     };
@@ -95,6 +107,8 @@ export class TurnRunner {
     if (this.#running !== undefined) throw new Error("A turn is already running. Wait until it ends, or stop it.");
     const running = new AbortController();
     this.#running = running;
+    this.#begunAt = performance.now();
+    this.#firstTokenMs = undefined;
     const signal = options.signal ? AbortSignal.any([options.signal, running.signal]) : running.signal;
     try {
       return await this.#run(options, signal);
@@ -137,7 +151,8 @@ export class TurnRunner {
     const result = resultOf(outcome, { messages, sessionId, taskId: options.taskId ?? newId() });
     if (outcome.usages.length > 0) setup.ledger.record(result.usage, setup.models.current, context.count);
     const error = end.stopReason === "error" ? { error: end.fault.message, fault: end.fault.kind } : {};
-    record.journal({ type: "turn-end", stopReason: end.stopReason, ...error });
+    const waited = this.#firstTokenMs === undefined ? {} : { firstTokenMs: this.#firstTokenMs };
+    record.journal({ type: "turn-end", stopReason: end.stopReason, ...error, ...waited });
     if (!setup.isSubAgent) await setup.skills?.endTurn(end.stopReason === "end_turn", turn.services.changedPaths);
     await record.sync();
     if (end.stopReason !== "cancelled") await this.hooks.idle(signal);

@@ -12,12 +12,15 @@ import type { Environment } from "./home.ts";
 import { sectionDefault } from "./section-defaults.ts";
 import { type Config, fallbacks, type SectionName, sections, UNUSABLE_TERMINAL } from "./sections.ts";
 import { checkNames, type Safeguard, safeguardOf } from "./setting-names.ts";
+import { readTuned, withTuned } from "./tuned-settings.ts";
 
 /** `${NAME}` and `${NAME:-default}` in a value, so that a config can be shared without its secrets. */
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export type LoadedConfig = {
   readonly config: Config;
+  /** Settings of config.yaml as they are written there. */
+  readonly raw: Readonly<Record<string, unknown>>;
   /** Variables of the process, and those of the home's `.env` that the process has not. */
   readonly environment: Environment;
   /** One line for people for each value that was not used. */
@@ -39,7 +42,8 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const names = checkNames(raw);
   // A file that cannot be read may have chosen another machine for commands, or fewer tools.
   const strict = new Set<Safeguard>(errors.length > 0 ? ["commands", "tools"] : names.safeguards);
-  const config = parseConfig(raw, { environment: merged, warnings, strict });
+  const tuned = errors.length > 0 ? raw : withTuned(raw, await readTuned(home));
+  const config = parseConfig(tuned, { environment: merged, warnings, strict });
   warnings.push(...names.warnings);
   const version = config._config_version ?? 0;
   if (version > CONFIG_VERSION) {
@@ -47,7 +51,8 @@ export async function loadConfig(home: string, environment: Environment): Promis
       `config.yaml: its format has version ${version}, and this version of Hermes knows ${CONFIG_VERSION}. Newer settings may have no effect.`,
     );
   }
-  return { config: strictConfig(config, strict), environment: merged, warnings, errors: [...errors, ...names.errors] };
+  const all = { warnings, errors: [...errors, ...names.errors] };
+  return { config: strictConfig(config, strict), raw, environment: merged, ...all };
 }
 
 /** Applies the strict values of the protections that cannot be read. */

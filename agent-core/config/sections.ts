@@ -1,5 +1,6 @@
 /** Schemas of the sections of config.yaml, with the names of the original Hermes Agent. */
 import * as z from "zod";
+import { TASK_TYPES } from "../messages/task-type.ts";
 
 /** Iterations of one turn; long tasks need dozens, and a runaway turn must end. */
 const DEFAULT_MAX_TURNS = 90;
@@ -223,6 +224,13 @@ export const sections = {
       /** Newest messages that stay. */
       protect_last_n: z.number().int().nonnegative().default(DEFAULT_PROTECTED),
       strategy: z.enum(["summary", "recency", "importance", "hybrid"]).default("summary"),
+      /** Limits by type of task, which the first message of a session decides (messages/task-type.ts). */
+      by_task: z
+        .partialRecord(
+          z.enum(TASK_TYPES),
+          z.object({ threshold: share.exactOptional(), hard_limit: share.exactOptional() }),
+        )
+        .optional(),
     })
     .prefault({}),
   /** Plugins of the home by name; one in `disabled` is off even if `enabled` names it. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { learningFolder } from "../config/home.ts";
 import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
-import type { Clock } from "../platform/clock.ts";
+import { type Clock, localDate } from "../platform/clock.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 
@@ -15,6 +15,14 @@ const spentSchema = z.object({
   usd: z.number(),
 });
 export type Spent = z.infer<typeof spentSchema>;
+
+/** Days before today that the file keeps: those that a health report compares. */
+const KEPT_DAYS = 40;
+
+const fileSchema = spentSchema.extend({
+  /** Earlier days with spending, newest first. */
+  earlier: z.array(spentSchema).catch([]).default([]),
+});
 
 export type BudgetLimits = { readonly tokens: number; readonly usd: number };
 
@@ -31,9 +39,20 @@ export class DailyBudget {
 
   /** Spent today. A damaged file counts as nothing spent. */
   async spent(): Promise<Spent> {
+    const [{ day, tokens, usd }] = await this.history();
+    return { day, tokens, usd };
+  }
+
+  /** Today, then earlier days with spending, newest first. */
+  async history(): Promise<readonly [Spent, ...Spent[]]> {
     const day = localDate(this.#clock.now());
-    const stored = spentSchema.safeParse(await readJsonFile(this.#path)).data;
-    return stored?.day === day ? stored : { day, tokens: 0, usd: 0 };
+    const stored = fileSchema.safeParse(await readJsonFile(this.#path)).data;
+    if (stored === undefined) return [{ day, tokens: 0, usd: 0 }];
+    const { earlier, ...last } = stored;
+    if (last.day === day) return [last, ...earlier];
+    // The clock may have been set back: today can be among the earlier days.
+    const others = [last, ...earlier].filter((spent) => spent.day !== day);
+    return [earlier.find((spent) => spent.day === day) ?? { day, tokens: 0, usd: 0 }, ...others];
   }
 
   /** True when nothing more may be spent today. */
@@ -46,15 +65,9 @@ export class DailyBudget {
   async spend(tokens: number, usd = 0): Promise<void> {
     makeFolder(join(this.#path, ".."), 0o700);
     await withLock(`${this.#path}.lock`, async () => {
-      const before = await this.spent();
-      await writeJsonFile(this.#path, { day: before.day, tokens: before.tokens + tokens, usd: before.usd + usd });
+      const [before, ...earlier] = await this.history();
+      const today = { day: before.day, tokens: before.tokens + tokens, usd: before.usd + usd };
+      await writeJsonFile(this.#path, { ...today, earlier: earlier.slice(0, KEPT_DAYS) });
     });
   }
-}
-
-/** Date of the machine's time zone, `2026-11-23`. */
-export function localDate(at: number): string {
-  const date = new Date(at);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }

@@ -13,7 +13,8 @@ import { hasCode } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { redact } from "../providers/redact.ts";
-import { feedbackScore, isCorrection } from "../sessions/feedback-score.ts";
+import { correctionsIn } from "../sessions/correction.ts";
+import { feedbackScore } from "../sessions/feedback-score.ts";
 import { isSessionId } from "../sessions/session-files.ts";
 import { answerText } from "../sessions/shown-message.ts";
 import type { Transcript } from "./transcript.ts";
@@ -97,9 +98,7 @@ export function episodeOf(transcript: Transcript): Episode | undefined {
         command === undefined ? [] : [{ command: shortened(command.text), exit: command.exit }],
       )
       .slice(-MAX_LISTED),
-    corrections: asked
-      .slice(1)
-      .filter(isCorrection)
+    corrections: correctionsIn(said)
       .map((one) => shortened(wordsOf(one)))
       .slice(-MAX_LISTED),
     undone: verdicts

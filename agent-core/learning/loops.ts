@@ -7,6 +7,7 @@ type LoopMaker = (ports: LoopPorts) => Promise<Loop>;
 const makers: { readonly [Name in LoopName]?: LoopMaker } = {
   consolidation: async (ports) => (await import("./consolidation/consolidation.ts")).consolidation(ports),
   distillation: async (ports) => (await import("./distillation/distillation.ts")).distillation(ports),
+  report: async (ports) => (await import("./report/report.ts")).report(ports),
 };
 
 /** The loops in the order in which they run. */

@@ -1,7 +1,7 @@
 /** Facts of a sub-task's result that need no judge: its schema, the files that it claims, and the exit code of its checks. */
 import { resolve } from "node:path";
-import { isCheckCommand } from "../sessions/feedback-score.ts";
-import type { TaskType } from "./rubrics.ts";
+import type { TaskType } from "../messages/task-type.ts";
+import { isCheckCommand } from "../sessions/session-outcomes.ts";
 
 /** Result of a sub-task, from its journal. */
 export type EvaluatedResult = {

@@ -4,11 +4,12 @@
  */
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import type { TaskType } from "../messages/task-type.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import type { HermesVerdict } from "../protocol/delegation.ts";
 import { type EvaluatedResult, factsText, failedFact, type PathLook } from "./evaluation-facts.ts";
-import { judgeRequest, type TaskType, taskTypeOf } from "./rubrics.ts";
+import { judgeRequest, taskTypeOf } from "./rubrics.ts";
 import type { Evaluate } from "./task-run.ts";
 
 /** A less correct result is worth another run; at 0.5 the judge sees as much right as wrong. */

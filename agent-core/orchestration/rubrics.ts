@@ -1,8 +1,9 @@
 /** Rubrics of the evaluation: the points that the judge checks in a result, by type of task, and the judge's request. */
+import { TASK_TYPES, type TaskType } from "../messages/task-type.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 
 /** Points of a good result, by type of task. */
-const RUBRICS = {
+const RUBRICS: { readonly [Type in TaskType]: readonly string[] } = {
   code: [
     "The changes do what the task asks, in the files that the task is about, and nothing else.",
     "Tests, builds and checks that ran after the changes passed, or the result says why they could not run.",
@@ -28,12 +29,7 @@ const RUBRICS = {
     "The actions that the result reports agree with the recorded files and commands.",
     "No part of the task is left out without a reason.",
   ],
-} as const;
-
-export type TaskType = keyof typeof RUBRICS;
-
-/** Names of the task types, for the schema of a task. */
-export const TASK_TYPES: readonly TaskType[] = ["code", "research", "writing", "data", "other"];
+};
 
 const ALIASES: ReadonlyMap<string, TaskType> = new Map([
   ["coding", "code"],

@@ -31,3 +31,17 @@ export const systemClock: Clock = {
   },
   random: Math.random,
 };
+
+/** Date of the machine's time zone, `2026-11-23`. */
+export function localDate(at: number): string {
+  const date = new Date(at);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** Date `days` days after `date`; negative: before it. */
+export function dayAfter(date: string, days: number): string {
+  const at = new Date(`${date}T00:00:00Z`);
+  at.setUTCDate(at.getUTCDate() + days);
+  return at.toISOString().slice(0, "2026-11-23".length);
+}

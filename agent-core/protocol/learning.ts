@@ -116,6 +116,12 @@ export const Recommendation = z.object({
   reason: z.string(),
   confidence: z.number(),
   risk: z.enum(["low", "medium", "high"]),
+  /** Sessions that show the need, newest first. */
+  evidence: z.array(z.string()).readonly().exactOptional(),
+  /** Rate that the change has to improve, and its value before. */
+  rate: z.object({ name: z.string(), of: z.string().exactOptional(), before: z.number() }).exactOptional(),
+  /** Milliseconds since 1970: a proposal that nobody accepts until then is dropped. */
+  expires: z.number().exactOptional(),
   state: z.enum(["proposed", "applied", "kept", "reverted"]),
 });
 export type Recommendation = z.infer<typeof Recommendation>;

@@ -152,6 +152,8 @@ const entrySchema = z.discriminatedUnion("type", [
     shortened: z.array(z.object({ position: z.number(), content: z.string() })),
     /** Estimated tokens of the conversation. */ tokensBefore: z.number(),
     tokensAfter: z.number(),
+    /** The provider refused the request as too long. */
+    refused: z.literal(true).exactOptional(),
     at,
   }),
   /** The display of a tool call, for a replay. */
@@ -240,6 +242,8 @@ const entrySchema = z.discriminatedUnion("type", [
     stopReason: z.string(),
     error: z.string().exactOptional(),
     /** Kind of the fault of `error`. */ fault: z.string().exactOptional(),
+    /** From the prompt to the first text or thought of the model. Milliseconds. */
+    firstTokenMs: z.number().exactOptional(),
     at,
   }),
 ]);

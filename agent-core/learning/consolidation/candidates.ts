@@ -3,7 +3,7 @@
  * without a model, and despite it.
  */
 import { typedText } from "../../messages/message.ts";
-import { isCorrection } from "../../sessions/feedback-score.ts";
+import { correctionsIn } from "../../sessions/correction.ts";
 import type { EntityKind } from "../facts.ts";
 import type { Said, Transcript } from "../transcript.ts";
 
@@ -86,7 +86,8 @@ export function isInstruction(text: string): boolean {
 /** Positions of the messages that correct an answer, or repeat a rule after it. */
 export function correctingPositions({ said }: Transcript): ReadonlySet<number> {
   const asked = said.filter(({ message }) => message.role === "user" && message.synthetic !== true);
-  const corrects = (one: Said): boolean => isCorrection(one) || /^(?:please\s+)?remember\b/i.test(textOf(one));
+  const corrections = new Set(correctionsIn(said));
+  const corrects = (one: Said): boolean => corrections.has(one) || /^(?:please\s+)?remember\b/i.test(textOf(one));
   return new Set(
     asked
       .slice(1)

@@ -2,9 +2,9 @@
  * Loop that makes skills from repeated tasks. Once a day it clusters the sessions of a week and asks the model about each
  * cluster. After every ended session it scores the skills that were used.
  */
+import { localDate } from "../../platform/clock.ts";
 import { bundled } from "../../skills/bundled.gen.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
-import { localDate } from "../budget.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
 import { type Distilled, distill } from "./distill.ts";

@@ -1,5 +1,5 @@
 /** Text of a learnt skill: a SKILL.md in the Agent Skills format, made from its record, and changes of a user's SKILL.md. */
-import { localDate } from "../budget.ts";
+import { localDate } from "../../platform/clock.ts";
 import type { LearntSkill, SkillContent } from "./learnt-skills.ts";
 import type { Bullet, Delta } from "./proposal.ts";
 

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { type ShownAs, shownAs } from "../shown-message.ts";
 import { rows } from "./open-database.ts";
+import { addOutcomes } from "./outcome-sums.ts";
 import { foldForSearch, hasUnspacedScript, messageText, spaceCharacters } from "./search-text.ts";
 
 const shown = z.enum(["prompt", "answer"]).nullable() satisfies z.ZodType<ShownAs>;
@@ -44,6 +45,7 @@ export class EntryWriter {
       else if (entry.type === "rewind") at = this.#takeBack(entry, at);
       else this.#addFact(id, entry);
     }
+    if (at.isListed === 1) addOutcomes(this.#database, at.number, entries);
     this.#run(
       `UPDATE sessions SET next_position = ?, shown_count = ?, last_shown = ?, indexed_bytes = ?,
        updated_at = max(updated_at, ?) WHERE id = ?`,
@@ -69,6 +71,7 @@ export class EntryWriter {
     this.#run(`DELETE FROM messages_fts WHERE docid IN ${messages}`, [id]);
     this.#run(`DELETE FROM texts WHERE id IN ${messages}`, [id]);
     this.#run(`DELETE FROM messages WHERE session = ${session}`, [id]);
+    this.#run(`DELETE FROM outcomes WHERE session = ${session}`, [id]);
     this.#run("DELETE FROM sessions WHERE id = ?", [id]);
   }
 
@@ -131,8 +134,12 @@ export class EntryWriter {
 
   #begin(id: string, { version, cwd, at, parent, source, origin }: EntryOf<"session">): void {
     const isListed = version <= JOURNAL_VERSION && origin !== "delegation" ? 1 : 0;
-    const facts = [isListed, cwd, at, source ?? null, id];
-    this.#run("UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ?, source = ? WHERE id = ?", facts);
+    const starter = origin ?? (source === "import" ? "import" : "user");
+    const facts = [isListed, cwd, at, source ?? null, starter, id];
+    this.#run(
+      "UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ?, source = ?, origin = ? WHERE id = ?",
+      facts,
+    );
     if (parent === undefined) return;
     // Journals arrive in any order: forks of this session get its root now.
     this.#run("UPDATE sessions SET root = coalesce((SELECT root FROM sessions WHERE id = ?), ?) WHERE root = ?", [

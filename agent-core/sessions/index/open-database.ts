@@ -110,7 +110,7 @@ function wasmPath(): string {
 }
 
 /** Changes with the tables and their contents. SQLite keeps it as `user_version`. Another version is built again. */
-export const INDEX_VERSION = 9;
+export const INDEX_VERSION = 10;
 
 /**
  * `position` is the message's position in its session, from 0. Unlike a row id it survives a rebuild. `is_readable` is
@@ -120,7 +120,8 @@ export const INDEX_VERSION = 9;
  * `folded_title` is the title in its compared form. `shelf` is 'pinned', 'archived' or NULL. `source` is NULL for a session that began here. `shown` of a
  * message is 'prompt', 'answer' or NULL. `stands` is 0 after the message was taken back. Texts have a table of their
  * own: a search scans hundreds of messages and reads few texts. `prefix` stores the beginnings of words. Without it,
- * SQLite merges the lists of all words that begin so, which takes a second for a dense beginning.
+ * SQLite merges the lists of all words that begin so, which takes a second for a dense beginning. `outcomes` has a row for
+ * each day of a user's session, as JSON; `progress` is the state between two entries (session-outcomes.ts).
  */
 const SCHEMA = `
 CREATE TABLE sessions(
@@ -131,6 +132,9 @@ CREATE TABLE sessions(
   is_readable INTEGER NOT NULL DEFAULT 1,
   cwd TEXT NOT NULL DEFAULT '',
   source TEXT,
+  origin TEXT NOT NULL DEFAULT 'user',
+  task_type TEXT,
+  progress TEXT,
   title TEXT,
   folded_title TEXT,
   shelf TEXT,
@@ -158,6 +162,8 @@ CREATE TABLE messages(
   at INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX messages_by_place ON messages(session, position);
+CREATE TABLE outcomes(session INTEGER NOT NULL, day TEXT NOT NULL, facts TEXT NOT NULL, PRIMARY KEY(session, day));
+CREATE INDEX outcomes_by_day ON outcomes(day);
 CREATE TABLE texts(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE VIRTUAL TABLE messages_fts USING fts4(content="texts", text, tokenize=unicode61, order=desc, prefix="3,4,5");
 PRAGMA user_version = ${INDEX_VERSION};

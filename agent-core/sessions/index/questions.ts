@@ -2,6 +2,7 @@
 import type { Database } from "sql.js";
 import type { HermesBuilding } from "../../protocol/sessions.ts";
 import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
+import { outcomeSums } from "./outcome-sums.ts";
 import { findSession, listSessions, messagesBetween, relatedTitles, titledSessions, usageSince } from "./queries.ts";
 import { findSessions, searchMessages } from "./search-messages.ts";
 
@@ -14,6 +15,7 @@ export const questions = {
   related: relatedTitles,
   found: findSessions,
   usageSince,
+  outcomes: outcomeSums,
 } as const;
 
 type Questions = typeof questions;

@@ -79,8 +79,8 @@ test("holds tools, paths, commands, corrections, undone lines, skills and the sc
     undone: [{ path: "/work/alpha/CHANGES", lines: 3, retyped: true }],
     skills: ["release@2"],
     stopReasons: ["end_turn", "end_turn"],
-    score: 0,
-    signals: 2,
+    score: 1 / 3,
+    signals: 3,
     summary: "Asked: Release the service\n\nAnswered: Tagged v1.4.",
   });
 });

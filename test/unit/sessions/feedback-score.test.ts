@@ -55,7 +55,7 @@ describe("the feedback score", () => {
     expect(feedbackScore([edit, ...command("1", "npm test", true)])).toEqual({ score: 1, signals: 1 });
     const broken = [edit, ...command("1", "npm test", true), ...command("2", "cd app && npx tsc -p .", false)];
     expect(feedbackScore([...broken, ...command("3", "cat log.txt", true)])).toEqual({ score: 0, signals: 1 });
-    expect(feedbackScore([...broken, edit])).toEqual({ score: null, signals: 0 });
+    expect(feedbackScore([...broken, tool("f", "edit", true)])).toEqual({ score: null, signals: 0 });
     expect(feedbackScore([...broken, tool("f", "edit", false)])).toEqual({ score: 0, signals: 1 });
   });
 

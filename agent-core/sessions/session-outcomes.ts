@@ -1,0 +1,266 @@
+/**
+ * Outcomes of a session: counts of what its journal says about the agent's work. Entries are added one by one, so that an
+ * index can continue where it stopped.
+ */
+import * as z from "zod";
+import { typedText } from "../messages/message.ts";
+import { classifyTask, TASK_TYPES } from "../messages/task-type.ts";
+import { asksUser, isCorrection } from "./correction.ts";
+import type { EntryOf, JournalEntry } from "./entry.ts";
+
+/** A message is taken back because of the answer to it when at most this many user messages follow it. */
+const REWIND_REACH = 2;
+/** Finished calls that are remembered: an edit finishes again when its problems come late. */
+const REMEMBERED_CALLS = 30;
+/** Positions that are remembered: a rewind of more is no early one. */
+const REMEMBERED_PROMPTS = 20;
+/** A command that a signal ended after this time ran into its timeout. Milliseconds. */
+const TIMEOUT_MS = 60_000;
+
+/** Programs whose exit code says whether an edit works: test runners, compilers, build tools, linters. */
+const CHECK_COMMAND =
+  /\b(?:(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:t|test|build|check|lint|typecheck)\b|(?:cargo|go|dotnet|swift|mvn|gradle|gradlew|make|ninja|bazel)\b|vitest|jest|mocha|pytest|tox|unittest|rspec|phpunit|ctest|tsc|eslint|biome|ruff|mypy|clippy|node\s+--test)/;
+
+/** True for a command line that tests, builds or checks the project. */
+export function isCheckCommand(command: string): boolean {
+  return CHECK_COMMAND.test(command);
+}
+
+/** Count, sum and sum of squares of values. */
+const sums = z.tuple([z.number(), z.number(), z.number()]);
+export type Sums = z.infer<typeof sums>;
+
+export const outcomeSchema = z.object({
+  prompts: z.number(),
+  corrections: z.number(),
+  /** Rewinds and restores soon after a message. */
+  takenBack: z.number(),
+  /** Permission requests that the user answered, and those that the user refused. */
+  asked: z.number(),
+  refused: z.number(),
+  turns: z.number(),
+  /** Turns that ended in an error or at their limit. */
+  failedTurns: z.number(),
+  /** Stop reason of the last turn. */
+  ended: z.string().nullable(),
+  /** Lines that the user reviewed, and those that the user kept. */
+  reviewed: z.number(),
+  kept: z.number(),
+  /** 1 or 0: result of the last test or build since the last edit; null when none ran since. */
+  check: z.number().nullable(),
+  compressions: z.number(),
+  /** Requests that the provider refused as too long. */
+  overflows: z.number(),
+  escalations: z.number(),
+  /** Calls and failures of each tool. A command that ran to its end did not fail, whatever its exit code. */
+  calls: z.record(z.string(), z.tuple([z.number(), z.number()])),
+  /** Calls of a tool right after a call of it that failed, and runs of a delegated task after its first. */
+  repeats: z.number(),
+  /** Delegated tasks that were evaluated. */
+  evaluated: z.number(),
+  /** Commands that ran into their timeout. */
+  timeouts: z.number(),
+  tokens: z.number(),
+  usd: z.number(),
+  /** Model of the last turn, as `provider:model`. */
+  model: z.string().nullable(),
+  turnMs: sums,
+  firstTokenMs: sums,
+  /** Skills that reached the model as a whole. */
+  skills: z.array(z.string()),
+});
+/** Outcomes of a session, or of one day of it. */
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+export const progressSchema = z.object({
+  /** By the first message; null before it. */
+  taskType: z.enum(TASK_TYPES).nullable(),
+  /** Positions of the user's messages, and those before the last rewind with its count. */
+  positions: z.array(z.number()),
+  before: z.object({ positions: z.array(z.number()), counted: z.boolean() }).nullable(),
+  /** Position of the last restore of files. */
+  restored: z.number().nullable(),
+  /** The last answer ended in a question. */
+  asked: z.boolean(),
+  /** Tool of the last call, if it failed. */
+  failed: z.string().nullable(),
+  finished: z.array(z.string()),
+  /** Arguments of terminal calls that have not finished. */
+  commands: z.record(z.string(), z.string()),
+  /** Time of the last prompt. */
+  promptAt: z.number().nullable(),
+});
+/** State between two entries. */
+export type OutcomeProgress = z.infer<typeof progressSchema>;
+
+export function noOutcome(): Outcome {
+  return {
+    ...{ prompts: 0, corrections: 0, takenBack: 0, asked: 0, refused: 0, turns: 0, failedTurns: 0, ended: null },
+    ...{ reviewed: 0, kept: 0, check: null, compressions: 0, overflows: 0, escalations: 0, calls: {}, repeats: 0 },
+    ...{ evaluated: 0, timeouts: 0, tokens: 0, usd: 0, model: null, turnMs: [0, 0, 0], firstTokenMs: [0, 0, 0] },
+    skills: [],
+  };
+}
+
+export function noProgress(): OutcomeProgress {
+  return {
+    ...{ taskType: null, positions: [], before: null, restored: null, asked: false, failed: null, finished: [] },
+    ...{ commands: {}, promptAt: null },
+  };
+}
+
+/** Adds an entry to `outcome` and `progress`. */
+export function addEntry(outcome: Outcome, progress: OutcomeProgress, entry: JournalEntry): void {
+  switch (entry.type) {
+    case "message":
+      addMessage(outcome, progress, entry);
+      return;
+    case "tool":
+      addCall(outcome, progress, entry);
+      return;
+    case "rewind":
+      addRewind(outcome, progress, entry);
+      return;
+    case "restore":
+      if (entry.phase === "begin") addRestore(outcome, progress, entry.position);
+      return;
+    case "turn-end":
+      addTurnEnd(outcome, progress, entry);
+      return;
+    default:
+      addFact(outcome, entry);
+  }
+}
+
+type Other = Exclude<JournalEntry, { type: "message" | "tool" | "rewind" | "restore" | "turn-end" }>;
+
+/** Entries that need no state. */
+function addFact(outcome: Outcome, entry: Other): void {
+  switch (entry.type) {
+    case "verdict":
+      outcome.reviewed += entry.lines;
+      if (entry.outcome === "kept") outcome.kept += entry.lines;
+      return;
+    case "answer":
+      addAnswer(outcome, entry);
+      return;
+    case "compression":
+      outcome.compressions += 1;
+      if (entry.refused === true) outcome.overflows += 1;
+      return;
+    case "evaluation":
+      addEvaluation(outcome, entry);
+      return;
+    case "usage":
+      outcome.model = entry.model;
+      outcome.tokens += entry.inputTokens + entry.outputTokens;
+      outcome.usd += entry.costUsd ?? 0;
+      return;
+    case "skill-use":
+      if (entry.how !== "offered" && !outcome.skills.includes(entry.name)) outcome.skills.push(entry.name);
+      return;
+    default:
+      return; // no outcome
+  }
+}
+
+function addAnswer(outcome: Outcome, { request, by, outcome: given }: EntryOf<"answer">): void {
+  if (request !== "permission" || by !== "user") return;
+  outcome.asked += 1;
+  if (given === "rejected") outcome.refused += 1;
+}
+
+function addEvaluation(outcome: Outcome, { retries = 0, decision }: EntryOf<"evaluation">): void {
+  outcome.evaluated += 1;
+  if (retries > 0) outcome.repeats += 1;
+  if (decision === "escalate") outcome.escalations += 1;
+}
+
+function addMessage(outcome: Outcome, progress: OutcomeProgress, { message, position, at }: EntryOf<"message">): void {
+  if (message.role === "assistant") {
+    progress.asked = asksUser(message);
+    for (const { id, function: call } of message.tool_calls ?? []) {
+      if (call.name === "terminal") progress.commands[id] = call.arguments;
+    }
+  }
+  if (message.role !== "user" || message.synthetic === true) return;
+  const text = typedText(message.content);
+  progress.taskType ??= classifyTask(text);
+  if (progress.positions.length > 0 && isCorrection(text, progress.asked)) outcome.corrections += 1;
+  outcome.prompts += 1;
+  progress.positions = [...progress.positions, position ?? progress.positions.length].slice(-REMEMBERED_PROMPTS);
+  progress.promptAt = at;
+  progress.before = null;
+  progress.failed = null;
+}
+
+function addCall(outcome: Outcome, progress: OutcomeProgress, entry: EntryOf<"tool">): void {
+  const { callId, kind, ok } = entry;
+  if (progress.finished.includes(callId)) return;
+  progress.finished = [...progress.finished, callId].slice(-REMEMBERED_CALLS);
+  const command = commandOf(entry, progress);
+  if (kind === "edit" && ok) outcome.check = null;
+  else if (isCheckCommand(command)) outcome.check = ok ? 1 : 0;
+  if (entry.rejected !== true) countCall(outcome, progress, entry);
+}
+
+function countCall(outcome: Outcome, progress: OutcomeProgress, entry: EntryOf<"tool">): void {
+  const { name, ok, command, durationMs } = entry;
+  if (command?.exit === null && durationMs >= TIMEOUT_MS) outcome.timeouts += 1;
+  const isFailure = !ok && typeof command?.exit !== "number";
+  const [calls, failures] = outcome.calls[name] ?? [0, 0];
+  outcome.calls[name] = [calls + 1, failures + (isFailure ? 1 : 0)];
+  if (progress.failed === name) outcome.repeats += 1;
+  progress.failed = isFailure ? name : null;
+}
+
+/** Command line of a shell call; empty for another call. */
+function commandOf({ callId, name, title, command }: EntryOf<"tool">, progress: OutcomeProgress): string {
+  const typed = progress.commands[callId] ?? (name === "terminal" ? title : "");
+  delete progress.commands[callId];
+  return command?.text ?? typed;
+}
+
+function addRewind(outcome: Outcome, progress: OutcomeProgress, { keep, returned }: EntryOf<"rewind">): void {
+  if (returned !== undefined) {
+    if (progress.before?.counted === true) outcome.takenBack -= 1;
+    progress.positions = progress.before?.positions ?? progress.positions;
+    progress.before = null;
+    return;
+  }
+  const { positions, restored } = progress;
+  const isEarly = isSoonAfter(positions, keep);
+  const counted = isEarly && restored !== keep; // the restore of files to the same message counted already
+  if (counted) outcome.takenBack += 1;
+  progress.before = { positions, counted };
+  progress.positions = positions.filter((position) => position < keep);
+}
+
+/** Files return to their state before a message. */
+function addRestore(outcome: Outcome, progress: OutcomeProgress, position: number): void {
+  if (!isSoonAfter(progress.positions, position) || progress.restored === position) return;
+  progress.restored = position;
+  outcome.takenBack += 1;
+}
+
+/** True when at most `REWIND_REACH` user messages follow the first one from position `keep` on. */
+function isSoonAfter(positions: readonly number[], keep: number): boolean {
+  const removed = positions.filter((position) => position >= keep).length;
+  return removed > 0 && removed <= REWIND_REACH + 1;
+}
+
+function addTurnEnd(outcome: Outcome, progress: OutcomeProgress, entry: EntryOf<"turn-end">): void {
+  const { stopReason, fault, firstTokenMs, at } = entry;
+  outcome.turns += 1;
+  outcome.ended = stopReason;
+  if (["error", "max_turn_requests"].includes(stopReason)) outcome.failedTurns += 1;
+  if (fault === "context-overflow") outcome.overflows += 1;
+  if (firstTokenMs !== undefined) outcome.firstTokenMs = withValue(outcome.firstTokenMs, firstTokenMs);
+  if (progress.promptAt !== null) outcome.turnMs = withValue(outcome.turnMs, Math.max(0, at - progress.promptAt));
+  progress.promptAt = null;
+  progress.failed = null;
+}
+
+export function withValue([count, sum, squares]: Sums, value: number): Sums {
+  return [count + 1, sum + value, squares + value * value];
+}
