@@ -45,6 +45,8 @@ export type AcpSessionOptions = SessionAgentOptions &
     readonly titled: () => void;
     /** Called before each turn; the returned function is called after it. */
     readonly beginTurn: () => () => void;
+    /** Lines about what was learnt, each returned once. */
+    readonly takeLearnt: () => readonly string[];
   };
 
 export class AcpSession {
@@ -57,6 +59,7 @@ export class AcpSession {
   readonly earlier: ReplayPages;
   readonly #client: AgentContext;
   readonly #titled: () => void;
+  readonly #takeLearnt: AcpSessionOptions["takeLearnt"];
   readonly #journal: Journal;
   readonly #prompts: PromptRunner;
   readonly #processWatch: ProcessWatch | undefined;
@@ -83,6 +86,7 @@ export class AcpSession {
     this.cwd = params.cwd;
     this.#client = client;
     this.#titled = options.titled;
+    this.#takeLearnt = options.takeLearnt;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = params.trusted;
     this.#showsNotices = identity.capabilities.session?.notices != null;
@@ -218,6 +222,8 @@ export class AcpSession {
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     this.#warming.abort();
     this.#sendNotes();
+    const learnt = this.#takeLearnt();
+    if (learnt.length > 0) this.#status({ severity: "info", message: learnt.join(" ") });
     for (const message of leftOut(blocks)) this.#status({ severity: "warning", message });
     return this.#prompts.run(blocks, signal);
   }

@@ -62,6 +62,8 @@ export class AgentServer {
   readonly #sessionQueue = new KeyedQueue();
   /** Journals of closed sessions with lines that could not be saved. */
   readonly #unsaved = new Map<string, Journal>();
+  /** Lines about what was learnt, for the next prompt of an editor that shows no notifications of ours. */
+  readonly #learnt: string[] = [];
   #client = new ConnectedClient({}, undefined, undefined);
 
   /** `makeAgent`: makes the agent for the session of a job. */
@@ -72,8 +74,9 @@ export class AgentServer {
     const client = (): ConnectedClient => this.#client;
     this.stored = new StoredSessions({ home: this.home, client, log, now: () => clock.now() });
     this.configuration = new LiveConfiguration({ home: this.home, environment, client, log, clock });
-    const notify = (message: string | undefined, items: readonly string[]): void =>
-      this.#client.notifyLearnt(message, items);
+    const notify = (message: string | undefined, items: readonly string[]): void => {
+      if (!this.#client.notifyLearnt(message, items) && message !== undefined) this.#learnt.push(message);
+    };
     const isOpen = (id: string): boolean => this.#sessions.has(id);
     this.background = new Background({
       ...{ home: this.home, models: this, index: this.stored.index, clock, isOpen, log, notify },
@@ -254,6 +257,7 @@ export class AgentServer {
           jobs: job === undefined ? this.jobs : undefined,
           titled: () => this.#client.notifySessionsChanged(),
           beginTurn: () => this.background.beginTurn(),
+          takeLearnt: () => this.#learnt.splice(0),
         }),
     );
     this.#sessions.set(id, session);

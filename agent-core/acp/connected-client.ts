@@ -60,9 +60,10 @@ export class ConnectedClient {
     if (this.#listener) notify(this.#listener, sessionMethods.importing, progress);
   }
 
-  /** Notifies the client of something that was learnt; `items`: ids for an undo. */
-  notifyLearnt(message: string | undefined, items: readonly string[]): void {
+  /** Notifies the client of something that was learnt; `items`: ids for an undo. Returns false for another editor. */
+  notifyLearnt(message: string | undefined, items: readonly string[]): boolean {
     if (this.#listener) notify(this.#listener, learningMethods.changed, { ...(message && { message }), items });
+    return this.#listener !== undefined;
   }
 
   /** Notifies the client that planned jobs or their runs have changed. */

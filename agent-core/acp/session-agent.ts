@@ -91,6 +91,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     cwd: params.cwd,
     otherFolders: params.otherFolders,
     onDefect: log,
+    infersVerdicts: hermesCapabilities(capabilities).sessionIndex !== true,
     ...(title !== undefined && { platform: title }),
     ...resumedOptions(stored),
     ...decisions,

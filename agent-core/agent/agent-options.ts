@@ -169,6 +169,8 @@ export type AIAgentOptions = {
   readonly entries?: readonly JournalEntry[];
   /** Memory across sessions; false: none. Default: the folder `memories` of the home. */
   readonly memory?: Memory | false;
+  /** True for a client that reports no verdicts on edits: they are inferred from the files at the next turn. */
+  readonly infersVerdicts?: boolean;
   /** User messages between two background reviews of the memory; 0: none. Default 0. */
   readonly memoryReviewTurns?: number;
   /** Skills; false: none. Default: those of the home, of a trusted workspace and of the package. */

@@ -111,6 +111,7 @@ export class AIAgent {
       platform: options.platform,
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => this.checkpoints?.beginTurn(),
+      ...(options.infersVerdicts && { onInferred: (verdict: ReviewOutcome) => void this.recordReview(verdict) }),
     });
     this.#review = new MemoryReview({
       ...{ auxiliary: setup.auxiliary, memory: setup.memory, onDefect: setup.onDefect, contextFor },

@@ -4,14 +4,17 @@ import type { Hooks } from "../hooks/hook.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import type { StoredDiff } from "../sessions/entry.ts";
+import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
 import type { FileDiff, Tool, ToolContext } from "../tools/tool.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { AgentShell } from "./agent-shell.ts";
 import { PartialAnswer } from "./answer-reader.ts";
 import { IterationBudget } from "./budget.ts";
+import type { ToolProgressEvent } from "./callbacks.ts";
 import { type ContextKeeper, withheldFrom } from "./context-keeper.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
+import { InferredVerdicts, readerOf } from "./inferred-verdicts.ts";
 import { journalledProgress, type Notifier } from "./notifier.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { runTurn, type Turn } from "./turn.ts";
@@ -41,6 +44,8 @@ export type RunnerOptions = {
   readonly platform: string | undefined;
   /** Gives a diff as the journal stores it. */
   readonly storeDiff: (diff: FileDiff) => StoredDiff;
+  /** Receives verdicts that are inferred from the files; absent for a client that reports them. */
+  readonly onInferred?: (verdict: ReviewOutcome) => void;
   /** Called before the first request of each turn. */
   readonly beginTurn: () => void;
 };
@@ -51,6 +56,7 @@ export class TurnRunner {
   /** Notifies the callbacks, and keeps usage, tool displays and the partial answer. */
   readonly #notify: Notifier;
   readonly #partial = new PartialAnswer();
+  readonly #verdicts: InferredVerdicts;
   readonly #lateProblems: string[] = [];
   #steering: UserMessage[] = [];
   #hasRun = false;
@@ -64,6 +70,7 @@ export class TurnRunner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     const { record, setup, context } = options;
+    this.#verdicts = new InferredVerdicts(readerOf(setup.host.files));
     const notify = this.#partial.watch(options.notify);
     this.#notify = {
       ...notify,
@@ -83,7 +90,11 @@ export class TurnRunner {
         this.#firstTokenMs ??= Math.round(performance.now() - this.#begunAt);
         notify.reasoning(event);
       },
-      toolProgress: journalledProgress(notify.toolProgress, (entry) => record.journal(entry), options.storeDiff),
+      toolProgress: journalledProgress(
+        (event) => this.#emitProgress(event),
+        (entry) => record.journal(entry),
+        options.storeDiff,
+      ),
     };
     this.hooks = sessionHooks(setup, { sessionId: options.sessionId, record, notify: this.#notify });
   }
@@ -139,7 +150,8 @@ export class TurnRunner {
     await setup.extensions.ready(signal);
     setup.catalogue.beginTurn(context.window);
     // The prompt comes first: an extension attaches what the prompt does not have.
-    await Promise.all([this.#prepareSystemPrompt(options), this.#attach(options.userMessage), shellOpened]);
+    const prompt = this.#prepareSystemPrompt(options);
+    await Promise.all([prompt, this.#attach(options.userMessage), shellOpened, this.#inferVerdicts()]);
     const turn = this.#turn(record.systemPrompt ?? "", signal);
     this.#hasRun = true;
     const outcome = await runTurn(turn);
@@ -153,6 +165,7 @@ export class TurnRunner {
     const error = end.stopReason === "error" ? { error: end.fault.message, fault: end.fault.kind } : {};
     const waited = this.#firstTokenMs === undefined ? {} : { firstTokenMs: this.#firstTokenMs };
     record.journal({ type: "turn-end", stopReason: end.stopReason, ...error, ...waited });
+    if (this.#options.onInferred !== undefined) await this.#verdicts.endTurn();
     if (!setup.isSubAgent) await setup.skills?.endTurn(end.stopReason === "end_turn", turn.services.changedPaths);
     await record.sync();
     if (end.stopReason !== "cancelled") await this.hooks.idle(signal);
@@ -214,6 +227,17 @@ export class TurnRunner {
   #add(message: Message): number {
     if (message.role === "assistant") this.#partial.clear();
     return this.#options.record.add(message);
+  }
+
+  #emitProgress(event: ToolProgressEvent): void {
+    if (event.type === "finished") for (const diff of event.result.diffs ?? []) this.#verdicts.edited(diff);
+    this.#options.notify.toolProgress(event);
+  }
+
+  /** A user of another editor decides on edits in the files themselves. */
+  async #inferVerdicts(): Promise<void> {
+    const { onInferred } = this.#options;
+    if (onInferred !== undefined) for (const verdict of await this.#verdicts.infer()) onInferred(verdict);
   }
 
   async #prepareSystemPrompt({ systemMessage }: RunOptions): Promise<void> {

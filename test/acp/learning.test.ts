@@ -50,3 +50,32 @@ test("a client reads the stored reports, newest first, and /learning and /report
   expect(agent.text()).toContain("learning needs a language model");
   await agent.stop();
 });
+
+test("the report of the day counts the sessions of the home, and its news reach another editor with the next prompt", async () => {
+  const agent = new AcpAgent({ HERMES_PROVIDER: "offline" });
+  const id = "20261101_120000_0000abcd";
+  const at = Date.now() - 1_000;
+  const call = { type: "tool", name: "web_extract", title: "page", kind: "fetch", locations: [], diffs: [], ok: false };
+  const entries = [
+    { type: "session", version: 1, id, cwd: agent.cwd, origin: "user" },
+    { type: "message", message: { role: "user", content: "Compare the papers" } },
+    ...Array.from({ length: 10 }, (_, number) => ({ ...call, callId: `call-${number}`, durationMs: 1 })),
+    { type: "turn-end", stopReason: "end_turn" },
+  ];
+  const sessions = join(agent.home, "vscode", "sessions");
+  mkdirSync(sessions, { recursive: true });
+  writeFileSync(
+    join(sessions, `${id}.jsonl`),
+    entries.map((entry) => `${JSON.stringify({ ...entry, at })}\n`).join(""),
+  );
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  await agent.request("_hermes/learning/run", {});
+  const { result } = await agent.request("_hermes/learning/reports", {});
+  const failing = { rate: "tool_error_rate", of: "web_extract", before: 0, now: 1, n: 10, sessions: [id] };
+  expect(result).toMatchObject({ reports: [{ sessions: 1, regressions: [failing] }] });
+  await agent.prompt(sessionId, "hello");
+  const news = "Health report: tool error rate of web_extract 0 % → 100 %.";
+  expect(JSON.stringify(agent.of("agent_thought_chunk"))).toContain(news);
+  await agent.stop();
+});

@@ -78,3 +78,17 @@ test("the user's decision on an edit is kept with the call that made it", async 
   const [edit] = entriesOf(sessionId, "tool");
   expect(entriesOf(sessionId, "verdict")[0]?.["callId"]).toBe(edit?.["callId"]);
 });
+
+test("in an editor that reports no decisions, the file itself tells them at the next turn, once for each hunk", async () => {
+  const sessionId = await startEditor("once", "once");
+  const path = join(agent.cwd, "a.txt");
+  writeFileSync(path, "one\ntwo\n");
+  await agent.prompt(sessionId, "replace two with TWO in a.txt");
+  writeFileSync(path, "one\ntwo\n");
+  await agent.prompt(sessionId, "hello");
+  await agent.prompt(sessionId, "hello");
+  const [edit] = entriesOf(sessionId, "tool");
+  const verdict = { path, outcome: "undone", lines: 2, callId: edit?.["callId"] };
+  expect(entriesOf(sessionId, "verdict")).toMatchObject([verdict]);
+  expect(entriesOf(sessionId, "verdict")).toHaveLength(1);
+});

@@ -10,6 +10,7 @@ import { measureConsolidation } from "./consolidation.ts";
 import { measureDelegation } from "./delegation.ts";
 import { measureEdits } from "./edits.ts";
 import { measureEnding } from "./ending.ts";
+import { measureHealthReport } from "./health-report.ts";
 import { measureHooks } from "./hooks.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLongSessions } from "./long-sessions.ts";
@@ -34,6 +35,7 @@ const measurements = {
   answers: measureAnswers,
   ending: measureEnding,
   sessions: measureSessions,
+  health: measureHealthReport,
   "long-sessions": measureLongSessions,
   "many-turns": measureManyTurns,
   edits: measureEdits,
