@@ -5,7 +5,7 @@
 import { basename, relative } from "node:path";
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
-import { isCheckCommand } from "../../sessions/feedback-score.ts";
+import { isCheckCommand } from "../../sessions/session-outcomes.ts";
 import type { Cluster } from "./clusters.ts";
 
 /** A longer bullet is a narrative. Characters. */
