@@ -3,7 +3,7 @@
  * compared with the file. Each hunk gets one verdict.
  */
 import { structuredPatch } from "diff";
-import type { HostFiles } from "../host/host.ts";
+import { nodeFiles } from "../host/node-files.ts";
 import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { FileDiff } from "../tools/tool.ts";
 
@@ -12,19 +12,19 @@ const MAX_FILES = 30;
 const MAX_CHARS = 400_000;
 const MAX_CHANGED_LINES = 1_000;
 
-/** Current text of a file, empty for none; undefined when it cannot be read. */
-type ReadText = (path: string) => Promise<string | undefined>;
+/** Current text of a file, null for none; undefined when it cannot be read. */
+type ReadText = (path: string) => Promise<string | null | undefined>;
 
-/** Time of one read, which an editor may answer. Milliseconds. */
+/** Time of one read. Milliseconds. */
 const READ_MS = 1_000;
 
-/** Reads files as the editor has them. */
-export function readerOf(files: Pick<HostFiles, "readText">): ReadText {
-  return async (path) => {
-    const read = await files.readText(path, AbortSignal.timeout(READ_MS)).catch(() => undefined);
-    if (read?.ok === true) return read.text;
-    return read?.reason === "missing" ? "" : undefined;
-  };
+/** Reads from the disk: an editor that serves files is asked for the agent's own reads alone. */
+export async function readFromDisk(path: string): Promise<string | null | undefined> {
+  const read = await nodeFiles()
+    .readText(path, AbortSignal.timeout(READ_MS))
+    .catch(() => undefined);
+  if (read?.ok === true) return read.text;
+  return read?.reason === "missing" ? null : undefined;
 }
 
 export class InferredVerdicts {
@@ -50,7 +50,7 @@ export class InferredVerdicts {
     const left = await Promise.all(
       edited.map(async ([path, before]) => {
         const after = await this.#read(path);
-        const isCompared = after !== undefined && before.length + after.length <= MAX_CHARS;
+        const isCompared = typeof after === "string" && before.length + after.length <= MAX_CHARS;
         return isCompared ? [{ path, before, after }] : [];
       }),
     );
@@ -63,8 +63,9 @@ export class InferredVerdicts {
     this.#left = [];
     const all = await Promise.all(
       left.map(async ({ path, before, after }) => {
-        const now = await this.#read(path);
-        return now === undefined || now.length > MAX_CHARS
+        const found = await this.#read(path);
+        const now = found ?? "";
+        return found === undefined || now.length > MAX_CHARS
           ? []
           : verdictsOn({ before, after, now }).map((verdict) => ({ path, ...verdict }));
       }),

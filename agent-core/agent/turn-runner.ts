@@ -14,7 +14,7 @@ import { IterationBudget } from "./budget.ts";
 import type { ToolProgressEvent } from "./callbacks.ts";
 import { type ContextKeeper, withheldFrom } from "./context-keeper.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
-import { InferredVerdicts, readerOf } from "./inferred-verdicts.ts";
+import { InferredVerdicts, readFromDisk } from "./inferred-verdicts.ts";
 import { journalledProgress, type Notifier } from "./notifier.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { runTurn, type Turn } from "./turn.ts";
@@ -70,7 +70,7 @@ export class TurnRunner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     const { record, setup, context } = options;
-    this.#verdicts = new InferredVerdicts(readerOf(setup.host.files));
+    this.#verdicts = new InferredVerdicts(readFromDisk);
     const notify = this.#partial.watch(options.notify);
     this.#notify = {
       ...notify,

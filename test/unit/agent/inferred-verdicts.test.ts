@@ -4,8 +4,12 @@ import { InferredVerdicts } from "../../../agent-core/agent/inferred-verdicts.ts
 const BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\n";
 const AFTER = "one\nTWO\nthree\nfour\nFIVE\nfive b\nsix\n";
 
-async function verdicts(now: string | undefined, before: string | null = BEFORE, after = AFTER): Promise<string[]> {
-  let text: string | undefined = after;
+async function verdicts(
+  now: string | null | undefined,
+  before: string | null = BEFORE,
+  after = AFTER,
+): Promise<string[]> {
+  let text: string | null | undefined = after;
   const inferred = new InferredVerdicts(async () => text);
   inferred.edited({ path: "/p/a.txt", oldText: before, newText: after });
   await inferred.endTurn();
@@ -33,6 +37,6 @@ test("lines that return in place of a deletion undo it, a deleted new file is un
   const shorter = "one\nthree\nfour\nfive\nsix\n";
   expect(await verdicts(BEFORE, BEFORE, shorter)).toEqual(["/p/a.txt undone 1"]);
   expect(await verdicts(shorter, BEFORE, shorter)).toEqual(["/p/a.txt kept 1"]);
-  expect(await verdicts("", null, "new\n")).toEqual(["/p/a.txt undone 1"]);
+  expect(await verdicts(null, null, "new\n")).toEqual(["/p/a.txt undone 1"]);
   expect(await verdicts(undefined, null, "new\n")).toEqual([]);
 });
