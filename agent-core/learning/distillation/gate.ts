@@ -144,9 +144,12 @@ const PROGRAMS: ReadonlySet<string> = new Set(
 );
 const PROSE_WITH_SLASH = /^(?:and\/or|either\/or|yes\/no|read\/write|input\/output)$/i;
 
-/** True for a word of plain English, and for a technical word that an episode has. */
-function isProse(written: string, before: string, { words }: Evidence): boolean {
+/** True for a word of plain English, and for a technical word that an episode has, also as an argument of a program. */
+function isProse(written: string, before: string, evidence: Evidence): boolean {
+  const { words } = evidence;
   const word = trimmed(written);
+  const isArgument = !/[,.;:!?]$/.test(before) && (PROGRAMS.has(before) || isTechnical(before));
+  if (isArgument && word !== "" && !PLAIN.test(word) && !isKnown(`${before} ${word}`, evidence)) return false;
   if (word === "" || word === "`" || words.has(word) || words.has(written)) return true;
   if (RUN.test(trimmed(before)) && !PLAIN.test(word)) return false;
   return !isTechnical(word) && !PROGRAMS.has(word);

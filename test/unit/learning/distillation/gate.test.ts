@@ -14,6 +14,7 @@ const evidence = evidenceOf([
     commands: [
       { command: "npm test -- --lane 4 && git add -A", exit: 0 },
       { command: "bin/old-step", exit: 0 },
+      { command: "bin/sound", exit: 0 },
       { command: "make broken", exit: 2 },
     ],
     corrections: ["No, a note ends with the line `kau-27`."],
@@ -42,6 +43,7 @@ describe("a statement is rejected with", () => {
     ["an invented command", "Run `npm run deploy`.", /no episode has "npm run deploy"/],
     ["an invented command without quotes", "First run frobnicate on it.", /no episode has "frobnicate"/],
     ["a known program in plain words", "Use docker for this.", /no episode has "docker"/],
+    ["an invented argument of a known program", "Run bin/sound frobnicate first.", /no episode has "frobnicate"/],
     ["an invented path", "Change src/other.ts as well.", /no episode has "src\/other.ts"/],
     ["an invented name", "Set zq9-lane before.", /no episode has "zq9-lane"/],
     ["a command that fails by now", "Run `bin/old-step`.", /the last run of "bin\/old-step" failed/],
