@@ -63,7 +63,7 @@ export class Background {
   start(): void {
     if (this.#isDisposed) return;
     this.#timer ??= setTimeout(
-      () => void this.#load().then(({ runner }) => runner.start(), this.#logFailure),
+      () => void this.#load().then(({ runner }) => this.#isDisposed || runner.start(), this.#logFailure),
       START_DELAY_MS,
     ).unref();
   }

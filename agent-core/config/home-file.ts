@@ -5,7 +5,9 @@
 import { randomUUID } from "node:crypto";
 import { open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type * as z from "zod";
 import { hasCode, messageOf } from "../platform/errors.ts";
+import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 
@@ -37,6 +39,21 @@ export async function readJsonFile(path: string): Promise<unknown> {
   } catch {
     return undefined; // a damaged cache counts as empty
   }
+}
+
+/**
+ * Values of a file with one JSON value a line, oldest first; none for a missing file. A line of another shape, such as one
+ * that a killed process left incomplete, is left out. Rejects when reading fails.
+ */
+export async function readJsonLines<Schema extends z.ZodType>(
+  path: string,
+  schema: Schema,
+): Promise<z.output<Schema>[]> {
+  const text = await readOrEmpty(path);
+  return text.split("\n").flatMap((line) => {
+    const parsed = schema.safeParse(parseJson(line));
+    return parsed.success ? [parsed.data] : [];
+  });
 }
 
 /** Replaces a JSON file, and creates its folder. Rejects when writing fails. */

@@ -3,14 +3,11 @@
  * a home, append-only. The items themselves are Markdown that people read and edit.
  */
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { learningFolder } from "../config/home.ts";
-import { appendLines, replaceFile } from "../config/home-file.ts";
+import { appendLines, readJsonLines, replaceFile } from "../config/home-file.ts";
 import type { Clock } from "../platform/clock.ts";
-import { hasCode } from "../platform/errors.ts";
-import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
 import { LoopName } from "../protocol/learning.ts";
 
@@ -56,15 +53,8 @@ export class LearningLedger {
   }
 
   /** Oldest first; a damaged line is left out. Rejects when reading fails. */
-  async read(): Promise<readonly LearningRecord[]> {
-    let text: string;
-    try {
-      text = await readFile(this.#path, "utf8");
-    } catch (error) {
-      if (hasCode(error, "ENOENT")) return [];
-      throw error;
-    }
-    return text.split("\n").flatMap((line) => recordSchema.safeParse(parseJson(line)).data ?? []);
+  read(): Promise<readonly LearningRecord[]> {
+    return readJsonLines(this.#path, recordSchema);
   }
 
   /** Appends the changes as one block, so that all of them are in the file or none. Rejects when writing fails. */

@@ -3,10 +3,9 @@
  * own files keep a format that people and other programs write too.
  */
 import { randomBytes } from "node:crypto";
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import * as z from "zod";
-import { hasCode } from "../platform/errors.ts";
-import { parseJson } from "../platform/json.ts";
+import { readJsonLines } from "../config/home-file.ts";
 import { type ChangedNotes, type Notes, notesLength } from "./notes.ts";
 
 /** `memory`: notes about the work. `project`: those that hold in one project. `user`: facts about the user, and preferences. */
@@ -81,15 +80,8 @@ export class MemoryLedger {
   }
 
   /** Oldest first. A line that cannot be read is left out. */
-  async read(): Promise<readonly MemoryWrite[]> {
-    let text: string;
-    try {
-      text = await readFile(this.#path, "utf8");
-    } catch (error) {
-      if (hasCode(error, "ENOENT")) return [];
-      throw error;
-    }
-    return text.split("\n").flatMap((line) => recordSchema.safeParse(parseJson(line)).data ?? []);
+  read(): Promise<readonly MemoryWrite[]> {
+    return readJsonLines(this.#path, recordSchema);
   }
 
   async append(write: Omit<MemoryWrite, "id" | "at">): Promise<void> {
