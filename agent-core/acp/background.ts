@@ -6,19 +6,18 @@
 import { learningFolder } from "../config/home.ts";
 import { setLearningSwitch } from "../config/home-file.ts";
 import type { DailyJobs } from "../cron/cron-files.ts";
-import { DailyBudget } from "../learning/budget.ts";
-import { LearningLedger } from "../learning/ledger.ts";
+import type { DailyBudget } from "../learning/budget.ts";
 import type { LearningSettings, LearntOutcome, Loop } from "../learning/loop.ts";
-import { actOn, allLearnt, isOn, makeLoops } from "../learning/loops.ts";
-import { readReports } from "../learning/reports.ts";
-import { BackgroundRunner, type BackgroundWork } from "../learning/runner.ts";
+import type { BackgroundRunner, BackgroundWork } from "../learning/runner.ts";
 import type { Clock } from "../platform/clock.ts";
 import {
   type HealthReport,
   type LearningState,
   type LearningSwitch,
   type LearntAction,
+  type LearntItem,
   LOOPS,
+  type LoopName,
 } from "../protocol/learning.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { learningModel, type ModelSource } from "./sessionless-models.ts";
@@ -40,7 +39,15 @@ export type BackgroundOptions = {
   readonly clock: Clock;
 };
 
-type Started = { readonly loops: readonly Loop[]; readonly runner: BackgroundRunner };
+/** Its code is loaded late: no start waits for it. */
+type Started = {
+  readonly loops: readonly Loop[];
+  readonly runner: BackgroundRunner;
+  /** Items of all loops, newest first. */
+  items(): Promise<readonly LearntItem[]>;
+  act(id: string, action: LearntAction): Promise<LearntOutcome>;
+  isOn(loop: LoopName, settings: LearningSettings): boolean;
+};
 
 export class Background {
   readonly #options: BackgroundOptions;
@@ -95,12 +102,12 @@ export class Background {
   }
 
   async state(): Promise<LearningState> {
-    const [{ loops, runner }, settings] = await Promise.all([this.#load(), this.#readSettings()]);
+    const [{ loops, runner, isOn, ...learnt }, settings] = await Promise.all([this.#load(), this.#readSettings()]);
     const budget = await this.#budget();
     const [{ tokens, usd }, obstacle, items, runs] = await Promise.all([
       budget.spent(),
       this.#obstacle(budget),
-      allLearnt(loops.map(({ store }) => store)),
+      learnt.items(),
       Promise.all(loops.map(async (loop) => ({ loop: loop.work.loop, run: await loop.lastRun() }))),
     ]);
     const { enabled, consolidation, distillation, report, auto_tune, use } = settings;
@@ -120,12 +127,7 @@ export class Background {
 
   /** Runs an action of the user on something that was learnt. */
   async act(id: string, action: LearntAction): Promise<LearntOutcome> {
-    const { loops } = await this.#load();
-    return actOn(
-      loops.map(({ store }) => store),
-      id,
-      action,
-    );
+    return (await this.#load()).act(id, action);
   }
 
   /** Writes the switch into config.yaml. Rejects with an Error in one line when it cannot be written. */
@@ -134,7 +136,8 @@ export class Background {
   }
 
   /** Health reports, newest first. */
-  reports(count: number): Promise<readonly HealthReport[]> {
+  async reports(count: number): Promise<readonly HealthReport[]> {
+    const { readReports } = await import("../learning/reports.ts");
     return readReports(this.#options.home, count);
   }
 
@@ -149,7 +152,10 @@ export class Background {
     return this.#started;
   }
 
-  async #make() {
+  async #make(): Promise<Started> {
+    const [{ actOn, allLearnt, isOn, makeLoops }, { BackgroundRunner: Runner }, { LearningLedger }] = await Promise.all(
+      [import("../learning/loops.ts"), import("../learning/runner.ts"), import("../learning/ledger.ts")],
+    );
     const { home, models, index, isOpen, notify, log } = this.#options;
     const settings = await this.#readSettings();
     const clock = this.#clock;
@@ -166,9 +172,15 @@ export class Background {
         isOn(work.loop, await this.#readSettings()) && this.#next(work, daily, signal),
     }));
     const idleMs = (): number => ports.settings().idle_seconds * 1_000;
-    this.#runner = new BackgroundRunner({ home, works, clock, idleMs, log });
+    this.#runner = new Runner({ home, works, clock, idleMs, log });
     for (const turn of this.#turns) turn.end = this.#runner.beginTurn();
-    return { loops, runner: this.#runner };
+    const stores = loops.map(({ store }) => store);
+    return {
+      ...{ loops, isOn },
+      runner: this.#runner,
+      items: () => allLearnt(stores),
+      act: (id, action) => actOn(stores, id, action),
+    };
   }
 
   async #dailyJobs(): Promise<DailyJobs> {
@@ -205,7 +217,8 @@ export class Background {
 
   async #budget(): Promise<DailyBudget> {
     const { daily_tokens: tokens, daily_usd: usd } = this.#settings ?? (await this.#readSettings());
-    return new DailyBudget(this.#options.home, { tokens, usd }, this.#clock);
+    const { DailyBudget: Budget } = await import("../learning/budget.ts");
+    return new Budget(this.#options.home, { tokens, usd }, this.#clock);
   }
 
   readonly #logFailure = (error: unknown): void => {

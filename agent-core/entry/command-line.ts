@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../platform/errors.ts";
-import { type JobsLine, parseJobsLine } from "./jobs-command.ts";
 import type { SkillsCommand, SkillVerb } from "./skills-command.ts";
 
 export const HELP = `hermes: send one prompt to the Hermes agent from the command line.
@@ -62,15 +61,12 @@ type ParsedCommandLine =
   | { readonly kind: "doctor"; readonly cwd: string }
   | { readonly kind: "plugins"; readonly verb: PluginVerb; readonly name: string }
   | SkillsLine
-  | JobsLine
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "invalid"; readonly message: string };
 
 export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   try {
-    const jobs = parseJobsLine(args);
-    if (jobs !== undefined) return jobs;
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,

@@ -12,7 +12,7 @@ import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
 import { isSessionId } from "../sessions/session-files.ts";
 import { HELP, type HeadlessOptions, type PluginVerb, parseCommandLine, type SkillsLine } from "./command-line.ts";
-import { type JobsLine, runJobsCommand } from "./jobs-command.ts";
+import type { JobsLine } from "./jobs-command.ts";
 import { updatePrinter } from "./update-printer.ts";
 import { VERSION } from "./version.ts";
 
@@ -24,6 +24,10 @@ const MAX_MATCHES = 15;
 /** Runs one prompt to its end. Returns the exit code. */
 export async function runHeadless(args: readonly string[]): Promise<number> {
   process.stdout.on("error", ignoreClosedReader);
+  if (args[0] === "cron" || args[0] === "learning") {
+    const code = await manageJobs(args);
+    if (code !== undefined) return code;
+  }
   const parsed = parseCommandLine(args);
   switch (parsed.kind) {
     case "help":
@@ -41,8 +45,6 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
       return managePlugins(parsed.verb, parsed.name);
     case "skills":
       return manageSkills(parsed);
-    case "jobs":
-      return manageJobs(parsed);
     case "run":
       return runPrompt(parsed.options);
   }
@@ -95,8 +97,17 @@ async function manageSkills({ verb, operand, cwd, allowAll }: SkillsLine): Promi
   return runSkillsCommand({ verb, operand, cwd, environment: takeEnvironment(), say, confirm });
 }
 
-/** Returns the exit code. */
-async function manageJobs(line: JobsLine): Promise<number> {
+/** Returns the exit code; undefined when the words are a prompt. */
+async function manageJobs(args: readonly string[]): Promise<number | undefined> {
+  const { parseJobsLine, runJobsCommand } = await import("./jobs-command.ts");
+  let line: JobsLine | undefined;
+  try {
+    line = parseJobsLine(args);
+  } catch (error) {
+    process.stderr.write(`hermes: ${messageOf(error)}\n`);
+    return 1;
+  }
+  if (line === undefined) return undefined;
   const { app, dispose } = localAgent();
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
   const report = (text: string): void => void process.stderr.write(`${text}\n`);

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type AgentApp, type ClientContext, client, methods } from "@zed-industries/agent-client-protocol";
-import { stateText } from "../acp/commands/learning-commands.ts";
+import { stateText } from "../acp/commands/learning-answers.ts";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { endedRunText, jobsText, runText } from "../cron/jobs-text.ts";
 import { reportText } from "../learning/reports.ts";

@@ -25,7 +25,6 @@ import {
   notesLength,
   parseNotes,
 } from "./notes.ts";
-import { contradicts, readStatement } from "./statement.ts";
 
 /** Same as the defaults in config/sections.ts: about 800 tokens of every prompt. Characters. */
 export const MEMORY_LIMITS = { memory: 2_200, user: 1_375 } as const;
@@ -101,7 +100,7 @@ export class Memory {
         if (notes.some((note) => note.includes(change.oldText.trim()))) return { target: place, change };
         continue;
       }
-      const rival = rivalOf(notes, change.content);
+      const rival = await rivalOf(notes, change.content);
       if (rival !== undefined)
         return { target: place, change: { ...change, action: "replace", oldText: rival }, replaces: rival };
     }
@@ -229,8 +228,9 @@ export type PlacedChange = {
 };
 
 /** The entry that says something else about the same thing, unless the same entry exists. */
-function rivalOf(notes: Notes, content: string): string | undefined {
-  if (notes.includes(content.trim())) return undefined;
+async function rivalOf(notes: Notes, content: string): Promise<string | undefined> {
+  if (notes.length === 0 || notes.includes(content.trim())) return undefined;
+  const { contradicts, readStatement } = await import("./statement.ts");
   const statement = readStatement(content);
   return notes.find((note) => contradicts(readStatement(note), statement));
 }

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
-import { isCorrection } from "../sessions/correction.ts";
 import { routeSkills } from "./route-skills.ts";
 import { skillIndex } from "./skill-index.ts";
 import { type KnownSkill, type KnownSkills, SkillLibrary, type SkillLibraryOptions } from "./skill-library.ts";
@@ -68,8 +67,7 @@ export class SessionSkills {
    * use the skills that were read after the last turn.
    */
   async attach(message: string): Promise<string | undefined> {
-    // A correction is the user's verdict on the turn before it.
-    if (isCorrection(message)) await this.library.takeBack();
+    await this.library.takeBackAfter(message);
     await (COMMAND.test(message) ? this.refresh() : this.loaded());
     const named = this.#namedIn(message);
     const chosen = named.length > 0 ? named : this.#routedFor(message);

@@ -181,6 +181,13 @@ export class SkillLibrary {
     await this.#addSuccesses(turn.skills, isSuccess ? 1 : -1);
   }
 
+  /** A message that corrects the last turn takes it back. */
+  async takeBackAfter(message: string): Promise<void> {
+    if (!this.#isLatest || this.#reviewed === undefined) return;
+    const { isCorrection } = await import("../sessions/correction.ts");
+    if (isCorrection(message)) await this.takeBack();
+  }
+
   /** The user took the last turn back, which is no success. */
   async takeBack(): Promise<void> {
     const turn = this.#reviewed;

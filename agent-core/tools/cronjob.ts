@@ -1,6 +1,5 @@
 import * as z from "zod";
 import type { Effect } from "../approval/decision.ts";
-import { jobsText } from "../cron/jobs-text.ts";
 import { CRON_ACTIONS } from "../protocol/cron.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
@@ -62,6 +61,7 @@ function effectOf({ action, name = "", schedule, prompt, workdir, skills = [], m
 
 async function run({ action, ...values }: Call, { cron, cwd, signal }: ToolContext): Promise<ToolResult> {
   if (cron === undefined) return { ok: false, text: "cronjob: this session cannot plan jobs." };
+  const { jobsText } = await import("../cron/jobs-text.ts");
   if (action === "list") return { ok: true, text: jobsText(await cron.state()) };
   try {
     const { ok, message } = await cron.act({ action, ...values }, cwd, signal);

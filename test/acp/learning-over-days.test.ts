@@ -35,7 +35,11 @@ test(
   "two runs with everything off are equal",
   async () => {
     const again = await run("off");
-    const facts = ({ tasks }: ArmRun) => tasks.map(({ tokens: _, ...task }) => task);
+    // The sizes of requests vary with the lengths of temporary paths, and near the window with them the iterations.
+    const facts = ({ tasks }: ArmRun) =>
+      tasks.map(({ day, family, kind, corrections, firstTry, success, right, wrong }) => {
+        return { day, family, kind, corrections, firstTry, success, right, wrong };
+      });
     expect(facts(again)).toEqual(facts(off));
   },
   TIMEOUT_MS,

@@ -1,5 +1,4 @@
 /** /cron: the list of planned jobs, and requests that change them. */
-import { jobsText, requestIn } from "../../cron/jobs-text.ts";
 import type { Command } from "./command.ts";
 
 const SYNTAX =
@@ -11,6 +10,7 @@ export const cron: Command = {
   hint: "[create SCHEDULE PROMPT | pause | resume | run | remove JOB]",
   async run(argument, { jobs, cwd, signal }) {
     if (jobs === undefined) return "A planned job cannot change jobs.";
+    const { jobsText, requestIn } = await import("../../cron/jobs-text.ts");
     if (argument === "" || argument === "list") return `${jobsText(await jobs.state())}\n\nType ${SYNTAX}.`;
     const request = requestIn(argument);
     return request === undefined ? `Type ${SYNTAX}.` : (await jobs.act(request, cwd, signal)).message;
