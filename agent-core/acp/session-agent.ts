@@ -7,7 +7,7 @@ import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { Extension } from "../agent/extensions.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import { resumedOptions } from "../agent/stored-agent.ts";
-import { configFile, sessionsFolder, spaceReserveFile } from "../config/home.ts";
+import { configFile, hasLearnt, sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import type { LearntContext } from "../learning/learnt-context.ts";
@@ -167,7 +167,7 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
 /** Undefined where nothing that was learnt may reach a prompt. The code loads with the prompt of a new session. */
 function learnt({ configured, params, home }: ExtensionFacts): Extension | undefined {
   const { enabled, consolidation, use } = configured.learning;
-  if (!enabled || !consolidation || !use) return undefined;
+  if (!enabled || !consolidation || !use || !hasLearnt(home)) return undefined;
   const { clock = systemClock } = configured.options;
   const roots = [params.cwd, ...params.otherFolders];
   let loaded: Promise<LearntContext> | undefined;
@@ -175,13 +175,15 @@ function learnt({ configured, params, home }: ExtensionFacts): Extension | undef
     const module = await import("../learning/learnt-context.ts");
     return new module.LearntContext({ home, roots, clock });
   };
+  const loadOnce = (): Promise<LearntContext> => {
+    loaded ??= load();
+    return loaded;
+  };
   return {
     name: "learning",
     inheritsPrompt: true,
-    async promptText() {
-      loaded ??= load();
-      return (await loaded).promptText();
-    },
+    warmUp: () => void loadOnce().catch(() => undefined), // the prompt reports it
+    promptText: async () => (await loadOnce()).promptText(),
     attach: async (message) => (await loaded)?.attach(message), // a session without a new prompt is no new session
   };
 }

@@ -311,7 +311,10 @@ export class AIAgent {
     randomUUID(); // Node loads its crypto code at the first use, and checkpoints hash with it
     findThreat(""); // makes the context of the scans
     void this.#setup.catalogue.schemaText; // the tools build their schemas at the first use
-    if (this.#record.systemPrompt === undefined) this.#setup.surroundings?.begin();
+    if (this.#record.systemPrompt === undefined) {
+      this.#setup.surroundings?.begin();
+      this.#setup.extensions.warmUp();
+    }
     return this.#setup.policy.warmUp();
   }
 

@@ -50,6 +50,8 @@ export type Extension = {
   readonly ready?: Promise<unknown>;
   /** Called once, when the session's agent exists. */
   begin?(session: ExtensionSession): void;
+  /** Loads the code that a first prompt needs, while the user types. Never throws. */
+  warmUp?(): void;
   /** The user trusts the workspace from now on. */
   trust?(): void;
   /** The same array as long as nothing changed. Read at the start of a turn. */
@@ -111,6 +113,10 @@ export class Extensions {
     const over = AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]);
     const all = Promise.allSettled(this.#all.map(({ ready }) => ready));
     await abortable(all, over).catch(() => undefined); // the turn has what is ready
+  }
+
+  warmUp(): void {
+    for (const extension of this.#all) extension.warmUp?.();
   }
 
   trust(): void {

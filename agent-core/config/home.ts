@@ -1,4 +1,5 @@
 /** Files and folders of the Hermes home. */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -56,6 +57,11 @@ export function memoriesFolder(home: string): string {
 /** Folder of everything that the agent learnt from its sessions, except skills. */
 export function learningFolder(home: string): string {
   return join(home, "learning");
+}
+
+/** False for a home whose sessions have taught nothing yet. */
+export function hasLearnt(home: string): boolean {
+  return existsSync(join(learningFolder(home), "episodes"));
 }
 
 /** Folder of planned jobs, their runs and their outputs. */

@@ -97,8 +97,9 @@ export function isExplicit(raw: Raw, key: TunableKey, scope: TaskType | undefine
 
 /** The user's settings with the tuned ones where config.yaml has none. */
 export function withTuned(raw: Raw, settings: readonly TunedSetting[]): Record<string, unknown> {
-  const learning = sections.learning.safeParse(raw["learning"]).data;
   let result: Record<string, unknown> = { ...raw };
+  if (settings.length === 0) return result; // the schemas below cost a start 5 ms
+  const learning = sections.learning.safeParse(raw["learning"]).data;
   if (learning?.enabled !== true || !learning.use) return result;
   for (const setting of settings)
     if (!isExplicit(raw, setting.key, setting.scope)) result = withSetting(result, setting);
