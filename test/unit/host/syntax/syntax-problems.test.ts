@@ -86,11 +86,11 @@ describe("syntax check", () => {
   });
 
   it("finds an error after a stall in the middle of parsing", async () => {
-    const now = performance.now.bind(performance);
     let looks = 0;
+    // Only the stall takes time: on a busy machine the parser itself could pass the limit.
     vi.spyOn(performance, "now").mockImplementation(() => {
       looks += 1;
-      return now() + (looks > 2 ? 10_000 : 0);
+      return looks > 2 ? 10_000 : 0;
     });
     expect(await check("/w/a.ts", `${"f(1);\n".repeat(1_000)}f(1;\n`)).toEqual(['1001:4 ")" is missing']);
     expect(looks).toBeGreaterThan(2);
