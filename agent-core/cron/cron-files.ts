@@ -6,10 +6,9 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { cronFolder } from "../config/home.ts";
-import { appendLines, replaceFile } from "../config/home-file.ts";
+import { appendLines, readJsonLines, replaceFile } from "../config/home-file.ts";
 import type { Clock } from "../platform/clock.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
-import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { CronDelivery } from "../protocol/cron.ts";
@@ -166,10 +165,8 @@ export class CronFiles {
 
   async #readRuns(): Promise<readonly RunRecord[]> {
     const runs = new Map<string, RunRecord>();
-    for (const line of (await readFile(this.#runsPath, "utf8")).split("\n")) {
-      const { data } = recordSchema.safeParse(parseJson(line));
-      if (data === undefined) continue;
-      runs.set(`${data.job} ${data.planned}`, data);
+    for (const record of await readJsonLines(this.#runsPath, recordSchema)) {
+      runs.set(`${record.job} ${record.planned}`, record);
     }
     return [...runs.values()];
   }

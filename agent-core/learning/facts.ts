@@ -62,6 +62,11 @@ export function factId(prefix: "f" | "p", scope: string, text: string): string {
   return `${prefix}-${createHash("sha256").update(`${scope}\n${text}`).digest("hex").slice(0, 10)}`;
 }
 
+/** Id of the session in a piece of evidence, `session:position`. */
+export function sessionOf(evidence: string): string {
+  return evidence.replace(/:\d+$/, "");
+}
+
 /** True when a person changed the text, or wrote the line. */
 export function isEdited(fact: Fact): boolean {
   return fact.source === "person" || factId(isPreference(fact) ? "p" : "f", fact.scope, fact.text) !== fact.id;

@@ -24,6 +24,8 @@ export type BackgroundWork = {
 
 /** Time between two looks for work. Milliseconds. */
 const CHECK_MS = 15_000;
+/** Rest after a look that found nothing to do: each look reads files and the configuration. A turn ends the rest. */
+const REST_MS = 300_000;
 /** A loop that failed pauses: the cause rarely goes away within a minute. Milliseconds. */
 const PAUSE_MS = 600_000;
 
@@ -51,6 +53,8 @@ export class BackgroundRunner {
   #turns = 0;
   /** Milliseconds of the monotonic clock. */
   #idleSince: number;
+  /** Time until which nothing is looked for; milliseconds of the monotonic clock. */
+  #restUntil = Number.NEGATIVE_INFINITY;
   #running: { readonly cancel: AbortController; readonly done: Promise<void> } | undefined;
   #loop: LoopName | undefined;
 
@@ -77,6 +81,7 @@ export class BackgroundRunner {
     return () => {
       this.#turns -= 1;
       this.#idleSince = this.#options.clock.monotonicNow();
+      this.#restUntil = this.#idleSince;
     };
   }
 
@@ -102,7 +107,9 @@ export class BackgroundRunner {
 
   #check(): void {
     const { clock, idleMs, log } = this.#options;
-    if (this.#running !== undefined || this.#turns > 0 || clock.monotonicNow() - this.#idleSince < idleMs()) return;
+    const now = clock.monotonicNow();
+    if (this.#running !== undefined || this.#turns > 0 || now < this.#restUntil) return;
+    if (now - this.#idleSince < idleMs()) return;
     let lock: FileLock | undefined;
     try {
       lock = this.#lease();
@@ -132,6 +139,7 @@ export class BackgroundRunner {
   async #work(lock: FileLock, signal: AbortSignal): Promise<void> {
     try {
       for (const work of this.#options.works) await this.#runLoop(work, signal);
+      if (!signal.aborted) this.#restUntil = this.#options.clock.monotonicNow() + REST_MS;
     } finally {
       this.#loop = undefined;
       leased.delete(this.#lock);

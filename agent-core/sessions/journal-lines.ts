@@ -8,6 +8,7 @@ const NEWLINE = 10;
 /** Bytes that a read of one line takes along: lines are mostly requested in order. */
 const WINDOW_BYTES = 262_144;
 const FIRST_LINE_BYTES = 65_536;
+const TAIL_BYTES = 65_536;
 /** An idle file is closed after this time. */
 const IDLE_MS = 1_000;
 
@@ -42,6 +43,19 @@ export async function readFirstLine(path: string): Promise<string> {
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(FIRST_LINE_BYTES), 0, FIRST_LINE_BYTES, 0);
     const text = buffer.toString("utf8", 0, bytesRead);
     return text.slice(0, Math.max(0, text.indexOf("\n")));
+  } finally {
+    await file.close();
+  }
+}
+
+/** The last 64 kB of a journal, which hold its last entry mostly. Rejects with the system's error. */
+export async function readTail(path: string): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(0, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(TAIL_BYTES), 0, TAIL_BYTES, start);
+    return buffer.toString("utf8", 0, bytesRead);
   } finally {
     await file.close();
   }

@@ -1,9 +1,10 @@
 /** Names and files of sessions. Ids sort by time and are safe as file names. */
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolder } from "../platform/make-folder.ts";
 import { newId } from "../platform/new-id.ts";
 
+const JOURNAL_END = ".jsonl";
 const SESSION_ID = /^\d{8}_\d{6}_[0-9a-f]{8}$/;
 
 /** `20261120_224650_1f9c03ab`: UTC time and eight random hexadecimal digits. */
@@ -23,7 +24,14 @@ export function isSessionId(id: string): boolean {
 
 /** Path of a session's journal in `folder`. Undefined when `id` is not a session id, and so no safe file name. */
 export function journalPath(folder: string, id: string): string | undefined {
-  return SESSION_ID.test(id) ? join(folder, `${id}.jsonl`) : undefined;
+  return SESSION_ID.test(id) ? join(folder, id + JOURNAL_END) : undefined;
+}
+
+/** Ids of the sessions with a journal in `folder`, oldest first; none for a missing folder. */
+export async function sessionIdsIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch(() => []);
+  const ids = names.flatMap((name) => (name.endsWith(JOURNAL_END) ? [name.slice(0, -JOURNAL_END.length)] : []));
+  return ids.filter(isSessionId).toSorted();
 }
 
 /** Path of a file for one tool call: `prefix`, the call's id, `suffix`. The ids of models hold any characters. */

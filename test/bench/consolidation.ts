@@ -31,7 +31,7 @@ export async function measureConsolidation(): Promise<readonly Row[]> {
     // Each session is two pieces: by code, and with the answer of the model.
     const pieces = median(times) * 2;
     const start = performance.now();
-    const learnt = new LearntContext({ home, roots: ["/work/alpha"], clock: systemClock });
+    const learnt = new LearntContext({ home, roots: ["/project/alpha"], clock: systemClock });
     await Promise.all([learnt.promptText(), learnt.attach("Deploy the importer of alpha again")]);
     const context = performance.now() - start;
     return [
@@ -62,7 +62,7 @@ function portsOf(home: string): LoopPorts {
 function writeSession(home: string, number: number): void {
   const begun = Date.now() - (number + 1) * 3_600_000;
   const id = newSessionId(begun);
-  const entries: object[] = [{ type: "session", version: 1, id, cwd: "/work/alpha", at: begun }];
+  const entries: object[] = [{ type: "session", version: 1, id, cwd: "/project/alpha", at: begun }];
   let position = 0;
   const say = (message: object): void => {
     entries.push({ type: "message", position, message, at: begun + position });

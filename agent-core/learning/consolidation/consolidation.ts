@@ -18,8 +18,9 @@ import { type Said, type Transcript, transcriptOf } from "../transcript.ts";
 import { type Candidate, correctingPositions, statedCandidates } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
 import { extractionRequest, parseExtraction, sourcesOf } from "./extraction.ts";
-import { FactStore, type Rejection, rejectionId } from "./fact-store.ts";
+import { FactStore } from "./fact-store.ts";
 import { type Admitted, Gates, safeSummary } from "./gates.ts";
+import { type Rejection, rejectionId } from "./merge-batch.ts";
 
 /** Part of a message in the notification. Characters. */
 const SHOWN_CHARS = 100;
@@ -51,7 +52,7 @@ class Consolidation {
 
   /** One piece of one session. */
   async doNext(signal: AbortSignal): Promise<boolean> {
-    const hasModel = await this.#ports.model.isAvailable().catch(() => false); // such as without a key
+    const hasModel = (): Promise<boolean> => this.#ports.model.isAvailable().catch(() => false); // such as without a key
     const session = await this.#ended.next(hasModel);
     if (session === undefined) return false;
     const transcript = transcriptOf(session.id, await readEntries(session.path));

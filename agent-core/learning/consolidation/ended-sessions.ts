@@ -2,15 +2,15 @@
  * Sessions that have ended and are not consolidated yet. The watermark is a log beside the facts, in which the last line of
  * a session counts: a kill at any moment costs at most the repetition of one piece.
  */
-import { appendFile, readdir, readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { learningFolder, sessionsFolder } from "../../config/home.ts";
+import { appendLines, readJsonLines } from "../../config/home-file.ts";
 import { hasCode } from "../../platform/errors.ts";
-import { parseJson } from "../../platform/json.ts";
 import { lockHolder } from "../../platform/locks/file-lock.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
-import { isSessionId, journalPath } from "../../sessions/session-files.ts";
+import { readTail } from "../../sessions/journal-lines.ts";
+import { journalPath, sessionIdsIn } from "../../sessions/session-files.ts";
 
 const markSchema = z.object({
   session: z.string(),
@@ -71,13 +71,16 @@ export class EndedSessions {
     this.#file = join(learningFolder(ports.home), "consolidated.jsonl");
   }
 
-  /** The next session; undefined when none is due, after which a new scan begins. Rejects when reading fails. */
-  async next(hasModel: boolean): Promise<EndedSession | undefined> {
+  /**
+   * The next session; undefined when none is due, after which a new scan begins. `hasModel` is asked only when a session
+   * waits for a model. Rejects when reading fails.
+   */
+  async next(hasModel: () => Promise<boolean>): Promise<EndedSession | undefined> {
     this.#waiting ??= await this.#scan();
     const marks = await this.marks();
     for (let one = this.#waiting.shift(); one !== undefined; one = this.#waiting.shift()) {
       const fresh = await this.#due(one.id, marks.get(one.id), true);
-      if (fresh !== undefined && (fresh.due === "code" || hasModel)) {
+      if (fresh !== undefined && (fresh.due === "code" || (await hasModel()))) {
         // The same session comes again for the question to the model.
         if (fresh.due === "code") this.#waiting.unshift(fresh);
         return fresh;
@@ -89,9 +92,7 @@ export class EndedSessions {
 
   /** Rejects when writing fails. */
   async mark(mark: Omit<Mark, "at">): Promise<void> {
-    makeFolder(learningFolder(this.#ports.home), 0o700);
-    // A newline first ends a line that a killed process left incomplete.
-    await appendFile(this.#file, `\n${JSON.stringify({ at: this.#ports.now(), ...mark })}`, { mode: 0o600 });
+    await appendLines(this.#file, `${JSON.stringify({ at: this.#ports.now(), ...mark })}\n`);
   }
 
   /** The last mark of each session. Rejects when reading fails. */
@@ -99,8 +100,7 @@ export class EndedSessions {
     try {
       const { size } = await stat(this.#file);
       if (size === this.#marks.size) return this.#marks.byId;
-      const lines = (await readFile(this.#file, "utf8")).split("\n");
-      const read = lines.flatMap((line) => markSchema.safeParse(parseJson(line)).data ?? []);
+      const read = await readJsonLines(this.#file, markSchema);
       this.#marks = { size, byId: new Map(read.map((mark) => [mark.session, mark])) };
     } catch (error) {
       if (!hasCode(error, "ENOENT")) throw error;
@@ -113,16 +113,12 @@ export class EndedSessions {
     const marks = await this.marks();
     const now = this.#ports.now();
     const isFull = this.#scans++ % FULL_SCAN === 0;
-    const names = await readdir(folder).catch(() => []);
-    const ids = names.flatMap((name) =>
-      name.endsWith(".jsonl") && isSessionId(name.slice(0, -6)) ? name.slice(0, -6) : [],
-    );
-    const looked = ids.filter((id) => {
+    const looked = (await sessionIdsIn(folder)).filter((id) => {
       const mark = marks.get(id);
       return isFull || mark === undefined || !isFinal(mark) || now - mark.at < RESTING_MS;
     });
     const found: EndedSession[] = [];
-    for (const id of looked.toSorted()) {
+    for (const id of looked) {
       const due = await this.#due(id, marks.get(id));
       if (due !== undefined) found.push(due);
     }
@@ -169,13 +165,9 @@ function isLocked(path: string): boolean {
   }
 }
 
-/** Part of a journal that holds its last entry, mostly. Bytes. */
-const TAIL_BYTES = 65_536;
-
 /** True when the journal's last entry is older than the idle time. */
 async function hasRested(path: string, now: number, idleMs: number): Promise<boolean> {
-  const text = await readFile(path, "utf8");
-  const times = [...text.slice(-TAIL_BYTES).matchAll(/"at":(\d{12,14})\}\s*$/gm)];
+  const times = [...(await readTail(path)).matchAll(/"at":(\d{12,14})\}\s*$/gm)];
   const last = Number(times.at(-1)?.[1]);
   return !Number.isNaN(last) && now - last >= idleMs;
 }

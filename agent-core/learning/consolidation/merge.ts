@@ -7,7 +7,17 @@ import {
   type Statement,
   similarity,
 } from "../../memory/statement.ts";
-import { EVERYWHERE, entitySlug, type Fact, factId, isActive, isEdited, isPreference, USER } from "../facts.ts";
+import {
+  EVERYWHERE,
+  entitySlug,
+  type Fact,
+  factId,
+  isActive,
+  isEdited,
+  isPreference,
+  sessionOf,
+  USER,
+} from "../facts.ts";
 import type { LearningChange } from "../ledger.ts";
 import type { Admitted } from "./gates.ts";
 
@@ -103,7 +113,7 @@ function factOf(candidate: Admitted, { sessionId, project, name, at }: Origin): 
 }
 
 function sessionsIn({ evidence }: Pick<Fact, "evidence">): readonly string[] {
-  return evidence.map((ref) => ref.replace(/:\d+$/, ""));
+  return evidence.map(sessionOf);
 }
 
 /** True when this session is behind the fact already. */

@@ -2,11 +2,11 @@
  * Episodes as this loop reads them: those that consolidation stored, and without consolidation the same facts from the
  * journals of ended sessions. Nothing is written.
  */
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { sessionsFolder } from "../../config/home.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
-import { isSessionId, journalPath } from "../../sessions/session-files.ts";
+import { journalPath, sessionIdsIn } from "../../sessions/session-files.ts";
 import { type Episode, episodeOf, episodePath, readEpisodes } from "../episodes.ts";
 import type { LoopPorts } from "../loop.ts";
 import { transcriptOf } from "../transcript.ts";
@@ -78,11 +78,9 @@ export class SessionEpisodes {
     const { home, clock } = this.#ports;
     const folder = sessionsFolder(home);
     const first = new Date(clock.now() - READ_DAYS * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "");
-    const names = (await readdir(folder).catch(() => [])).toSorted((one, other) => (one < other ? -1 : 1));
+    const ids = (await sessionIdsIn(folder)).filter((id) => id.slice(0, 8) >= first);
     const found = await Promise.all(
-      names.map(async (name) => {
-        const id = name.slice(0, -".jsonl".length);
-        if (!name.endsWith(".jsonl") || !isSessionId(id) || id.slice(0, 8) < first) return [];
+      ids.map(async (id) => {
         const path = journalPath(folder, id);
         const facts = path === undefined ? undefined : await stat(path).catch(() => undefined);
         return path === undefined || facts === undefined ? [] : [{ id, path, size: facts.size }];

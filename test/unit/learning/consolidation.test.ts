@@ -73,7 +73,7 @@ function session(number: number, texts: readonly string[], more: object = {}): s
   const id = idOf(number);
   let at = Date.UTC(2026, 10, 10 + number, 10);
   const entries = [
-    { type: "session", version: 1, id, cwd: "/work/alpha", at, ...more },
+    { type: "session", version: 1, id, cwd: "/project/alpha", at, ...more },
     ...texts.map((content, position) => {
       const role = position % 2 === 0 ? "user" : "assistant";
       at += 1_000;
@@ -136,7 +136,7 @@ test("without a model it keeps the episode and the rules that the user stated", 
   await runAll();
   expect(await factsIn()).toEqual(["active 1: Always end the report with `-- k4`."]);
   expect(notices).toEqual(["Learnt: Always end the report with `-- k4`."]);
-  expect(readFileSync(join(learningFolder(home), "user-model.md"), "utf8")).toContain("## In /work/alpha");
+  expect(readFileSync(join(learningFolder(home), "user-model.md"), "utf8")).toContain("## In /project/alpha");
   expect(readdirSync(join(learningFolder(home), "episodes", "2026", "11"))).toEqual([`${idOf(1)}.md`]);
   expect(await runAll()).toBe(0);
 });
@@ -203,7 +203,7 @@ test("a rule that is repeated in other sessions counts up, and one of two projec
   session(2, ["always run `make check` first", "Ok."]);
   await runAll();
   expect(await factsIn()).toEqual(["active 2: Always run `make check` first."]);
-  session(3, ["Always run `make check` first.", "Ok."], { cwd: "/work/beta" });
+  session(3, ["Always run `make check` first.", "Ok."], { cwd: "/project/beta" });
   await runAll();
   expect(await factsIn()).toEqual([
     "active 3: Always run `make check` first.",
@@ -348,7 +348,7 @@ test("forgets with everything derived, and does not learn it again from the same
 
 test("a correction replaces a rule that it names in other words, and one that holds everywhere changes everywhere", async () => {
   session(1, ["Write it", "Ok.", "No, not like that: a mint note ends with the line `k4`.", "Ok."]);
-  session(2, ["Write it", "Ok.", "I undid it. Every mint note has to end with `k4`.", "Ok."], { cwd: "/work/beta" });
+  session(2, ["Write it", "Ok.", "I undid it. Every mint note has to end with `k4`.", "Ok."], { cwd: "/project/beta" });
   await runAll();
   session(3, ["Write it", "It ends with k4.", "Please remember how mint notes look: their last line is `m5`.", "Ok."]);
   await runAll();

@@ -28,7 +28,7 @@ beforeEach(() => {
 
 const next = (): number => (at += 1_000);
 const head = (more: object = {}): JournalEntry => {
-  return { type: "session", version: 1, id: ID, cwd: "/work/alpha", at: next(), ...more };
+  return { type: "session", version: 1, id: ID, cwd: "/project/alpha", at: next(), ...more };
 };
 const user = (content: string): JournalEntry => {
   return { type: "message", position: position++, message: { role: "user", content }, at: next() };
@@ -51,12 +51,12 @@ function episode(entries: readonly JournalEntry[]): Episode {
 const session = (): JournalEntry[] => [
   head(),
   user("Release the service"),
-  ran("read_file", { locations: [{ path: "/work/alpha/CHANGES" }] }),
+  ran("read_file", { locations: [{ path: "/project/alpha/CHANGES" }] }),
   ran("terminal", { kind: "execute", command: { text: "make release --token sk-abcdefghijkl", exit: 2 } }),
   ran("terminal", { kind: "execute", command: { text: "make release", exit: 0 } }),
   agent("Released as 1.4."),
   ended(),
-  { type: "verdict", path: "/work/alpha/CHANGES", outcome: "retyped", lines: 3, at: next() },
+  { type: "verdict", path: "/project/alpha/CHANGES", outcome: "retyped", lines: 3, at: next() },
   { type: "skill-use", name: "release", version: "2", how: "injected", at: next() },
   user("no, not like that: the tag has a v"),
   agent("Tagged v1.4."),
@@ -66,17 +66,17 @@ const session = (): JournalEntry[] => [
 test("holds tools, paths, commands, corrections, undone lines, skills and the score, without keys", () => {
   expect(episode(session())).toMatchObject({
     sessionId: ID,
-    cwd: "/work/alpha",
+    cwd: "/project/alpha",
     firstMessage: "Release the service",
     messages: 2,
     tools: ["read_file", "terminal", "terminal"],
-    paths: ["/work/alpha/CHANGES"],
+    paths: ["/project/alpha/CHANGES"],
     commands: [
       { command: "make release --token [key]", exit: 2 },
       { command: "make release", exit: 0 },
     ],
     corrections: ["no, not like that: the tag has a v"],
-    undone: [{ path: "/work/alpha/CHANGES", lines: 3, retyped: true }],
+    undone: [{ path: "/project/alpha/CHANGES", lines: 3, retyped: true }],
     skills: ["release@2"],
     stopReasons: ["end_turn", "end_turn"],
     score: 1 / 3,

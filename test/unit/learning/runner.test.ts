@@ -109,3 +109,20 @@ test("works in one place at a time", async () => {
   await expect(running).rejects.toThrow();
   expect(await runnerOf(pieces("report", 1, [])).runNow(new AbortController().signal)).toBe(true);
 });
+
+test("rests for five minutes after a look that found nothing, or until a turn ends", async () => {
+  let looks = 0;
+  const work: BackgroundWork = { loop: "report", doNext: async () => ++looks < 0 };
+  const runner = runnerOf(work);
+  runner.start();
+  await clock.advance(IDLE_MS);
+  expect(looks).toBe(1);
+  await clock.advance(285_000);
+  expect(looks).toBe(1);
+  await clock.advance(30_000);
+  expect(looks).toBe(2);
+  runner.beginTurn()();
+  await clock.advance(IDLE_MS + 15_000);
+  expect(looks).toBe(3);
+  await runner.dispose();
+});

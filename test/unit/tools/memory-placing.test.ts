@@ -13,10 +13,10 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "hermes-memory-"));
 });
 
-const memoryOf = (project: string): Memory => new Memory({ folder }).forProject(`/work/${project}`);
+const memoryOf = (project: string): Memory => new Memory({ folder }).forProject(`/project/${project}`);
 
 async function call(project: string, input: object): Promise<string> {
-  const context = { memory: memoryOf(project), cwd: `/work/${project}`, sessionId: "s", callId: "c" } as ToolContext;
+  const context = { memory: memoryOf(project), cwd: `/project/${project}`, sessionId: "s", callId: "c" } as ToolContext;
   const prepared = tool.prepare(input, context.cwd, {
     folder: context.cwd,
     process: () => undefined,

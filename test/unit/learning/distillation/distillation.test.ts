@@ -80,7 +80,7 @@ test("planted families among mixed tasks become exactly one skill each", async (
   const parsed = await parseSkill(text, "publish-glauno-build");
   expect(parsed).toMatchObject({
     ok: true,
-    facts: { version: "1", project: "/work/shop", author: "hermes-agent", score: 1 },
+    facts: { version: "1", project: "/project/shop", author: "hermes-agent", score: 1 },
   });
 });
 
@@ -99,7 +99,7 @@ test("sessions of delegated tasks, of other projects and of the week before do n
   await store(home, [
     run(family, 0, START - DAY_MS),
     run(family, 1, START - 2 * DAY_MS, { origin: "delegation" }),
-    run(family, 2, START - 2 * DAY_MS, { cwd: "/work/other" }),
+    run(family, 2, START - 2 * DAY_MS, { cwd: "/project/other" }),
     run(family, 2, START - 8 * DAY_MS),
   ]);
   await runLoop(bench(home, faithful).ports);

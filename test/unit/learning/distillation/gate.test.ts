@@ -10,7 +10,7 @@ const evidence = evidenceOf([
   episode(START - 1, {
     firstMessage: "Write the note for change 3 to notes/3.md",
     tools: ["terminal", "patch"],
-    paths: ["/work/shop/notes/3.md", "/work/shop/src/app.ts"],
+    paths: ["/project/shop/notes/3.md", "/project/shop/src/app.ts"],
     commands: [
       { command: "npm test -- --lane 4 && git add -A", exit: 0 },
       { command: "bin/old-step", exit: 0 },

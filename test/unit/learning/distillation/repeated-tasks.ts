@@ -8,7 +8,7 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
 export const START = Date.parse("2026-11-23T10:00:00");
-export const PROJECT = "/work/shop";
+export const PROJECT = "/project/shop";
 
 /** A family of tasks: its words, and the commands of a right run. */
 export type Family = {

@@ -1,0 +1,118 @@
+/** Facts and episodes as the user sees them, and the actions of the user on them. Pure. */
+import { join } from "node:path";
+import { learningFolder } from "../../config/home.ts";
+import { readStatement, similarity } from "../../memory/statement.ts";
+import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
+import type { Episode } from "../episodes.ts";
+import { entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf } from "../facts.ts";
+import type { LearningChange } from "../ledger.ts";
+import { changeOf } from "./merge.ts";
+import type { MergedBatch } from "./merge-batch.ts";
+
+/** The facts after an action of the user, and one line for the user. */
+export function acted(
+  facts: readonly Fact[],
+  id: string,
+  action: LearntAction,
+  at: number,
+): MergedBatch & { readonly message: string } {
+  const fact = facts.find((each) => each.id === id);
+  if (fact === undefined) return { facts, changes: [], message: "There is no such item any more." };
+  const record = (op: LearningChange["op"], reason: string): LearningChange => {
+    return { ...changeOf(op, fact, fact.text, reason), actor: "user" };
+  };
+  const set = (changed: Partial<Fact>): readonly Fact[] =>
+    facts.map((each) => (each === fact ? { ...each, ...changed } : each));
+  switch (action) {
+    case "pin":
+      return {
+        facts: set({ isPinned: true }),
+        changes: [record("pin", "The user pinned it.")],
+        message: `Pinned: ${fact.text}`,
+      };
+    case "unpin":
+      return {
+        facts: set({ isPinned: false }),
+        changes: [record("unpin", "The user unpinned it.")],
+        message: `Unpinned: ${fact.text}`,
+      };
+    case "accept": {
+      const accepted = set({ isExplicit: true, proposedFor: undefined, from: at });
+      const closed = accepted.map((each) =>
+        each.id === fact.proposedFor ? { ...each, until: at, replacedBy: id } : each,
+      );
+      return { facts: closed, changes: [record("apply", "The user accepted it.")], message: `Kept: ${fact.text}` };
+    }
+    case "undo": {
+      const newer = fact.until === undefined ? fact : facts.find((each) => each.id === fact.replacedBy);
+      const left = facts
+        .filter((each) => each !== newer)
+        .map((each) =>
+          each.replacedBy === newer?.id || each === fact ? { ...each, until: undefined, replacedBy: undefined } : each,
+        );
+      const message = newer === undefined ? `Restored: ${fact.text}` : `Removed: ${newer.text}`;
+      return { facts: left, changes: [record("undo", message)], message };
+    }
+    case "forget":
+      return { facts, changes: [], message: "" };
+  }
+}
+
+export function itemOf(fact: Fact, home: string): LearntItem {
+  const { id, text, scope, evidence, seen, from, until, isPinned } = fact;
+  const open = isShown(fact) ? "active" : "proposed";
+  const state = until === undefined ? open : "closed";
+  const pin = isPinned ? ("unpin" as const) : ("pin" as const);
+  const accept = state === "proposed" ? (["accept"] as const) : [];
+  return {
+    ...{ id, text, scope, seen, state, loop: "consolidation" },
+    kind: isPreference(fact) ? "preference" : "fact",
+    reason: `${sourceText(fact)}${state === "active" ? "" : ` ${stateText(fact)}`}`,
+    sessions: [...new Set(evidence.map(sessionOf))],
+    at: until ?? from,
+    used: 0,
+    pinned: isPinned,
+    path: join(learningFolder(home), "entities", `${entitySlug(fact.subject)}.md`),
+    actions: state === "closed" ? ["undo", "forget"] : ["undo", "forget", pin, ...accept],
+  };
+}
+
+function sourceText(fact: Fact): string {
+  if (fact.source === "tool") return "A tool's output shows it.";
+  if (isEdited(fact)) return "You wrote it.";
+  return fact.isExplicit ? "You stated it." : "Your words show it.";
+}
+
+function stateText({ until, proposedFor }: Fact): string {
+  if (until !== undefined) return `It held until ${new Date(until).toISOString().slice(0, 10)}.`;
+  return proposedFor === undefined ? "It counts when it is seen again." : "It would replace a line of yours.";
+}
+
+export function episodeItem(path: string, episode: Episode): LearntItem {
+  const { sessionId, summary, cwd, endedAt } = episode;
+  return {
+    ...{ id: `e-${sessionId}`, loop: "consolidation", kind: "episode", text: summary, scope: cwd, path },
+    ...{ reason: "Summary of a session.", sessions: [sessionId], at: endedAt, seen: 1, used: 0 },
+    ...{ state: "active", pinned: false, actions: ["forget"] },
+  };
+}
+
+/** The episode without sentences and lines that say the same or hold the fact's value. */
+export function withoutFact(episode: Episode, { text }: Fact): Episode {
+  const { values, words } = readStatement(text);
+  const tells = (line: string): boolean => {
+    const lower = line.toLowerCase();
+    if (values.size > 0 && [...values].every((value) => lower.includes(value))) return true;
+    return similarity(readStatement(line).words, words) >= 0.6;
+  };
+  return {
+    ...episode,
+    summary: episode.summary
+      .split(/(?<=[.!?])\s+|\n+/)
+      .filter((sentence) => !tells(sentence))
+      .join("\n"),
+    firstMessage: tells(episode.firstMessage) ? "" : episode.firstMessage,
+    corrections: episode.corrections.filter((line) => !tells(line)),
+    commands: episode.commands.filter(({ command }) => !tells(command)),
+  };
+}
