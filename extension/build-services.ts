@@ -10,6 +10,7 @@ import { AgentWorker } from "./agent/agent-worker.ts";
 import { Agents } from "./agent/agents.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
 import { announceJob } from "./agent/planned-jobs.ts";
+import { codeActions } from "./chat/actions/code-actions.ts";
 import { contextActions } from "./chat/actions/context-actions.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";
 import { taskActions } from "./chat/actions/task-actions.ts";
@@ -102,7 +103,7 @@ export function buildServices(
   const tabs = new EditorTabs(page, sessions);
   const services: Services = {
     ...{ log, panels, tabs, worker, agents, sessions, history, sessionListChanges },
-    ...{ review, opener, terminals, environment, models, firstRun: new FirstRun(worker, panels, models) },
+    ...{ review, opener, editReview, terminals, environment, models, firstRun: new FirstRun(worker, panels, models) },
     ...contextIn(context, outputs, { panels, worker, history }),
     ...{ extensions: new SessionExtensions(worker, panels), learning: learningIn(page, worker) },
     inlineEdits: new InlineEdits(sessions),
@@ -155,6 +156,7 @@ function actionsOf(
     ...workspaceActions(services, panel),
     ...taskActions(services, panel),
     ...contextActions(services, panel),
+    ...codeActions(services, panel),
   };
   return { actions, dispose: () => history.dispose() };
 }

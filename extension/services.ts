@@ -8,6 +8,7 @@ import type { Panels } from "./chat/panels.ts";
 import type { SessionExtensions } from "./chat/session-extensions.ts";
 import type { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import type { Sessions } from "./chat/sessions.ts";
+import type { EditReview } from "./client/client-services.ts";
 import type { InlineEdits } from "./commands/inline-edits.ts";
 import type { MentionSearch } from "./context/mention-search.ts";
 import type { Suggestion } from "./context/suggestion.ts";
@@ -32,6 +33,7 @@ export type Services = {
   readonly sessionListChanges: SessionListChanges;
   readonly review: Review;
   readonly opener: ReviewOpener;
+  readonly editReview: EditReview;
   readonly terminals: AgentTerminals;
   /** Keys and settings for the agent. */
   readonly environment: AgentEnvironment;

@@ -46,6 +46,7 @@ const READER_MESSAGES: readonly PanelMessage["type"][] = [
   "open-link",
   "open-picture",
   "insert-text",
+  "apply-code",
 ];
 
 export class Panel {

@@ -1,6 +1,6 @@
 /**
- * Messages of the chat panel to the extension: intents, never command ids or shell text. Every path that the panel sends
- * came to it in an event.
+ * Messages of the chat panel to the extension: intents, never command ids or shell text. A path that the panel sends came
+ * to it in an event, or is looked up in the workspace.
  */
 import * as z from "zod";
 import { Attachments, AttachmentUri, PictureData, PictureType } from "./attachments.ts";
@@ -137,6 +137,8 @@ const workspace = [
   /** Opens a picture of a card in a tab of the editor. `data`: base64. */
   z.object({ type: z.literal("open-picture"), mimeType: PictureType, data: PictureData }),
   z.object({ type: z.literal("insert-text"), text }),
+  /** Applies a code block to a file. `paths`: those that the answer names with it, the likeliest first. */
+  z.object({ type: z.literal("apply-code"), text, language: id, paths: z.array(path).max(10).readonly() }),
   z.object({ type: z.literal("show-terminal"), terminalId: id }),
   /** `text` includes its line break. */
   z.object({ type: z.literal("process-input"), id, text }),

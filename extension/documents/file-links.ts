@@ -35,16 +35,18 @@ export function candidatesOf(path: string, folders: readonly string[]): readonly
 
 /** The links of these that lead to a file of the workspace. */
 export async function existingLinks(hrefs: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(hrefs.map(async (href) => (await findFile(href)).kind === "file"));
+  const found = await Promise.all(hrefs.map(async (href) => (await findLinkedFile(href)).kind === "file"));
   return hrefs.filter((_, index) => found[index]);
 }
 
 type Target =
   | { readonly kind: "file"; readonly uri: vscode.Uri; readonly link: FileLink }
-  | { readonly kind: "outside" | "missing"; readonly path: string }
+  | { readonly kind: "missing"; readonly uri: vscode.Uri; readonly path: string }
+  | { readonly kind: "outside"; readonly path: string }
   | { readonly kind: "none" };
 
-async function findFile(href: string): Promise<Target> {
+/** File of the workspace that a link leads to. `missing`: `uri` is its place. */
+export async function findLinkedFile(href: string): Promise<Target> {
   const link = parseFileLink(href);
   if (link === undefined) return { kind: "none" };
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
@@ -58,12 +60,13 @@ async function findFile(href: string): Promise<Target> {
     );
     if (stat?.type === vscode.FileType.File) return { kind: "file", uri, link };
   }
-  return { kind: inside.length === 0 ? "outside" : "missing", path: link.path };
+  const [uri] = inside;
+  return uri === undefined ? { kind: "outside", path: link.path } : { kind: "missing", uri, path: link.path };
 }
 
 /** Opens the file of a link, or says why it does not. */
 export async function openFileLink(href: string): Promise<void> {
-  const target = await findFile(href);
+  const target = await findLinkedFile(href);
   switch (target.kind) {
     case "file": {
       const { line = 1, column = 1 } = target.link;

@@ -61,6 +61,11 @@ export class ReviewOpener implements vscode.Disposable {
     if (where === "proposal") this.#timer = setTimeout(() => this.#showLater({ path, where }), pause);
   }
 
+  /** Shows an edit that the user has just made in the panel. */
+  reveal(path: string): Promise<void> {
+    return this.#open({ path, where: "file" });
+  }
+
   /** Shows the last edit that waits, unless the user types. The review bar has them all. */
   turnEnded(): void {
     const edit = this.#pending;

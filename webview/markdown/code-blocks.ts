@@ -2,17 +2,22 @@
 import highlighter from "highlight.js/lib/core";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { t } from "../texts.ts";
+import type { FenceInfo } from "./parser.ts";
+import { isPath } from "./path-links.ts";
 
 /** Display time of the check mark after copying. Milliseconds. */
 const COPIED_MS = 1_500;
 
-/** Toolbar above a code block: its language, copy, insert at the cursor. */
-export function codeToolbar(language: string, text: () => string, post: (message: PanelMessage) => void): HTMLElement {
+export type CodeBlock = FenceInfo & { readonly text: () => string };
+
+/** Adds a toolbar to a code block: its file or language, apply, insert at the cursor, copy. */
+export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: PanelMessage) => void): HTMLElement {
+  const { language, path, text } = code;
   const bar = document.createElement("div");
   bar.className = "code-toolbar";
   const label = document.createElement("span");
   label.className = "code-language";
-  label.textContent = language;
+  label.textContent = path || language;
   const copy = button("copy", t("Copy code"), () => {
     navigator.clipboard.writeText(text()).then(
       () => {
@@ -22,12 +27,32 @@ export function codeToolbar(language: string, text: () => string, post: (message
       () => copy.setAttribute("title", t("Copying was refused")),
     );
   });
+  const apply = path === "" ? t("Apply to the file") : t("Apply to {0}", path);
   bar.append(
     label,
-    copy,
+    button("git-pull-request-go-to-changes", apply, () => {
+      const paths = path === "" ? pathsAbove(block) : [path];
+      post({ type: "apply-code", text: text(), language, paths });
+    }),
     button("insert", t("Insert at cursor"), () => post({ type: "insert-text", text: text() })),
+    copy,
   );
+  block.prepend(bar);
   return bar;
+}
+
+/** More paths in one paragraph do not name the file of a block. */
+const MAX_PATHS = 10;
+
+/** Files that the paragraph or the heading above a code block names, the last one first. */
+function pathsAbove(block: HTMLElement): readonly string[] {
+  const above = block.previousElementSibling ?? block.closest(".markdown-block")?.previousElementSibling;
+  const text = above?.matches("p, h1, h2, h3, h4, h5, h6") ? above : above?.lastElementChild;
+  if (text == null || text.matches("pre")) return [];
+  const named = [text, ...text.querySelectorAll("code, strong, a")].map((element) =>
+    (element.textContent ?? "").trim().replace(/:$/, ""),
+  );
+  return [...new Set(named.filter(isPath).toReversed())].slice(0, MAX_PATHS);
 }
 
 function button(icon: string, label: string, act: () => void): HTMLButtonElement {

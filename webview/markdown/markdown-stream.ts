@@ -7,6 +7,7 @@ import type { Env, MarkdownIt } from "markdown-it";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
 import type { StreamedText } from "../state/streamed-text.ts";
 import { textFrom } from "../state/streamed-text.ts";
+import type { FenceInfo } from "./parser.ts";
 import {
   CODE_LIMIT,
   closingFence,
@@ -24,7 +25,7 @@ export type MarkdownBlock = {
   /** Unsanitised. */
   readonly html: string;
   /** Code without another rendering: an unclosed fence at the end, or a part of a long one. */
-  readonly code: { readonly language: string; readonly text: string } | undefined;
+  readonly code: (FenceInfo & { readonly text: string }) | undefined;
   readonly growing: boolean;
   /** Number of the part of a long block, from 0. */
   readonly part: number;
@@ -165,7 +166,7 @@ export class MarkdownStream {
     if (isOver && this.#continued.part === 0) return this.#freezeText(rest.slice(0, end), NOT_CONTINUED);
     const source = text.slice(0, closing?.start ?? length);
     const next = isOver ? NOT_CONTINUED : { ...NOT_CONTINUED, part: this.#continued.part + 1, fence };
-    this.#freeze({ html: "", code: { language: fence.language, text: containedText(source) }, source }, next);
+    this.#freeze({ html: "", code: { ...fence.info, text: containedText(source) }, source }, next);
     return end;
   }
 
@@ -204,7 +205,7 @@ export class MarkdownStream {
     const text = rest.slice(this.#continued.fence === undefined ? fence?.start : 0);
     const isOpen = fence !== undefined && closingFence(text, fence.mark) === undefined;
     if (isOpen || this.#continued.fence !== undefined) {
-      const code = { language: fence?.language ?? "", text: containedText(text) };
+      const code = { ...(fence?.info ?? { language: "", path: "" }), text: containedText(text) };
       return this.#block({ html: "", code, source: rest }, true);
     }
     const html = this.#render(header + rest, { ...this.#env });

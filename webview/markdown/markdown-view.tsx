@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } fro
 import type { StreamedText } from "../state/streamed-text.ts";
 import { formatNumber, t } from "../texts.ts";
 import { usePanel } from "../views/panel-context.ts";
-import { codeToolbar, highlight } from "./code-blocks.ts";
+import { addToolbar, highlight } from "./code-blocks.ts";
 import { type MarkdownBlock, MarkdownStream } from "./markdown-stream.ts";
 import { createParser, linkKind } from "./parser.ts";
 
@@ -140,10 +140,10 @@ function CodePart({ code, parts }: CodePartProps) {
   const { post } = usePanel();
   const holder = useRef<HTMLPreElement>(null);
   useLayoutEffect(() => {
-    if (parts === undefined) return undefined;
+    const block = holder.current;
+    if (block === null || parts === undefined) return undefined;
     const whole = () => [code, ...parts.map((part) => part.code)].map((part) => part?.text ?? "").join("");
-    const bar = codeToolbar(code.language, whole, post);
-    holder.current?.prepend(bar);
+    const bar = addToolbar(block, { ...code, text: whole }, post);
     return () => bar.remove();
   }, [code, parts, post]);
   return (
@@ -167,10 +167,9 @@ function HtmlBlock({ html, growing, leaves }: HtmlBlockProps) {
       element.replaceChildren(sanitize(html));
       if (growing) return;
       for (const code of element.querySelectorAll<HTMLElement>("pre > code")) {
-        const language = /language-(\S+)/.exec(code.className)?.[1] ?? "";
-        const text = code.textContent;
+        const [language, path, text] = [/language-(\S+)/.exec(code.className)?.[1] ?? "", code.title, code.textContent];
         highlight(code, language);
-        code.parentElement?.prepend(codeToolbar(language, () => text, post));
+        if (code.parentElement) addToolbar(code.parentElement, { language, path, text: () => text }, post);
       }
       paths.watch(element);
     };

@@ -1,6 +1,7 @@
 /** The Markdown parser: no HTML, links by allow-list, images as links, fences marked for the code toolbar. */
 import type { MarkdownIt, RendererRule } from "markdown-it";
 import createMarkdownIt from "markdown-it";
+import { isPath } from "./path-links.ts";
 
 /** The view still sanitises the HTML of this parser. */
 export function createParser(): MarkdownIt {
@@ -42,9 +43,16 @@ function parseInline(parser: MarkdownIt, state: CoreState): void {
   }
 }
 
-/** Language of a fence in lower case, or "". */
-export function fenceLanguage(info: string): string {
-  return (/^\s*([\w+#.-]+)/.exec(info)?.[1] ?? "").toLowerCase();
+/** Language and file that a fence names, each "" if there is none. */
+export type FenceInfo = { readonly language: string; readonly path: string };
+
+/** `ts`, `ts src/a.ts`, `ts:src/a.ts`, `ts title="src/a.ts"`, `src/a.ts`, `12:20:src/a.ts`. The language is in lower case. */
+export function fenceInfo(info: string): FenceInfo {
+  const words = info.split(/[\s:={}"']+/);
+  const path = words.find(isPath) ?? "";
+  const [, first = ""] = /^\s*([\w+#.-]+)/.exec(info) ?? [];
+  const isAlone = path !== "" && words.find((word) => /[a-z]/i.test(word)) === path;
+  return { language: (isAlone ? path.slice(path.lastIndexOf(".") + 1) : first).toLowerCase(), path };
 }
 
 const linkOpen: RendererRule = (...[tokens, index, options, , self]) => {
@@ -77,8 +85,9 @@ function isInsideLink(tokens: Tokens, index: number): boolean {
 
 function codeBlock(parser: MarkdownIt, token: Token | undefined): string {
   const { escapeHtml } = parser.utils;
-  const language = fenceLanguage(token?.info ?? "");
-  return `<pre dir="ltr"><code class="language-${escapeHtml(language)}">${escapeHtml(token?.content ?? "")}</code></pre>\n`;
+  const { language, path } = fenceInfo(token?.info ?? "");
+  const title = path === "" ? "" : ` title="${escapeHtml(path)}"`;
+  return `<pre dir="ltr"><code class="language-${escapeHtml(language)}"${title}>${escapeHtml(token?.content ?? "")}</code></pre>\n`;
 }
 
 /** `- [x] done` at the start of a list item. */

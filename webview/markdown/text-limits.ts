@@ -1,5 +1,5 @@
 /** Limits of one part of a block, so that no text blocks the panel, and the lines that a further part repeats. */
-import { fenceLanguage } from "./parser.ts";
+import { type FenceInfo, fenceInfo } from "./parser.ts";
 
 export type TextLimit = { readonly chars: number; readonly lines: number };
 
@@ -31,7 +31,7 @@ function lengthInLine(line: string, chars: number): number {
 export type Fence = {
   /** Run of backticks or tildes. */
   readonly mark: string;
-  readonly language: string;
+  readonly info: FenceInfo;
   /** Offset of the code. */
   readonly start: number;
 };
@@ -41,7 +41,7 @@ export function openingFence(text: string): Fence | undefined {
   const opening = /^(?:[ \t]*\n)*(`{3,}|~{3,})([^\n]{0,1000})\n/.exec(text);
   const [all = "", mark, info = ""] = opening ?? [];
   if (mark === undefined || (mark.startsWith("`") && info.includes("`"))) return undefined;
-  return { mark, language: fenceLanguage(info), start: all.length };
+  return { mark, info: fenceInfo(info), start: all.length };
 }
 
 /** Offsets of the line that closes the fence; undefined while it is open. */

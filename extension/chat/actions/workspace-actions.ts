@@ -11,9 +11,6 @@ import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
 import { withErrorMessage } from "../with-error-message.ts";
 
-/** Display time of a message in the status bar. Milliseconds. */
-const STATUS_MS = 3_000;
-
 /** Searches of the settings editor. */
 const SETTINGS = { hermes: "@ext:hermes-agent.hermes-vscode", network: "http.proxy" } as const;
 
@@ -24,7 +21,6 @@ type EditorActions = PanelActions<
   | "open-link"
   | "check-paths"
   | "open-picture"
-  | "insert-text"
   | "manage-trust"
   | "open-settings"
   | "open-log"
@@ -79,7 +75,6 @@ function editorActions({ terminals, log }: Services, { connection }: ChatPanel):
     "open-link": ({ href }) => openLink(href),
     "check-paths": async ({ paths }) => connection.pathsChecked(paths, await existingLinks(paths)),
     "open-picture": ({ mimeType, data }) => openPicture(`data:${mimeType};base64,${data}`),
-    "insert-text": ({ text }) => insertText(text),
     "open-settings": ({ about }) => vscode.commands.executeCommand("workbench.action.openSettings", SETTINGS[about]),
     "open-log": () => log.show(true),
     "open-folder": ({ recent }) =>
@@ -176,13 +171,4 @@ function openPicture(source: string): void {
 <html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:"></head>
 <body><img alt="${vscode.l10n.t("Result of the call")}" width="100%" src="${source}"></body></html>`;
-}
-
-async function insertText(text: string): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) {
-    vscode.window.setStatusBarMessage(vscode.l10n.t("Hermes: open a file to insert into"), STATUS_MS);
-    return;
-  }
-  await editor.insertSnippet(new vscode.SnippetString().appendText(text));
 }

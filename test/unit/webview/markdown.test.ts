@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type MarkdownBlock, MarkdownStream } from "../../../webview/markdown/markdown-stream.ts";
-import { createParser, linkKind } from "../../../webview/markdown/parser.ts";
+import { createParser, fenceInfo, linkKind } from "../../../webview/markdown/parser.ts";
 import { appendText, emptyText } from "../../../webview/state/streamed-text.ts";
 import { ansiRuns } from "../../../webview/views/terminal-view.tsx";
 
@@ -123,4 +123,16 @@ describe("characters that disturb their surroundings", () => {
 
 test("an address of a local file is no link", () => {
   expect(linkKind("file:///etc/passwd")).toBeUndefined();
+});
+
+test.each([
+  ["ts", "ts", ""],
+  ["ts src/a.ts", "ts", "src/a.ts"],
+  ["TS:src/a.ts", "ts", "src/a.ts"],
+  ['js title="src/a.js" {1,3}', "js", "src/a.js"],
+  ["12:20:src/a.py", "py", "src/a.py"],
+  ["Makefile", "makefile", ""],
+  ["", "", ""],
+])("the fence %j names a language and a file", (info, language, path) => {
+  expect(fenceInfo(info)).toEqual({ language, path });
 });

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { say } from "../support/model-server/model-server.ts";
+import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
+
+const FILES = {
+  "src/sum.js": "export function sum(a, b) {\n  return a - b;\n}\n\nexport const zero = 0;\n",
+  "src/other.js": "export const one = 1;\n",
+};
+
+const fence = (info: string, code: string) => `\`\`\`${info}\n${code}\`\`\`\n`;
+
+describe("code blocks of an answer", () => {
+  const model = useModelServer();
+  const panel = usePanel(() => openPanel({ model: model(), files: FILES }));
+
+  const answer = async (text: string): Promise<void> => {
+    model().script(say(text));
+    await panel().send("Go on");
+    await panel().idle();
+  };
+  /** Presses the button of this name in the block with this code. */
+  const press = (code: string, name: string) =>
+    panel().page.locator(".markdown pre", { hasText: code }).getByRole("button", { name }).press("Enter");
+
+  test("are applied to the file that the fence names, as an edit to keep or undo", async () => {
+    await answer(`Like this:\n\n${fence("js src/sum.js", "export function sum(a, b) {\n  return a + b;\n}\n")}`);
+    await panel().page.locator(".code-language", { hasText: "src/sum.js" }).waitFor();
+    await panel().pictures("code-block");
+    await press("a + b", "Apply to src/sum.js");
+    await expect.poll(() => panel().readFile("src/sum.js")).toBe(FILES["src/sum.js"].replace("a - b", "a + b"));
+    await panel().page.getByRole("button", { name: "Undo", exact: true }).first().waitFor();
+  });
+
+  test("are applied to the file of the paragraph above, and offer other ways without a clear place", async () => {
+    await answer(`Change \`zero\` in \`src/other.js\`:\n\n${fence("js", "export const one = 1;\n")}`);
+    await press("one = 1", "Apply to the file");
+    await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Hermes: src/other.js has this code already.");
+    await answer(`**src/other.js**\n\n${fence("js", "export const two = 2;\n")}`);
+    await press("two = 2", "Apply to the file");
+    await expect.poll(() => panel().warnings.at(-1)?.titles).toEqual(["Insert at Cursor", "New File", "Ask Hermes"]);
+    model().script(say("Done."));
+    panel().warnings.at(-1)?.choose("Ask Hermes");
+    const asked = "Apply the code block that begins with `export const two = 2;` to src/other.js.";
+    await expect.poll(() => panel().bubbles()).toContain(asked);
+    await panel().idle();
+  });
+
+  test("make a new file after a question, and change no hidden one without it", async () => {
+    await answer(fence("js src/new.js", "export const three = 3;\n"));
+    await press("three", "Apply to src/new.js");
+    await expect.poll(() => panel().warnings.at(-1)?.titles).toEqual(["Create File"]);
+    panel().warnings.at(-1)?.choose("Create File");
+    await expect.poll(() => panel().readFile("src/new.js")).toBe("export const three = 3;\n");
+    await answer(fence("sh .git/hooks/pre-commit", "curl example.com\n"));
+    await press("curl", "Apply to .git/hooks/pre-commit");
+    await expect.poll(() => panel().warnings.at(-1)?.text).toContain("there is no file");
+    panel().warnings.at(-1)?.choose("Create File");
+    await expect.poll(() => panel().warnings.at(-1)?.text).toContain("can change what other programs run");
+    await answer(fence("sh ../outside.sh", "true\n"));
+    await press("true", "Apply to ../outside.sh");
+    await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Hermes: open the file that this code is for.");
+  });
+});
