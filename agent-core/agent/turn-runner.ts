@@ -245,11 +245,12 @@ export class TurnRunner {
     if (record.systemPrompt === undefined) record.freezeSystemPrompt(await setup.buildSystemPrompt(systemMessage));
   }
 
-  /** Adds the extensions' data for a message. */
+  /** Adds the extensions' data for a message. The offline interpreter reads only what the user typed. */
   async #attach(message: RunOptions["userMessage"]): Promise<void> {
     const { record, setup } = this.#options;
     const attached = await setup.extensions.attachments(typedText(message));
-    if (attached.length > 0) record.add({ role: "user", content: attached.join("\n\n"), synthetic: true });
+    const isRead = attached.length > 0 && setup.models.current.mode !== "offline";
+    if (isRead) record.add({ role: "user", content: attached.join("\n\n"), synthetic: true });
   }
 
   async #notices(): Promise<readonly string[]> {

@@ -14,7 +14,7 @@ function jobLine({ name, id, builtIn, scheduleText, state, next, zone, last, fai
     `${name}${builtIn ? " (built in)" : ` [${id}]`}`,
     scheduleText,
     state,
-    next === undefined ? undefined : `next ${instantText(next, zone)}`,
+    next === undefined ? undefined : `${next < Date.now() ? "due since" : "next"} ${instantText(next, zone)}`,
     last === undefined ? undefined : `last: ${runText(last, zone)}`,
     failures > 1 ? `${failures} failures in a row` : undefined,
   ];

@@ -45,10 +45,11 @@ export type HeadlessOptions = {
   readonly isTransient: boolean;
 };
 
-export type PluginVerb = "list" | "enable" | "disable";
+const PLUGIN_VERBS = ["list", "enable", "disable"] as const;
+export type PluginVerb = (typeof PLUGIN_VERBS)[number];
 
 function isPluginVerb(text: string): text is PluginVerb {
-  return text === "list" || text === "enable" || text === "disable";
+  return PLUGIN_VERBS.some((known) => known === text);
 }
 
 export type SkillsLine = Pick<SkillsCommand, "verb" | "operand" | "cwd"> & {
@@ -82,6 +83,7 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
     if (values.help) return { kind: "help" };
     if (values.version) return { kind: "version" };
     if (positionals.length === 1 && positionals[0] === "doctor") return { kind: "doctor", cwd: resolve(values.cwd) };
+    if (positionals[0] === "doctor") return { kind: "invalid", message: `doctor takes no argument. ${QUOTES}` };
     const managed = managingLine(positionals, { cwd: resolve(values.cwd), allowAll: values.yes });
     if (managed !== undefined) return managed;
     const { yes: allowAll, resume, json } = values;
@@ -94,26 +96,56 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   }
 }
 
-/** `hermes plugins …` and `hermes skills …`; undefined for a prompt. */
+const QUOTES = "Put a prompt into quotes.";
+
+/** Problem of words after a command that it does not have: they are no prompt, which would cost a model call. */
+export function unknownVerb(command: string, verbs: readonly string[], words: readonly string[]): string {
+  return `${command} has no command "${words.join(" ")}". Available: ${verbs.join(", ")}. ${QUOTES}`;
+}
+
+/** `hermes plugins …`, `hermes skills …` and a wrong `hermes mcp …`; undefined for a prompt. */
 function managingLine(
   positionals: readonly string[],
   options: Pick<SkillsLine, "cwd" | "allowAll">,
 ): ParsedCommandLine | undefined {
   const [command, verb = "list", name = ""] = positionals;
-  if (command === "skills" && verb === "search") {
-    return { kind: "skills", verb, operand: positionals.slice(2).join(" "), ...options };
+  const words = positionals.slice(1);
+  switch (command) {
+    case "plugins":
+      return pluginsLine(verb, name, words);
+    case "skills":
+      return skillsLine(words, verb, options);
+    case "cron":
+    case "learning":
+      return invalid(`${command} comes before all options`);
+    case "mcp":
+      return mcpCommandOf(positionals) === undefined ? invalid(unknownVerb(command, MCP_VERBS, words)) : undefined;
+    default:
+      return undefined;
   }
-  if (positionals.length > 3) return undefined;
-  if (command === "plugins" && isPluginVerb(verb)) {
-    if (verb === "list" || name !== "") return { kind: "plugins", verb, name };
-    return { kind: "invalid", message: `plugins ${verb} needs a name; hermes plugins list shows the names` };
-  }
-  if (command === "skills" && isSkillVerb(verb)) {
-    const isComplete = verb === "list" || verb === "update" || name !== "";
-    if (isComplete) return { kind: "skills", verb, operand: name, ...options };
-    return { kind: "invalid", message: `skills ${verb} needs a ${verb === "install" ? "source" : "name"}` };
-  }
-  return undefined;
+}
+
+function pluginsLine(verb: string, name: string, words: readonly string[]): ParsedCommandLine {
+  if (!isPluginVerb(verb) || words.length > 2) return invalid(unknownVerb("plugins", PLUGIN_VERBS, words));
+  if (verb === "list" || name !== "") return { kind: "plugins", verb, name };
+  return invalid(`plugins ${verb} needs a name; hermes plugins list shows the names`);
+}
+
+function skillsLine(
+  words: readonly string[],
+  verb: string,
+  options: Pick<SkillsLine, "cwd" | "allowAll">,
+): ParsedCommandLine {
+  const [, name = ""] = words;
+  if (verb === "search") return { kind: "skills", verb, operand: words.slice(1).join(" "), ...options };
+  if (!isSkillVerb(verb) || words.length > 2) return invalid(unknownVerb("skills", SKILL_VERBS, words));
+  const isComplete = verb === "list" || verb === "update" || name !== "";
+  if (isComplete) return { kind: "skills", verb, operand: name, ...options };
+  return invalid(`skills ${verb} needs a ${verb === "install" ? "source" : "name"}`);
+}
+
+function invalid(message: string): ParsedCommandLine {
+  return { kind: "invalid", message };
 }
 
 const SKILL_VERBS: readonly SkillVerb[] = ["list", "search", "install", "update", "uninstall"];

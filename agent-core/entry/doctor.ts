@@ -130,6 +130,9 @@ function browser({ configured }: Facts): readonly Diagnosis[] {
 function home({ home: folder }: Facts): readonly Diagnosis[] {
   const existing = nearestFolder(folder);
   const name = "home";
+  if (!statSync(existing).isDirectory()) {
+    return [{ name, state: "fails", text: `${existing} is a file`, fix: "set HERMES_HOME to a folder" }];
+  }
   if (!mayUse(existing, constants.W_OK)) {
     return [{ name, state: "fails", text: `${existing} is not writable`, fix: `allow your user to write ${existing}` }];
   }

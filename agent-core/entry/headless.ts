@@ -94,7 +94,8 @@ async function manageSkills({ verb, operand, cwd, allowAll }: SkillsLine): Promi
     dialog.close();
     return /^y/i.test(answer ?? "");
   };
-  return runSkillsCommand({ verb, operand, cwd, environment: takeEnvironment(), say, confirm });
+  const report = (line: string): void => void process.stderr.write(`${line}\n`);
+  return runSkillsCommand({ verb, operand, cwd, environment: takeEnvironment(), say, report, confirm });
 }
 
 /** Returns the exit code; undefined when the words are a prompt. */
@@ -127,7 +128,7 @@ function localAgent(): AgentService {
 async function runPrompt(options: HeadlessOptions): Promise<number> {
   const prompt = options.prompt === "" ? (await text(process.stdin)).trim() : options.prompt;
   if (prompt === "") {
-    process.stderr.write(`hermes: the prompt is empty.\n${HELP}`);
+    process.stderr.write("hermes: the prompt is empty. Give one in quotes or on standard input; --help shows more.\n");
     return 1;
   }
   const { app, dispose } = localAgent();
@@ -143,11 +144,16 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
       })
       .connectWith(app, (agent) => converse(agent, options, prompt, print.end));
   } catch (error) {
-    process.stderr.write(`hermes: ${messageOf(error)}\n`);
+    process.stderr.write(`hermes: ${ownWords(error)}\n`);
     return 1;
   } finally {
     await dispose();
   }
+}
+
+/** The agent's message, without the protocol's name of the error. */
+function ownWords(error: unknown): string {
+  return messageOf(error).replace(/^(?:Internal error|Invalid params): /, "");
 }
 
 /** Skips the library's check: it takes as long as printing, and the sender is our own agent. */

@@ -11,6 +11,7 @@ import { CRON_ACTIONS, CronDelivery, type CronOutcome, type CronRequest, cronMet
 import { onAgentNotification } from "../protocol/handle.ts";
 import { learningMethods } from "../protocol/learning.ts";
 import { call } from "../protocol/method.ts";
+import { unknownVerb } from "./command-line.ts";
 import { VERSION } from "./version.ts";
 
 const INTERRUPTED = 130;
@@ -28,17 +29,21 @@ type Work = (
 
 export type JobsLine = { readonly kind: "jobs"; readonly work: Work };
 
-/** Undefined for a prompt. Throws an Error in one line for an invalid option. */
-export function parseJobsLine([command, verb = "", ...args]: readonly string[]): JobsLine | undefined {
+/** Undefined for options, such as `--help`. Throws an Error in one line for invalid words. */
+export function parseJobsLine([command = "", verb = "", ...args]: readonly string[]): JobsLine | undefined {
+  if ([verb, ...args].includes("--help")) return undefined;
   if (command === "learning") {
     const known = LEARNING_VERBS.find((each) => each === (verb || "state"));
-    return known === undefined ? undefined : { kind: "jobs", work: learningWork(known, args) };
+    if (known === undefined || args.length > (known === "forget" ? 1 : 0)) {
+      throw new Error(unknownVerb(command, LEARNING_VERBS, [verb, ...args]));
+    }
+    return { kind: "jobs", work: learningWork(known, args) };
   }
-  if (command !== "cron") return undefined;
   const query = QUERIES.find((each) => each === (verb || "list"));
-  if (query !== undefined) return args.length > 0 ? undefined : { kind: "jobs", work: queries[query] };
+  if (query !== undefined && args.length === 0) return { kind: "jobs", work: queries[query] };
   const action = CRON_ACTIONS.find((each) => each === verb);
-  return action === undefined ? undefined : { kind: "jobs", work: actionWork(requestIn(action, args)) };
+  if (action !== undefined) return { kind: "jobs", work: actionWork(requestIn(action, args)) };
+  throw new Error(unknownVerb(command, [...QUERIES, ...CRON_ACTIONS], [verb, ...args]));
 }
 
 function requestIn(action: CronRequest["action"], args: readonly string[]): CronRequest {

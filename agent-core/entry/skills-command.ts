@@ -17,13 +17,15 @@ export type SkillsCommand = {
   readonly cwd: string;
   readonly environment: Environment;
   readonly say: (line: string) => void;
+  /** Takes the line about a failure. */
+  readonly report: (line: string) => void;
   /** True when the user agrees to the installation that `say` has shown. */
   readonly confirm: () => Promise<boolean>;
 };
 
 /** Returns the exit code. */
 export async function runSkillsCommand(command: SkillsCommand): Promise<number> {
-  const { verb, operand, cwd, environment, say } = command;
+  const { verb, operand, cwd, environment, say, report } = command;
   const hub = new SkillHub(skillsFolder(homeFolder(environment)), cwd);
   const { signal } = new AbortController();
   try {
@@ -46,7 +48,7 @@ export async function runSkillsCommand(command: SkillsCommand): Promise<number> 
         return 0;
     }
   } catch (error) {
-    say(`hermes: ${messageOf(error)}`);
+    report(`hermes: ${messageOf(error)}`);
     return 1;
   }
 }

@@ -12,7 +12,9 @@ type UpdatePrinter = {
 export function updatePrinter(json: boolean): UpdatePrinter {
   const titles = new Map<string, string>();
   const lines = new ErrorLines();
-  let printed = false;
+  let lastMessage: unknown;
+  /** The line of the answer at the cursor has no end yet. */
+  let isOpen = false;
   // One write for many tokens: a write costs more than the agent's work for a token.
   let gathered = "";
   const flush = (): void => {
@@ -25,8 +27,22 @@ export function updatePrinter(json: boolean): UpdatePrinter {
     if (gathered === "") setImmediate(flush);
     gathered += text;
   };
+  const endLine = (): void => {
+    if (isOpen) print("\n");
+    isOpen = false;
+  };
+  const answer = (text: string, message: unknown): void => {
+    if (lastMessage !== undefined && message !== lastMessage) {
+      endLine();
+      print("\n"); // an empty line between two messages
+    }
+    lastMessage = message;
+    print(text);
+    isOpen = !text.endsWith("\n");
+  };
   const note = (line: string, replaceable = false): void => {
-    flush(); // both streams may be one terminal
+    if (process.stdout.isTTY) endLine(); // both streams are one terminal
+    flush();
     lines.write(line, replaceable);
   };
   return {
@@ -37,8 +53,7 @@ export function updatePrinter(json: boolean): UpdatePrinter {
       }
       const { update } = notification;
       if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
-        printed = true;
-        print(update.content.text);
+        answer(update.content.text, update.messageId ?? "");
         return;
       }
       const line = lineOf(update, titles);
@@ -49,7 +64,7 @@ export function updatePrinter(json: boolean): UpdatePrinter {
     },
     end() {
       lines.finish();
-      if (printed) print("\n");
+      endLine();
     },
   };
 }

@@ -173,7 +173,8 @@ export async function findUpdates(
 ): Promise<{ readonly offers: readonly SkillOffer[]; readonly notes: readonly string[] }> {
   const installed = Object.entries(await hub.lock()).filter(([each]) => name === "" || each === name);
   const offers: SkillOffer[] = [];
-  const notes: string[] = installed.length === 0 ? ["The hub has installed no such skill."] : [];
+  const none = `No skill ${name === "" ? "" : `"${name}" `}was installed by this command.`;
+  const notes: string[] = installed.length === 0 ? [none] : [];
   for (const [each, { source, hash }] of installed) {
     try {
       if (await hub.isChanged(each)) {

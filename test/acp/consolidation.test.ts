@@ -135,6 +135,22 @@ test("a matching episode comes with the first message as one line, and with no o
   expect(JSON.stringify(model.requests[0]?.body.messages)).toContain("redis-9");
 });
 
+test("the offline interpreter gets only what the user typed, and its sessions teach nothing", async () => {
+  const offline = new AcpAgent({}, agent.home);
+  await offline.initialize();
+  const { result } = await offline.request("session/new", { cwd: alpha, mcpServers: [] });
+  const { sessionId } = result as { sessionId: string };
+  await offline.prompt(sessionId, "list files of the importer and the queue");
+  await offline.prompt(sessionId, "help");
+  const answer = offline.text();
+  await offline.request("session/close", { sessionId });
+  await offline.request("_hermes/learning/run", {});
+  const state = await offline.request("_hermes/learning/state", {});
+  await offline.stop();
+  expect(answer).toContain("I do not understand: list files of the importer and the queue");
+  expect(JSON.stringify(state)).not.toContain(sessionId);
+});
+
 test("what is forgotten is gone from the files, the ledger and the next request", async () => {
   const rule = (await items()).find(({ text }) => text.includes("YAML"));
   const { result } = await agent.request("_hermes/learning/act", { id: rule?.id, action: "forget" });

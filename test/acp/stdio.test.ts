@@ -327,7 +327,9 @@ test("headless: edits the file and exits 0; without --yes an edit that asks is r
       encoding: "utf8",
       env: { ...process.env, HERMES_HOME: agent.home, HERMES_PROVIDER: "offline" },
     });
-  expect(chat("--yes", "replace two with TWO in a.txt").status).toBe(0);
+  const edited = chat("--yes", "replace two with TWO in a.txt then run cat a.txt");
+  expect(edited.status).toBe(0);
+  expect(edited.stdout).toMatch(/^I will do this in 2 steps\.\n\n\*\*Replace two .*[^\n]\n$/s);
   expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
   const refused = chat("run rm a.txt");
   expect(refused.stderr).toContain("needs approval");

@@ -77,7 +77,8 @@ class Consolidation {
     const episode = safeEpisode(transcript);
     const { origin } = transcript;
     const messages = episode?.messages ?? 0;
-    if (episode === undefined || (origin !== "user" && origin !== "cron")) {
+    const isOurs = origin === "user" || origin === "cron";
+    if (episode === undefined || !isOurs || isOffline(transcript)) {
       await this.#mark(session, { messages, state: "skipped", tries: 0 });
       return;
     }
@@ -222,4 +223,10 @@ function learntLine(added: readonly Fact[]): string {
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Only the built-in interpreter answered: its answers teach nothing. */
+function isOffline({ own }: Transcript): boolean {
+  const models = new Set(own.flatMap((entry) => (entry.type === "usage" ? [entry.model] : [])));
+  return models.size === 1 && models.has("offline");
 }

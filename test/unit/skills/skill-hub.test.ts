@@ -38,7 +38,8 @@ const skill = (name: string, steps = "Do it."): string =>
 function run(verb: SkillVerb, operand = "", agrees = true): Promise<number> {
   const environment = { HERMES_HOME: home };
   const confirm = (): Promise<boolean> => Promise.resolve(agrees);
-  return runSkillsCommand({ verb, operand, cwd: folder, environment, say: (line) => lines.push(line), confirm });
+  const say = (line: string): void => void lines.push(line);
+  return runSkillsCommand({ verb, operand, cwd: folder, environment, say, report: say, confirm });
 }
 
 /** `/skills`. */
