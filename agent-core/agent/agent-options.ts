@@ -3,7 +3,7 @@
 import type { ApprovalMode } from "../approval/decision.ts";
 import type { Grants } from "../approval/grants.ts";
 import type { BrowserSettings } from "../browser/find-browser.ts";
-import type { ScriptLimits } from "../code/run-script.ts";
+import type { ScriptLimits } from "../code/script.ts";
 import type { Environment } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { CronAccess } from "../cron/cron-requests.ts";

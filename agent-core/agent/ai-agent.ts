@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Grants } from "../approval/grants.ts";
 import { SessionBrowser } from "../browser/session-browser.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import { SessionScripts } from "../code/session-scripts.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
@@ -49,6 +50,7 @@ export class AIAgent {
   readonly #files = new FileMemory();
   readonly #shell: AgentShell;
   readonly #browser: SessionBrowser;
+  readonly #scripts = new SessionScripts();
   readonly #context: ContextKeeper;
   readonly #turns: TurnRunner;
   readonly #review: MemoryReview;
@@ -352,7 +354,7 @@ export class AIAgent {
     await this.#subAgents?.closed();
     if (this.#turns.hasRun) this.hooks.observe("on_session_finalize", { extra: { reason: "close" } });
     await this.hooks.close();
-    await Promise.all([this.#shell.dispose(), this.#browser.close()]);
+    await Promise.all([this.#shell.dispose(), this.#browser.close(), this.#scripts.close()]);
     await this.#setup.extensions.dispose();
     await this.checkpoints?.close();
     await this.#setup.host.terminals.dispose();
@@ -382,6 +384,7 @@ export class AIAgent {
       shellFolder: this.#shell.state.folder,
       processes: this.#shell.processes,
       browser: this.#browser,
+      scripts: this.#scripts,
       commandSeconds,
       scriptLimits: this.#setup.scriptLimits,
       web: this.#setup.web,

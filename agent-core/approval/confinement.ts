@@ -49,16 +49,19 @@ export async function confine(
   for (const git of new Set(gits)) makeGitParts(git);
   const before = allGuarded(roots);
   const toolchains = toolchainPlaces(scope).filter((path) => existsSync(path));
+  const secrets = kind === "reading" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : [];
+  const hidden = hiddenSecrets(toolchains, scope);
   return {
+    fingerprint: JSON.stringify([before, ...[...hidden, ...secrets].map(({ path }) => [path, identityOf(path)])]),
     binds: [
       ...hiddenHomes(scope),
       ...toolchainBinds(toolchains, scope, caches),
       ...(existsSync(outputs) ? [{ kind: "read-only", path: outputs } as const] : []),
-      ...hiddenSecrets(toolchains, scope),
+      ...hidden,
       ...roots.flatMap((root) => repositoryBinds(root, scope)),
       ...roots.map((path): Bind => ({ kind: "writable", path })),
       ...before.slice(0, MAX_GUARDS).flatMap(bindOf),
-      ...(kind === "reading" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : []),
+      ...secrets,
     ],
     async inspect(mode) {
       const known = new Set(before.map(({ identity }) => identity));
@@ -221,7 +224,7 @@ type GuardedFile = {
   /** Absolute. */
   readonly path: string;
   readonly kind: "folder" | "file" | "link";
-  /** Device and inode: a moved file keeps them. */
+  /** Device, inode and time of creation: a moved file keeps them. */
   readonly identity: string;
 };
 
@@ -299,7 +302,16 @@ function guard(path: string, name: string): readonly GuardedFile[] {
 }
 
 function guarded(path: string, stat: Stats): GuardedFile {
-  return { path, kind: kindOf(stat), identity: `${stat.dev}:${stat.ino}` };
+  return { path, kind: kindOf(stat), identity: identity(stat) };
+}
+
+function identityOf(path: string): string | undefined {
+  const stat = statOf(path);
+  return stat && identity(stat);
+}
+
+function identity({ dev, ino, birthtimeMs }: Stats): string {
+  return `${dev}:${ino}:${birthtimeMs}`;
 }
 
 function kindOf(stat: Stats): GuardedFile["kind"] {

@@ -213,12 +213,19 @@ type CheckpointedTerminals = {
 function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
   const { terminals, watch, source, onlyReads, onDefect } = options;
   const report = (error: unknown): void => onDefect(`The changes of a command are unknown: ${String(error)}`);
+  const logChanges = async (): Promise<void> => {
+    const noted = watch.after(source).catch(report);
+    await Promise.race([noted, delay(NOTE_MS, undefined, { ref: false })]);
+  };
   return {
     ...terminals,
+    async watched(work) {
+      await watch.before().catch(report);
+      return work().finally(logChanges);
+    },
     async start(request, signal) {
       // Changes of a background process cannot be distinguished from those of the user.
-      const isAwaited = request.keepsShell || request.scriptFolder !== undefined;
-      if (!isAwaited || (await onlyReads(request.command, request.shell.folder)))
+      if (!request.keepsShell || (await onlyReads(request.command, request.shell.folder)))
         return terminals.start(request, signal);
       await watch.before().catch(report);
       const running = await terminals.start(request, signal).catch((error: unknown) => {
@@ -229,8 +236,7 @@ function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
       const note = async (): Promise<void> => {
         if (!isFollowed) return;
         isFollowed = false;
-        const noted = watch.after(source).catch(report);
-        await Promise.race([noted, delay(NOTE_MS, undefined, { ref: false })]);
+        await logChanges();
       };
       const ended = async (): Promise<CommandExit> => {
         try {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { ScriptLanguage } from "../code/hermes-tools.ts";
-import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/run-script.ts";
+import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/script.ts";
 import { hasPython } from "../platform/find-program.ts";
 import { spillPath } from "../sessions/session-files.ts";
 import { shortTitle } from "./resolve-path.ts";
@@ -20,11 +20,12 @@ const input = z.object({
     .refine((code) => code.trim() !== "", "must not be empty")
     .refine((code) => !code.includes("\0"), "must not contain a NUL character")
     .describe("The whole script"),
+  reset: z.boolean().optional().describe("Forget variables of earlier scripts"),
 });
 
 const DESCRIPTIONS: Readonly<Record<ScriptLanguage, string>> = {
   python:
-    "Run a Python 3 script, for loops and many calls at once. `from hermes_tools import read_file, terminal` (any tool): functions take a tool's parameters by name or in order, and return its text. Only printed output returns.",
+    "Run a Python 3 script, for loops and many calls at once. `from hermes_tools import read_file, terminal` (any tool): functions take a tool's parameters by name or in order, and return its text. Only printed output returns. Variables stay for the next script.",
   node: 'Run a JavaScript module on Node, for loops and many calls at once. `import { read_file, terminal } from "hermes_tools"` (any tool): async functions take an object of a tool\'s parameters, or them in order, and return its text. Only printed output returns.',
 };
 const NAMES: Readonly<Record<ScriptLanguage, string>> = { python: "Python", node: "JavaScript" };
@@ -67,15 +68,14 @@ function asCommand(code: string): string {
   return `${language() === "python" ? "python3 -" : "node -"} <<'${end}'\n${code}\n${end}`;
 }
 
-async function run({ code }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
+async function run({ code, reset = false }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
   const { host, callTool, callableTools = () => [], shell, show, signal } = context;
-  const { runScript } = await import("../code/run-script.ts");
   const limits = context.scriptLimits ?? DEFAULT_LIMITS;
   const begin = performance.now();
   const live = new LiveText();
-  const end = await runScript(
+  const end = await context.scripts.run(
     {
-      ...{ code, limits, sandbox: context.sandbox },
+      ...{ code, limits, sandbox: context.sandbox, isFresh: reset },
       language: language(),
       shell: shell.stateIn(context.shellFolder),
       outputFile: spillPath(context, "script", `-${randomUUID().slice(0, 8)}.log`),
@@ -84,7 +84,10 @@ async function run({ code }: z.infer<typeof input>, context: ToolContext): Promi
     {
       terminals: host.terminals,
       callTool: async (name, parameters, nested) => (await callTool?.(name, parameters, nested))?.text ?? "",
-      onOutput: (text) => show({ type: "output", text: live.push(text) }),
+      onOutput(text) {
+        const shown = live.push(text);
+        if (shown !== "") show({ type: "output", text: shown });
+      },
     },
     signal,
   );

@@ -5,7 +5,8 @@
 import type * as z from "zod";
 import type { Effect } from "../approval/decision.ts";
 import type { SessionBrowser } from "../browser/session-browser.ts";
-import type { ScriptLimits } from "../code/run-script.ts";
+import type { ScriptLimits } from "../code/script.ts";
+import type { SessionScripts } from "../code/session-scripts.ts";
 import type { CronAccess } from "../cron/cron-requests.ts";
 import type { Host, ReportedProblem } from "../host/host.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
@@ -99,6 +100,8 @@ export type ToolContext = {
   readonly commandSeconds: number;
   /** Access to the web. Default: public pages, and no search. */
   readonly web?: WebAccess | undefined;
+  /** Scripts of the session. */
+  readonly scripts: SessionScripts;
   /** Limits of scripts. Default: those of the tool. */
   readonly scriptLimits?: ScriptLimits | undefined;
   /** True for a file (absolute) that may hold keys: a search over its folder leaves it out. */

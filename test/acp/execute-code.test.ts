@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -106,6 +106,28 @@ test.runIf(isSandboxed)("a script reads a secret of the workspace, and no page t
   ]);
   expect(asked.join("")).not.toContain("canary-4d1f-77");
 });
+
+test.runIf(isSandboxed)(
+  "a script after a change of protected files has a new sandbox, and no earlier variables",
+  async () => {
+    const it = await start();
+    const settings = join(it.agent.cwd, ".npmrc");
+    writeFileSync(settings, "");
+    await run(it, 'n = 1\nopen("by-script.txt", "w").write("1")');
+    expect(await run(it, "print(n)")).toMatch(/^1\n\[exit code 0/);
+    writeFileSync(join(it.agent.cwd, "by-user.txt"), "1");
+    writeFileSync(`${settings}.new`, "");
+    renameSync(`${settings}.new`, settings);
+    const text = await run(
+      it,
+      'print("n" in globals())\ntry: open(chr(46) + "npmrc", "w")\nexcept OSError as error: print(error.strerror)',
+    );
+    expect(text).toMatch(/False\nRead-only file system\n\[.*because the sandbox has changed/);
+    const journal = readFileSync(join(it.agent.home, "vscode", "sessions", `${it.id}.jsonl`), "utf8");
+    expect(journal).toMatch(/"file-change","path":"[^"]*\/by-script.txt"/);
+    expect(journal).not.toMatch(/"file-change","path":"[^"]*\/by-user.txt"/);
+  },
+);
 
 test("without a sandbox a script asks with its code, and does not run when the user says no", async () => {
   const it = await start("terminal:\n  sandbox: off\n", "reject");

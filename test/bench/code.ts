@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { confine } from "../../agent-core/approval/confinement.ts";
 import { resolvePath } from "../../agent-core/approval/resolve-path.ts";
 import type { ScriptLanguage } from "../../agent-core/code/hermes-tools.ts";
-import { runScript } from "../../agent-core/code/run-script.ts";
+import { SessionScripts } from "../../agent-core/code/session-scripts.ts";
 import { childRunner } from "../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../agent-core/host/terminals/local-backend.ts";
 import { findSandbox } from "../../agent-core/host/terminals/sandbox/find-sandbox.ts";
@@ -70,13 +70,15 @@ function benchTerminals(root: string, own: string): HostTerminals {
 async function firstCall(language: ScriptLanguage, terminals: HostTerminals, folder: string): Promise<number> {
   const begin = performance.now();
   let called = 0;
-  await runScript(
+  const scripts = new SessionScripts();
+  await scripts.run(
     {
       ...{ code: CODE[language], language, limits: { timeoutSeconds: 20, maxToolCalls: 1 } },
       shell: { folder, variables: undefined },
       sandbox: terminals.sandboxes ? "isolated" : undefined,
       outputFile: join(folder, "..", "script.log"),
       tools: table.map(({ schema }) => schema),
+      isFresh: false,
     },
     {
       terminals,
@@ -88,6 +90,7 @@ async function firstCall(language: ScriptLanguage, terminals: HostTerminals, fol
     },
     AbortSignal.timeout(20_000),
   );
+  await scripts.close();
   return called - begin;
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { SessionBrowser } from "../../agent-core/browser/session-browser.ts";
+import { SessionScripts } from "../../agent-core/code/session-scripts.ts";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
 import { Memory } from "../../agent-core/memory/memory.ts";
@@ -17,9 +18,10 @@ const contexts: ToolContext[] = [];
 
 // Ends what a test file left running.
 afterAll(async () => {
-  for (const { processes, host, browser } of contexts.splice(0)) {
+  for (const { processes, host, browser, scripts } of contexts.splice(0)) {
     await processes.dispose();
     await browser?.close();
+    await scripts.close();
     await host.terminals.dispose();
   }
 });
@@ -46,6 +48,7 @@ export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: 
     shellFolder: folder,
     processes,
     browser,
+    scripts: new SessionScripts(),
     commandSeconds: 180,
     host: terminals === undefined ? host : { ...host, terminals },
     cwd: folder,

@@ -19,6 +19,8 @@ export type Plan = {
   readonly shellFiles?: { readonly read: readonly string[]; readonly written: readonly string[] };
   /** Checks the command's effects after its end; gives a sentence for people and the model for each repair. */
   readonly inspect?: () => Promise<readonly string[]>;
+  /** See `RunningCommand.isCurrent`. */
+  readonly isCurrent?: () => Promise<boolean>;
   /** Ends the processes on another machine; undefined for commands of this machine. */
   readonly killElsewhere: (() => Promise<void>) | undefined;
 };

@@ -50,7 +50,11 @@ async function startCommand(
   signal.throwIfAborted();
   if (request.sandbox !== undefined && !backend.sandboxes)
     throw new Error("No sandbox is available to run the command in.");
-  const { launch, killElsewhere, shellAfter, inspect } = await backend.plan(request, runner.givesPty, signal);
+  const { launch, killElsewhere, shellAfter, inspect, isCurrent } = await backend.plan(
+    request,
+    runner.givesPty,
+    signal,
+  );
   signal.throwIfAborted();
   const started = await runner.start(launch, signal);
   const { terminalId, tree } = started;
@@ -70,6 +74,8 @@ async function startCommand(
     waitsForInput: async () => (await watch?.look()) ?? false,
     countProcesses: async () => (tree === undefined ? 0 : (await livingRelatives(tree)).length),
     hasSurvivors: async () => tree !== undefined && (await livingMembers(tree)).length > 0,
+    members: async () => (tree === undefined ? [] : (await livingMembers(tree)).map(({ pid }) => pid)),
+    isCurrent: async () => (await isCurrent?.()) ?? true,
     shellAfter: async () => (await shellAfter()) ?? movedTo(request, await started.folderAfter),
     inspected: () => inspected,
     async kill() {

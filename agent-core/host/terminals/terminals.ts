@@ -79,6 +79,10 @@ export type RunningCommand = {
   countProcesses(): Promise<number>;
   /** True when the command has ended and a process that it started still runs; false where the system hides that. */
   hasSurvivors(): Promise<boolean>;
+  /** Ids of its living processes, also of those that left its group; empty where the system hides them. */
+  members(): Promise<readonly number[]>;
+  /** False once its sandbox protects other paths than one that starts now. */
+  isCurrent(): Promise<boolean>;
   /** State of the shell at the end of the command; undefined when the command stored none. */
   shellAfter(): Promise<ShellState | undefined>;
   /** Repairs after a sandboxed command ended, one sentence each. */
@@ -105,6 +109,8 @@ export type HostTerminals = {
   open(cwd: string, signal: AbortSignal): Promise<string>;
   /** Rejects only when the process cannot be started at all (bad folder, no shell), with a sentence for people. */
   start(request: CommandRequest, signal: AbortSignal): Promise<RunningCommand>;
+  /** Does `work` in a program that runs already, whose changes of files count as those of the tool call. */
+  watched?<Value>(work: () => Promise<Value>): Promise<Value>;
   /** Ends every command with its processes, and removes everything that was set up for them. */
   dispose(): Promise<void>;
 };

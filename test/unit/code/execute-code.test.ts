@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { SessionScripts } from "../../../agent-core/code/session-scripts.ts";
 import { findProgram } from "../../../agent-core/platform/find-program.ts";
 import { tool as executeCode } from "../../../agent-core/tools/execute-code.ts";
 import { table } from "../../../agent-core/tools/table.gen.ts";
@@ -10,11 +11,18 @@ import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts"
 import { processesSleeping } from "../../support/processes.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
+const sessions: SessionScripts[] = [];
+
+afterEach(async () => {
+  for (const scripts of sessions.splice(0)) await scripts.close();
+});
+
 type Call = { readonly name: string; readonly input: unknown };
 
 /** A bench whose scripts reach the real tools. */
 function scriptBench(limits?: ToolContext["scriptLimits"]) {
   const bench = toolBench();
+  sessions.push(bench.context.scripts);
   const calls: Call[] = [];
   const callTool: ToolContext["callTool"] = async (name, input, signal) => {
     calls.push({ name, input });
@@ -25,10 +33,10 @@ function scriptBench(limits?: ToolContext["scriptLimits"]) {
     const staged = await preparation.call.stage({ ...bench.context, signal });
     return staged.ok ? staged.run() : { ok: false, text: staged.text };
   };
-  const run = (code: string, more: Partial<ToolContext> = {}): Promise<ToolResult> => {
+  const run = (code: string, more: Partial<ToolContext> = {}, reset = false): Promise<ToolResult> => {
     const callableTools = () => table.map(({ schema }) => schema);
     const context = { ...bench.context, callTool, callableTools, ...(limits && { scriptLimits: limits }), ...more };
-    const preparation = executeCode.prepare({ code }, bench.folder);
+    const preparation = executeCode.prepare({ code, reset }, bench.folder);
     if (!preparation.ok) throw new Error(preparation.text);
     return preparation.call.stage(context).then((staged) => (staged.ok ? staged.run() : staged));
   };
@@ -63,7 +71,7 @@ test("a script's start removes the folders of killed agents", async () => {
 
 describe("a Python script", () => {
   test("calls tools by name and in the order of the schema, and only its output returns", async () => {
-    const { run, folder, calls } = scriptBench();
+    const { run, folder, calls, context } = scriptBench();
     const { ok, text } = await run(
       [
         "from hermes_tools import write_file, read_file, terminal",
@@ -76,6 +84,7 @@ describe("a Python script", () => {
     expect(ok).toBe(true);
     expect(calls[0]).toEqual({ name: "write_file", input: { path: "a.txt", content: "one\ntwo\n" } });
     expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("one\ntwo\n");
+    await context.scripts.close();
     expect(leftovers()).toEqual([]);
   });
 
@@ -143,6 +152,65 @@ describe("a Python script", () => {
   });
 });
 
+describe("the next Python script", () => {
+  test("has the variables, functions and tools of the last one, and limits and output of its own", async () => {
+    const { run, calls } = scriptBench({ timeoutSeconds: 20, maxToolCalls: 1 });
+    await run(
+      "import json\nfrom hermes_tools import todo\nnumbers = [1, 2]\ndef twice(n): return 1 / n\ntodo()\nprint('one')",
+    );
+    const { text } = await run("todo()\nprint(json.dumps(numbers))\ntwice(0)");
+    expect(text).toMatch(/^\[1, 2\]\nTraceback[\s\S]*line 4, in twice[\s\S]*return 1 \/ n[\s\S]*; 1 tool call\]$/);
+    expect(calls).toHaveLength(2);
+    const atOnce = await Promise.all(["numbers.append(3); print(1)", "print(numbers)"].map((code) => run(code)));
+    expect(atOnce.map((result) => result.text.split("\n")[0])).toEqual(["1", "[1, 2, 3]"]);
+    expect((await run("numbers", {}, true)).text).toContain("NameError: name 'numbers' is not defined");
+  });
+
+  test("reads a changed module of the workspace again", async () => {
+    const { run, folder } = scriptBench();
+    for (const answer of [1, 22]) {
+      writeFileSync(join(folder, "mine.py"), `answer = ${answer}\n`);
+      expect((await run("import mine; print(mine.answer)")).text).toMatch(new RegExp(`^${answer}\\n`));
+    }
+  });
+
+  test("says why it has no variables of earlier ones, after a cancel and after a change of the shell", async () => {
+    const bench = scriptBench();
+    const cancel = new AbortController();
+    const stopped = bench.run("n = 1\nprint('begun', flush=True)\nwhile True: pass", {
+      signal: cancel.signal,
+      show: () => cancel.abort(new Error("stop")),
+    });
+    expect((await stopped).text).toMatch(/^begun\n\[stopped by the user/);
+    const because = (reason: string) => `it began without the variables of earlier scripts, because ${reason}`;
+    const again = await bench.run("n = 2\nprint('n' in globals())");
+    expect(again.text).toContain(because("the user stopped the last script"));
+    expect((await bench.run("print(n)")).text).toMatch(/^2\n\[exit code 0, [\d.]+ s\]$/);
+
+    const state = bench.context.shell.stateIn(bench.folder);
+    bench.context.shell.adopt(state, { ...state, variables: join(bench.folder, "none") });
+    expect((await bench.run("n = 3")).text).toContain(because("the shell's variables have changed"));
+  });
+
+  test("finds none after idle time, and no process is left", async () => {
+    const scripts = new SessionScripts(1);
+    sessions.push(scripts);
+    const { run } = scriptBench();
+    await run("n = 1", { scripts });
+    await expect.poll(() => leftovers()).toEqual([]);
+    expect((await run("print(n)", { scripts })).text).toMatch(/NameError[\s\S]*because the interpreter was idle/);
+  });
+
+  test("begins fresh when the last one ended the interpreter", async () => {
+    const { run } = scriptBench();
+    expect((await run("n = 1\nimport os; os._exit(4)")).text).toMatch(/^\[exit code 4, .*; its variables are gone\]$/);
+    const thread = "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.1), print('end'))).start()";
+    expect((await run(thread)).text).toMatch(/^end\n\[exit code 0, .*; its variables are gone\]$/);
+    const fork = "import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\nprint(pid > 0)";
+    expect((await run(fork)).text).toMatch(/^False\nTrue\n\[exit code 0, [\d.]+ s\]$/);
+  });
+});
+
 describe("a script ends", () => {
   test("at its timeout in an endless loop, with what it printed; tool calls do not count", async () => {
     const { run } = scriptBench({ timeoutSeconds: 1, maxToolCalls: 5 });
@@ -159,7 +227,7 @@ describe("a script ends", () => {
     const { text } = await run(
       `import subprocess\nfor i in range(20): subprocess.Popen("${nap}".split(), start_new_session=i % 2 == 0)\nprint("left")`,
     );
-    expect(text).toMatch(/^left\n\[exit code 0.*; programs that it left running were ended\]$/);
+    expect(text).toMatch(/^left\n\[exit code 0.*; programs that it left running were ended; its variables are gone\]$/);
     expect(processesSleeping(NAP_SECONDS)).toEqual([]);
   });
 

@@ -16,6 +16,8 @@ export type Confinement = {
    * after a long command the user may have made the changes, so `report` leaves them.
    */
   inspect(mode: "revert" | "report"): Promise<readonly string[]>;
+  /** Differs when paths are protected that were not, or were replaced: a mounted file that is replaced loses its mount. */
+  readonly fingerprint: string;
 };
 
 export type SandboxOptions = {
@@ -47,7 +49,11 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
         backend.plan(request, givesPty, signal),
         options.confine(own.caches, request.sandbox),
       ]);
-      return intoSandbox(plan, request, { sandbox: options.sandbox, confinement, own });
+      const { sandbox } = request;
+      return {
+        ...intoSandbox(plan, request, { sandbox: options.sandbox, confinement, own }),
+        isCurrent: async () => (await options.confine(own.caches, sandbox)).fingerprint === confinement.fingerprint,
+      };
     },
     async dispose() {
       await backend.dispose();
