@@ -1,5 +1,6 @@
 /** Makes random commands that try to reach canary files: every option of every program, embedded languages, quoting. */
 import { execFileSync } from "node:child_process";
+import { bwrapArguments } from "../../../../agent-core/host/terminals/sandbox/bwrap.ts";
 import type { Random } from "./random.ts";
 
 /** Code that changes a canary or prints the secret when a program runs it. `~` is the throw-away home. */
@@ -145,10 +146,13 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** Even a program's help runs without the network and without rights over the machine. */
+const NOWHERE = { binds: [], folder: "/", outlivesShell: false, hasNetwork: false };
+
 /** Options that the program's own help names. */
 function helpOf(program: string): readonly string[] {
   try {
-    const help = execFileSync(program, ["--help"], {
+    const help = execFileSync("bwrap", bwrapArguments(NOWHERE, program, ["--help"]), {
       encoding: "utf8",
       timeout: 2_000,
       stdio: ["ignore", "pipe", "ignore"],
