@@ -43,6 +43,11 @@ export type CommandEffect =
   | { readonly kind: "permissions"; readonly path: Arg; readonly recursive: boolean }
   /** An ordinary change in a workspace, such as running its tests. It does not ask. */
   | { readonly kind: "change" }
+  /**
+   * Asks a service for what it knows: containers, a cluster, a server of this machine. Every word is known.
+   * `of`: the service is a remote of the repository. It counts only where the repository's settings are plain.
+   */
+  | { readonly kind: "look"; readonly of?: "repository" }
   /** Runs code of the project that is not read: its tests, its build. `hooks`: only where git has hooks. */
   | { readonly kind: "project"; readonly hooks?: true }
   /** Runs a script of the project, which is read. `otherwise`: effects when it cannot be read. */
@@ -89,6 +94,9 @@ export type Program = (call: Call) => readonly CommandEffect[];
 
 /** An ordinary change that does not ask. */
 export const CHANGE: CommandEffect = { kind: "change" };
+
+/** Asks a service, which lies beyond the sandbox, and changes nothing. */
+export const LOOK: CommandEffect = { kind: "look" };
 
 /** Unread code of the project runs. It asks only where the agent wrote code of the project. */
 export const PROJECT: CommandEffect = { kind: "project" };

@@ -53,6 +53,7 @@ function partGrant(part: CommandPart, scope: CommandScope): Grant | undefined {
     interpretedScript(granted, scope) ??
     deletion(granted, scope) ??
     push(granted, scope) ??
+    fetched(granted) ??
     (grant === "prefix" ? prefix(granted, scope) : undefined) ??
     exactly(granted)
   );
@@ -63,6 +64,19 @@ function exactly({ words, folders, part: { input } }: Granted): Grant {
   const id = JSON.stringify(["exactly", ...folders, ...words, ...read]);
   const what = `exactly \`${words.join(" ")}\`${input === undefined ? "" : " with this input"}`;
   return { id, description: `${what} in ${folders.join(" or ")}` };
+}
+
+/** Options of curl that change neither the request nor the place of the answer. */
+const PLAIN_FETCH = /^(?:-[sSfILvi]+|--(?:silent|show-error|fail|head|verbose|include|location|compressed))$/;
+
+/** Reading pages with curl is granted by host, as it is for the web tools. */
+function fetched({ words: [program, ...rest], part }: Granted): Grant | undefined {
+  if (program !== "curl" || part.level !== "safe") return undefined;
+  const addresses = rest.filter((word) => !PLAIN_FETCH.test(word));
+  const hosts = addresses.map((word) => /^https?:\/\/([\w.-]+(?::\d+)?)(?:[/?#][^{}[\]]*)?$/.exec(word)?.[1]);
+  const [host, ...others] = hosts;
+  if (host === undefined || others.some((each) => each !== host)) return undefined;
+  return { id: JSON.stringify(["fetch", host]), description: `reading ${host}` };
 }
 
 /** Place of a prefix: the workspace folder that all its folders lie in, else these folders alone. */

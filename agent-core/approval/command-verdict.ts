@@ -34,6 +34,8 @@ export type CommandVerdict = {
   readonly printsHistory: boolean;
   /** Unread code of the project runs: its tests, its build, a script of its packages. */
   readonly runsProject: boolean;
+  /** Code that nobody has read runs: the project's, or another. */
+  readonly runsCode: boolean;
   /** Real paths that the command itself writes or deletes; a path that is not known is empty. */
   readonly writes: readonly string[];
   /** Every simple command, wrapped and nested ones too, in the order of the walk. */
@@ -124,6 +126,7 @@ function verdictOf(record: Recorder): CommandVerdict {
     reachedSecrets: [...record.reachedSecrets],
     printsHistory: record.printsHistory,
     runsProject: record.runsProject,
+    runsCode: record.runsProject || findings.some((finding) => finding.contained === true),
     writes: [...record.writes],
     parts: record.parts(),
   };

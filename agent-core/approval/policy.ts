@@ -1,6 +1,8 @@
 /** Approval policy: decides in which mode an effect runs, asks or is denied. */
+
+import { findProgram } from "../platform/find-program.ts";
 import { commandGrant } from "./command-grant.ts";
-import { partsBelow } from "./command-scope.ts";
+import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
 import {
   ALLOW,
@@ -16,6 +18,7 @@ import { decideBrowse, decideFetch } from "./internet-policy.ts";
 import { exportedVariables } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
+import { textFilters } from "./rules/programs.ts";
 import { secretReason } from "./secret-paths.ts";
 import { type CommandPart, widerReach } from "./shell/recorder.ts";
 
@@ -242,11 +245,34 @@ function decideInSandbox(
     case "inside":
       return { ...decideInside(verdict, context), sandbox: "isolated" };
     case "network":
+      if (needed === verdict.reach && onlyLooks(verdict, context)) return { ...ALLOW, sandbox: "networked" };
       return { ...decideBeyond(verdict, NETWORKED, context), sandbox: "networked" };
     case "outside":
+      if (reach === verdict.reach && onlyLooks(verdict, context)) return ALLOW;
       // A command that a sandbox holds leaves it only on the user's word.
       return decideBeyond(verdict, UNSANDBOXED, needed === "outside" ? context : { ...context, mode: "ask" });
   }
+}
+
+/**
+ * True when every part that leaves the sandbox asks a service for what it knows, by a program of this machine, and every
+ * other part only filters text. In `code` mode such a command asks nothing without a sandbox either.
+ */
+function onlyLooks(verdict: CommandVerdict, { mode, scope }: PolicyContext): boolean {
+  if (mode !== "code" || verdict.level !== "safe" || verdict.runsProject || verdict.outsideCommands.changes)
+    return false;
+  return verdict.parts.every(({ looks, readOnly, reach, program, words }) =>
+    reach === "inside"
+      ? readOnly && textFilters.has(program)
+      : (looks || readOnly) && isOfMachine(words?.[0] ?? "/", scope),
+  );
+}
+
+/** False for a program that the workspace provides. */
+function isOfMachine(name: string, scope: CommandScope): boolean {
+  const path = name.includes("/") ? name : findProgram(name);
+  const place = path === undefined ? "outside" : placeOf(scope.resolvePath(path), scope).kind;
+  return place === "outside" && (!name.includes("/") || name.startsWith("/"));
 }
 
 function decideInside(verdict: CommandVerdict, context: PolicyContext): Decision {
@@ -256,8 +282,10 @@ function decideInside(verdict: CommandVerdict, context: PolicyContext): Decision
 
 /** `reason` says how the command goes beyond the sandbox. */
 function decideBeyond(verdict: CommandVerdict, reason: string, context: PolicyContext): Decision {
+  // Code that a sandbox would hold leaves it together with another part of the command.
+  const freesCode = verdict.reach === "outside" && verdict.runsCode;
   const decision =
-    context.mode === "auto"
+    context.mode === "auto" && !freesCode
       ? decideByMode(verdict, context)
       : askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly || part.reach !== "inside", context);
   return decision.kind === "ask" ? { ...decision, reasons: [...decision.reasons, reason] } : decision;

@@ -156,12 +156,48 @@ export function hasHooks(folder: string): boolean {
   }
 }
 
-function installedHooks(repository: string): readonly string[] {
-  try {
-    return readdirSync(join(repository, ".git", "hooks")).filter((name) => !name.endsWith(".sample"));
-  } catch {
-    return []; // no folder, no hooks
+/** Settings that git itself writes when it clones a repository, adds remotes and makes branches. */
+const PLAIN_SETTINGS =
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol)|remote\.[\w.-]+\.(?:url|fetch|tagopt|prune)|branch\..+\.(?:remote|merge|rebase|vscode-merge-base)|user\.(?:name|email)|pull\.(?:rebase|ff)|push\.default|init\.defaultbranch|commit\.gpgsign)$/i;
+const PLAIN_ADDRESS = /^(?:https:\/\/|ssh:\/\/(?!-)|git:\/\/|(?:[\w.-]+@)?\w[\w.-]*:(?!:))[^\s]*$/;
+
+/** True when nothing in the repository of `folder` makes git run a program while it contacts a remote. */
+export function isPlainRepository(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    const git = join(at, ".git");
+    if (existsSync(git)) return !hasHooks(at) && namesIn(join(git, "modules")).length === 0 && hasPlainSettings(git);
+    if (dirname(at) === at) return true; // without a repository git contacts nothing
   }
+}
+
+function hasPlainSettings(git: string): boolean {
+  const config = readScript(join(git, "config"));
+  if (config === undefined || existsSync(join(git, "config.worktree"))) return false;
+  let section = "";
+  return config.split("\n").every((line) => {
+    const text = line.trim();
+    if (text === "" || /^[#;]/.test(text)) return true;
+    const [, name, , inner] = /^\[([\w.-]+)(\s+"((?:[^"\\])*)")?\]$/.exec(text) ?? [];
+    if (name !== undefined) {
+      section = inner === undefined ? name : `${name}.${inner}`;
+      return true;
+    }
+    const [, key = "", value = ""] = /^([\w-]+)\s*=\s*(.*)$/.exec(text) ?? [];
+    if (!PLAIN_SETTINGS.test(`${section}.${key}`) || value.endsWith("\\")) return false;
+    return !/^url$/i.test(key) || PLAIN_ADDRESS.test(value);
+  });
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // no folder
+  }
+}
+
+function installedHooks(repository: string): readonly string[] {
+  return namesIn(join(repository, ".git", "hooks")).filter((name) => !name.endsWith(".sample"));
 }
 
 /** True when `folder` lies in a bare repository inside `root`: git would use the settings that the checkout brought. */

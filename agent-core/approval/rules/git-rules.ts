@@ -162,7 +162,9 @@ const fetch: Rule = {
       loses === undefined ||
       name !== "git pull" ||
       (loses === "rebase" && valuesOf(options, "rebase").every(({ text }) => text === ""));
-    return isAllowed ? [CHANGE] : [ask("Runs git pull with an option that can lose local commits or changes")];
+    return isAllowed
+      ? [{ kind: "look", of: "repository" }]
+      : [ask("Runs git pull with an option that can lose local commits or changes")];
   },
 };
 

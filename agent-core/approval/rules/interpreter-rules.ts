@@ -61,7 +61,7 @@ function node(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   );
   if (loads) return undefined;
   const [first] = args;
-  if (args.some(({ text }) => text === "--test")) return [PROJECT];
+  if (args.some(({ text }) => text === "--test")) return [PROJECT, ...readsSecrets(args)];
   if (first && /^(?:--check|-c)$/.test(first.text)) return reads(args.slice(1));
   return first?.text === "--run" || first?.text.startsWith("--run=") ? [PROJECT] : undefined;
 }

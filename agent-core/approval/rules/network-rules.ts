@@ -1,5 +1,5 @@
 /** Rules for programs that contact other machines: fetching a known address reads, sending and saving ask. */
-import { ask, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { ask, CHANGE, type CommandEffect, LOOK, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
@@ -44,6 +44,7 @@ const curl: Rule = {
       ...outputs(options),
       ...urls.flatMap(address),
       ...headers(options),
+      ...(isLocal && !has(options, "L", "location") ? [LOOK] : []),
     ];
   },
 };
@@ -204,12 +205,17 @@ const socat: Program = ({ args }) => [
   }),
 ];
 
+/** A longer name can carry data out. Characters. */
+const MAX_LOOKED_UP = 80;
+
 /** Asking whether a machine is there; a name with unknown pieces can carry data out. */
 const lookUp: Program = ({ name, args }) => {
   const odd = args.find((arg) => !isKnown(arg));
   const loud = args.find(({ text }) => /^-\w*f$/.test(text) && name === "ping");
   if (odd) return [ask(`Asks the network for ${shown(odd)}, which can carry data out`)];
-  return loud ? [ask("Floods another machine with packets")] : [CHANGE];
+  if (loud) return [ask("Floods another machine with packets")];
+  const text = args.map((arg) => arg.text).join(" ");
+  return text.length <= MAX_LOOKED_UP && /^[\w.+: -]*$/.test(text) ? [LOOK] : [CHANGE];
 };
 
 /** GitHub's and GitLab's own tools: looking is reading. */
@@ -221,15 +227,22 @@ const forge: Program = ({ name, args }) => {
     /^(?:pr|mr|issue|run|repo|release|workflow|label|gist|ci|pipeline|cache|project|ruleset|milestone|variable)$/.test(
       topic,
     );
-  if (looks || /^(?:status|version|help|search)$/.test(topic) || (topic === "auth" && action === "status")) {
-    return args.some(({ text }) => /^--(?:show-token|web)$|^-w$|^-t$/.test(text))
-      ? [ask(`Runs ${name} ${words.join(" ")}`)]
-      : [CHANGE];
-  }
-  const changes = args.some(({ text }) => /^(?:-[fFXH]|--(?:field|raw-field|method|input|header|hostname))/.test(text));
-  if (topic === "api" && !changes && args.every(isKnown) && action !== "graphql") return [CHANGE];
+  const options = args.filter(({ text }) => text.startsWith("-"));
+  const isPlain = args.every(isKnown) && options.every(({ text }) => FORGE_OPTION.test(text));
+  if (looks || /^(?:status|version|help|search)$/.test(topic) || (topic === "auth" && action === "status"))
+    return isPlain ? [LOOK] : [ask(`Runs ${name} ${words.join(" ")} with other options`)];
+  // With an address of its own the call leaves the service that the user chose.
+  const isOwn = !/^graphql$|:\/\//.test(action);
+  const isRead = options.every(({ text }) =>
+    /^(?:-[iqpt]|--(?:include|jq|paginate|template|slurp|preview|cache))/.test(text),
+  );
+  if (topic === "api" && isPlain && isRead && isOwn) return [LOOK];
   return [ask(`Runs ${name} ${words.slice(0, 3).join(" ")}, which changes something on another machine`, "prefix")];
 };
+
+/** Options that choose and format what is shown. */
+const FORGE_OPTION =
+  /^(?:-[LsaABHSlqcRpubejdiPF]$|-[LsaABHSlqRbueqj]\S+$|--(?:limit|state|assignee|author|base|head|search|label|json|jq|template|comments|repo|patch|name-only|color|watch|required|interval|branch|workflow|user|event|status|created|commit|log|log-failed|job|attempt|exit-status|order|sort|draft|closed|visibility|language|topic|archived|fork|source|no-archived|include|paginate|slurp|preview|cache|all|active|mine|group|per-page|page|output|milestone|app|exclude-drafts|exclude-pre-releases|version|help)(?:=.*)?$|-[vh]$)/;
 
 /** Cloud command lines: describing and listing is reading. */
 const cloud: Program = ({ name, args }) => {
@@ -242,9 +255,14 @@ const cloud: Program = ({ name, args }) => {
       word,
     ),
   );
-  if (looks && !secret && !changes && args.every(isKnown)) return [CHANGE];
+  // Some options name a file or another server, and values with these marks are the text of a file.
+  const odd = args.some(({ text }) => CLOUD_ODD.test(text));
+  if (looks && !secret && !changes && !odd && args.every(isKnown)) return [LOOK];
   return [ask(`Runs ${name} ${words.slice(0, 3).join(" ")} on a cloud account`)];
 };
+
+const CLOUD_ODD =
+  /^--[\w-]*(?:endpoint|file|cli-input|verify|bundle|debug|impersonat|http|url|proxy|token)|file(?:b)?:\/\/|(?:^|=)@/;
 
 const keygen: Program = ({ args }) => {
   const looks = args.some(({ text }) => /^-\w*[lF]$/.test(text)) && !args.some(({ text }) => /^-\w*R/.test(text));

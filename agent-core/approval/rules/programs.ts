@@ -44,6 +44,9 @@ export const programs: ReadonlyMap<string, Program> = new Map(
   ].flatMap((group): readonly (readonly [string, Program])[] => [...group]),
 );
 
+/** Readers that cannot run a program or write a file, and the shell's own words for small steps. */
+export const textFilters = words("cat head tail grep wc cut tr uniq jq echo printf true cd sleep test [");
+
 /** Network programs that need neither keys nor services of this machine. */
 const CLIENTS = words(
   "ping ping6 dig nslookup host traceroute tracepath mtr whois getent nc ncat netcat telnet ftp lftp tftp aria2c http https xh",
@@ -94,7 +97,10 @@ function gitReach(args: readonly string[]): Reach {
   );
   const [command = "", action = ""] = at < 0 ? [] : args.slice(at);
   if (GIT_OUTSIDE.has(command)) return "outside";
-  if (command === "config") return /^(?:--get.*|--list|-l|get|list)$/.test(action) ? "inside" : "outside";
+  if (/^(?:worktree list|submodule (?:status|summary))$/.test(`${command} ${action}`)) return "inside";
+  // One key alone is read.
+  const isRead = /^(?:--get.*|--list|-l|get|list)$/.test(action) || args.length === at + 2;
+  if (command === "config") return isRead ? "inside" : "outside";
   if (command === "remote") return /^(?:|-v|--verbose|get-url)$/.test(action) ? "inside" : "outside";
   return "inside";
 }

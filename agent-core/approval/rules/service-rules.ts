@@ -1,5 +1,15 @@
 /** Rules for containers, clusters and databases: looking reads, everything else asks. */
-import { ask, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  CHANGE,
+  type CommandEffect,
+  LOOK,
+  opaque,
+  type Program,
+  reads,
+  readsSecrets,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { MAX_CODE } from "../shell/recorder.ts";
 import { type Grammar, readOptions } from "./options.ts";
@@ -22,14 +32,42 @@ const LOCAL: Grammar = { open: true, short: "n:f:p:", long: "namespace= file= pr
 /** Global options that lead to another machine or cluster. */
 const ELSEWHERE = /^(?:[Hs]$|host|tls|kubeconfig|server|as|token|config$|username|insecure)/;
 
-type Words = { readonly words: readonly Arg[]; readonly elsewhere: Arg | undefined };
+/** Options of commands that look: they choose and format. Any other one may read a file, write one or run a program. */
+const LOOKING = new Set(
+  [
+    "a q n l s t f p c v A L R w d r m all quiet last latest size tail since until timestamps follow details filter format",
+    "no-trunc no-stream no-color no-log-prefix services images volumes profiles hash human digests depth index protocol",
+    "status orphans file project-name profile project-directory debug log-level context cluster user namespace all-namespaces",
+    "selector field-selector watch recursive show-labels sort-by no-headers container previous all-containers prefix",
+    "limit-bytes max-log-requests since-time client short chunk-size ignore-not-found show-kind show-managed-fields",
+    "subresource containers sum api-group namespaced verbs categories revision timeout filename max deployed failed",
+    "pending superseded uninstalling uninstalled regexp versions version devel set set-string values show-only include-crds",
+    "with-subcharts reverse date request-timeout type",
+  ].flatMap((line) => line.split(" ")),
+);
+/** Values of `-o` that lead to a template in a file. */
+const TEMPLATE_FILE = /-file(?:=|$)/;
+
+type Words = {
+  readonly words: readonly Arg[];
+  readonly elsewhere: Arg | undefined;
+  /** Every word is known, and every option only chooses or formats. `output` names a format, not a file. */
+  readonly isPlain: (output?: "format") => boolean;
+};
 
 function wordsOf(args: readonly Arg[]): Words {
   const { operands, written } = readOptions(args, GLOBAL);
   const [first, ...rest] = operands.filter(({ text }) => text !== "-");
   const name = [...written.keys()].find((each) => ELSEWHERE.test(each));
-  const words = first ? [first, ...readOptions(rest, LOCAL).operands] : [];
-  return { words, elsewhere: name === undefined ? undefined : written.get(name) };
+  const own = readOptions(rest, LOCAL);
+  const names = [...written.keys(), ...own.written.keys()];
+  return {
+    words: first ? [first, ...own.operands] : [],
+    elsewhere: name === undefined ? undefined : written.get(name),
+    isPlain: (output) =>
+      args.every((arg) => isKnown(arg) && !TEMPLATE_FILE.test(arg.text)) &&
+      names.every((each) => LOOKING.has(each) || (output !== undefined && /^o(?:utput)?$/.test(each))),
+  };
 }
 
 /** True when the first word, or the first two, are among `commands`. */
@@ -44,14 +82,18 @@ const OBJECT_LOOKS = "ls list ps inspect logs top stats port diff history df inf
 const DOCKER_LOOKS: ReadonlySet<string> = new Set([
   ..."ps images logs inspect version info stats top port history diff events search".split(" "),
   ...OBJECTS.flatMap((object) => OBJECT_LOOKS.map((action) => `${object} ${action}`)),
-  ..."ps logs config ls images top port version events stats convert".split(" ").map((action) => `compose ${action}`),
+  ..."ps logs ls images top port version events stats".split(" ").map((action) => `compose ${action}`),
   "scout quickview",
 ]);
 
+/** `compose config` prints the values of `env_file`, which may lie anywhere; with these options it prints names. */
+const COMPOSE_NAMES = /^(?:-q|--(?:quiet|services|images|volumes|profiles|hash(?:=.*)?))$/;
+
 const docker: Program = ({ name, args }) => {
-  const { words, elsewhere } = wordsOf(args);
-  if (words.length === 0) return [];
-  if (!elsewhere && looks(words, DOCKER_LOOKS) && words.every(isKnown)) return [CHANGE];
+  const { words, elsewhere, isPlain } = wordsOf(args);
+  if (words.length === 0) return args.every(isKnown) ? [] : [opaque(`Runs ${name} with words that are not known`)];
+  const showsNames = looks(words, COMPOSE_CONFIG) && args.some(({ text }) => COMPOSE_NAMES.test(text));
+  if (!elsewhere && (showsNames || looks(words, DOCKER_LOOKS)) && isPlain()) return [LOOK, ...readsSecrets(args)];
   const grant = words[0]?.text === "run" || words[0]?.text === "exec" ? "exact" : "prefix";
   const mounts = args.filter(({ text }) =>
     /^\/(?::|$)|^(?:-v|--volume=?)\/:|source=\/,|^\/(?:etc|root|home|var\/run\/docker\.sock)?:|--privileged|--pid=host/.test(
@@ -96,6 +138,8 @@ function toRoot(text: string, target: string): string {
   return text.replaceAll(target, "/");
 }
 
+const COMPOSE_CONFIG: ReadonlySet<string> = new Set(["compose config", "compose convert"]);
+
 const KUBE_LOOKS: ReadonlySet<string> = new Set([
   ..."get describe logs top version api-resources api-versions explain cluster-info events diff".split(" "),
   ..."view current-context get-contexts get-clusters get-users".split(" ").map((action) => `config ${action}`),
@@ -105,13 +149,13 @@ const KUBE_LOOKS: ReadonlySet<string> = new Set([
 ]);
 
 const kubectl: Program = ({ name, args }) => {
-  const { words, elsewhere } = wordsOf(args);
-  if (words.length === 0) return [];
+  const { words, elsewhere, isPlain } = wordsOf(args);
+  if (words.length === 0) return args.every(isKnown) ? [] : [opaque(`Runs ${name} with words that are not known`)];
   if (elsewhere) return [ask(`Runs ${name} against another cluster (${shown(elsewhere)})`)];
   const secret =
     words.some(({ text }) => /^secrets?(?:\/|$)/.test(text)) ||
     args.some(({ text }) => text === "--raw" || text.startsWith("--raw="));
-  if (!secret && looks(words, KUBE_LOOKS) && words.every(isKnown)) return [CHANGE];
+  if (!secret && looks(words, KUBE_LOOKS) && isPlain("format")) return [LOOK, ...readsSecrets(args)];
   return [ask(`Runs ${name} ${words.slice(0, 3).map(shown).join(" ")} on a cluster`, "prefix")];
 };
 
@@ -122,9 +166,8 @@ const HELM_LOOKS: ReadonlySet<string> = new Set([
 ]);
 
 const helm: Program = ({ name, args }) => {
-  const { words } = wordsOf(args);
-  const renders = args.some(({ text }) => text.startsWith("--post-renderer"));
-  if (!renders && looks(words, HELM_LOOKS)) return [CHANGE];
+  const { words, elsewhere, isPlain } = wordsOf(args);
+  if (!elsewhere && looks(words, HELM_LOOKS) && isPlain("format")) return [LOOK, ...readsSecrets(args)];
   return [ask(`Runs ${name} ${words.slice(0, 2).map(shown).join(" ")} on a cluster`, "prefix")];
 };
 

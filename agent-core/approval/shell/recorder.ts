@@ -27,6 +27,8 @@ export type CommandPart = {
   readonly readOnly: boolean;
   readonly grant: GrantForm;
   readonly reach: Reach;
+  /** Asks a service for what it knows, with words that are all known. */
+  readonly looks: boolean;
   /** Scripts that the command runs and whose text is read. */
   readonly scripts: readonly ReadScript[];
 };
@@ -63,6 +65,7 @@ type OpenPart = {
   findings: Finding[];
   changes: boolean;
   reach: Reach;
+  looks: boolean;
   scripts: ReadScript[];
 };
 
@@ -85,7 +88,7 @@ export class Recorder {
   /** The command prints files out of a repository, where no sandbox can hide them. */
   printsHistory = false;
   /** Unread code of the project runs. */
-  runsProject = false;
+  runsProject = false as boolean;
   private scripted = 0;
   private readonly closed: OpenPart[] = [];
   private readonly open: OpenPart[] = [];
@@ -168,6 +171,13 @@ export class Recorder {
     else this.outsideCommands.changes = true;
   }
 
+  /** The current command asks a service, which counts as a change: it is more than reading files. */
+  markLook(): void {
+    this.markChanged();
+    const part = this.open.at(-1);
+    if (part && this.escalating === 0) part.looks = true;
+  }
+
   /** Unread code of the project runs, which the agent may have written. */
   markProject(): void {
     if (this.escalating > 0) return;
@@ -209,7 +219,7 @@ export class Recorder {
     if (this.scripted > 0) return examine();
     const known = words.every((word) => isKnown(word) && !word.splits);
     const part: OpenPart = {
-      ...{ findings: [], changes: false, reach: "inside", scripts: [] },
+      ...{ findings: [], changes: false, reach: "inside", looks: false, scripts: [] },
       words: known ? words.map((word) => word.text) : undefined,
       ...{ program, folders, input: undefined },
     };
@@ -288,12 +298,12 @@ export class Recorder {
   }
 
   parts(): readonly CommandPart[] {
-    return this.closed.map(({ words, input, program, findings, folders, changes, reach, scripts }) => ({
+    return this.closed.map(({ words, input, program, findings, folders, changes, reach, looks, scripts }) => ({
       ...{ words, input, program, folders, scripts },
       level: worst(findings),
       readOnly: !changes,
       grant: narrowest(findings),
-      reach,
+      ...{ reach, looks },
     }));
   }
 }

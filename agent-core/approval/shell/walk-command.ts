@@ -16,7 +16,7 @@ import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
 import { expandDocument, expandValue, expandWord } from "./expand-word.ts";
 import { isDecodingText, knownOutput } from "./known-output.ts";
-import { judgeTarget, runEffects } from "./run-effects.ts";
+import { judgeTarget, judgeUnread, runEffects } from "./run-effects.ts";
 import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
 
 /** Rounds of a recursive function that are walked. */
@@ -189,8 +189,10 @@ function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Wa
 }
 
 function runProgram(call: Call, setting: Setting, walk: Walk): Output {
-  const { name, trusted } = locate(call.name);
+  const { name, trusted, isOfProject } = locate(call.name);
   const program = programs.get(name);
+  // The file may hold anything, whatever its name promises.
+  if (isOfProject) walk.record.markProject();
   if (program && trusted) return isHelp(call.args) ? UNKNOWN : runKnown(program, { ...call, name }, setting, walk);
   runEffects(programFile(call), setting, walk);
   if (!call.name.includes("/")) raiseAsScript(call, setting, walk);
@@ -208,7 +210,9 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   if (isDecodingText(call)) record.markDecoding();
   if (call.name === "git") checkRepository(setting, walk);
   const before = record.findings.length;
-  const output = runEffects(program(call), setting, walk);
+  const effects = program(call);
+  const output = runEffects(effects, setting, walk);
+  judgeUnread(call, effects, setting, walk);
   record.reach(reachOf(call, record.findings.slice(before)));
   // Unknown words may be options that no rule has examined.
   const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN));
@@ -299,14 +303,17 @@ type Located = {
   readonly name: string;
   /** True when the path leads to the program of that name; false for `./ls`. */
   readonly trusted: boolean;
+  /** The program lies in the project. */
+  readonly isOfProject: boolean;
 };
 
 function locate(word: string): Located {
   const slash = word.lastIndexOf("/");
   const name = word.slice(slash + 1).replace(/\.exe$/i, "");
-  if (slash < 0) return { name, trusted: true };
+  if (slash < 0) return { name, trusted: true, isOfProject: false };
   const climbs = word.split("/").includes("..");
-  return { name, trusted: !climbs && [SYSTEM_FOLDERS, PROJECT_FOLDERS, WRAPPERS].some((place) => place.test(word)) };
+  const isOfProject = !climbs && [PROJECT_FOLDERS, WRAPPERS].some((place) => place.test(word));
+  return { name, trusted: isOfProject || (!climbs && SYSTEM_FOLDERS.test(word)), isOfProject };
 }
 
 /** A file of the project may be a shell script, which is read. */

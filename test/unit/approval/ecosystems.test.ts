@@ -31,12 +31,13 @@ function expanded(line: string): readonly string[] {
 }
 
 /** Commands that ask although they are harmless, or although an earlier answer granted them. */
-function needless(lines: readonly Line[], root: string): readonly string[] {
+function needless(lines: readonly Line[], root: string, sandbox = false): readonly string[] {
   const home = "/home/someone";
   const scope = { cwd: root, roots: [root], home, hermesHome: `${home}/.hermes`, resolvePath };
   const grants = new Grants(join(mkdtempSync(join(tmpdir(), "hermes-everyday-")), "grants.json"), () => undefined);
   const asks = ({ command }: Line) => {
-    const decision = decide({ kind: "command", command, cwd: root }, { mode: "code", scope, trusted: true, grants });
+    const context = { mode: "code", scope, trusted: true, grants, sandbox } as const;
+    const decision = decide({ kind: "command", command, cwd: root }, context);
     if (decision.kind === "ask" && decision.grant) grants.keep(decision.grant, "session");
     return decision.kind !== "allow";
   };
@@ -50,6 +51,12 @@ test.each([...ecosystems.keys()])("at most one in fifty everyday commands asks n
   const lines = ecosystems.get(name) ?? [];
   expect(lines.length).toBeGreaterThanOrEqual(200);
   const asked = needless(lines, "/projects/p");
+  expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.02);
+});
+
+test.each([...ecosystems.keys()])("in the sandbox no more of them ask: %s", (name) => {
+  const lines = ecosystems.get(name) ?? [];
+  const asked = needless(lines, "/projects/p", true);
   expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.02);
 });
 

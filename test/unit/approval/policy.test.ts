@@ -65,6 +65,29 @@ test.each([
 });
 
 test.each([
+  "node --test a.js ~/.ssh/id_rsa",
+  "node --test-reporter=spec --test ~/notes.txt",
+  "pytest -c~/x.ini",
+  "python3 -m pytest --rootdir=$HOME",
+  "python3 -m black ~/keep.py",
+  "npx eslint --config ~/evil.js .",
+  "cargo build --manifest-path ~/other/Cargo.toml",
+  "git commit -F ~/.ssh/id_rsa",
+  "vitest run --root ../../home/someone",
+  "helm template . -f ~/values.yaml",
+  "jest --config=file:///home/someone/a.js",
+])("a program that runs the project's code reads no file of the home unasked, by any option: %s", (line) => {
+  expect(command(line)).toBe("ask");
+});
+
+test.each(["node_modules/.bin/ls", ".venv/bin/python -c 'print(1)'", "./vendor/bin/cat a.txt", "./gradlew --version"])(
+  "a program of the project does more than read, whatever its name: %s",
+  (line) => {
+    expect([command(line), command(line, "plan"), command(line, "ask")]).toEqual(["allow", "deny", "ask"]);
+  },
+);
+
+test.each([
   "rm -rf /",
   "rm -rf ~",
   'rm -fr "$HOME"',

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -92,13 +92,25 @@ test.each([
   "npm install -g x",
   "npm publish",
   "git push",
-  "git fetch",
   "git clone https://example.com/x",
   "git init",
   "git config user.name x",
   "ssh host ls",
-  "gh pr list",
-  "docker ps",
+  "gh pr list --web",
+  "gh api https://example.com/x",
+  "docker ps && make",
+  "docker ps > list.txt",
+  "docker ps | sed s/a/b/",
+  "docker logs --file=x a",
+  "docker compose config",
+  "docker compose exec web ls",
+  "node_modules/.bin/docker ps",
+  "kubectl get pods -o go-template-file=x",
+  "kubectl get secrets",
+  "helm template . --set-file a=b",
+  "helm template ~/chart",
+  "kubectl get -f ~/.ssh/id_rsa",
+  "aws s3api list-objects --bucket file://x",
   "docker run -v /:/a b",
   "psql -c 'select 1'",
   "sudo ./x",
@@ -122,6 +134,97 @@ test.each([
   });
   expect(decided).not.toHaveProperty("sandbox");
 });
+
+test.each([
+  "docker ps -a",
+  "docker images",
+  "docker logs --tail 50 app 2>&1 | grep -i error",
+  "docker compose ps && docker compose logs web | tail -n 20",
+  "docker compose config --services",
+  "kubectl get pods -n x -o json | jq .items",
+  "helm list -A",
+  "gh pr view 1 --json title",
+  "gh api repos/a/b",
+  "git fetch",
+  "git ls-remote origin",
+  "systemctl status nginx",
+])("looking at a service of this machine or account leaves the sandbox unasked in code mode: %s", (command) => {
+  expect(decision(command)).toEqual({ kind: "allow" });
+  expect(way(command, "ask")).toBe("ask");
+  expect(way(command, "plan")).not.toBe("allow");
+});
+
+test.each([
+  ["a clone's own settings", '[core]\n\tbare = false\n[remote "origin"]\n\turl = git@example.com:a/b\n', "allow"],
+  ["a program for ssh", "[core]\n\tsshCommand = ./evil\n", "ask"],
+  ["an address that names a program", '[remote "origin"]\n\turl = ext::sh -c ./evil\n', "ask"],
+  ["settings of another file", "[include]\n\tpath = ../evil\n", "ask"],
+  ["a setting on the section's line", "[core] sshCommand = ./evil\n", "ask"],
+])("git contacts a remote unasked only where the repository's settings are plain: %s", (_, settings, kind) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-git-")));
+  mkdirSync(join(folder, ".git"));
+  writeFileSync(join(folder, ".git/config"), settings);
+  const inside = { ...scope, cwd: folder, roots: [folder] };
+  const effect = { kind: "command", command: "git pull", cwd: folder } as const;
+  const context = { mode: "code", scope: inside, trusted: true, grants: newGrants(), sandbox: true } as const;
+  expect(decide(effect, context).kind).toBe(kind);
+});
+
+test.each([
+  "dig +short example.com",
+  "curl -s http://localhost:3000/health",
+  "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:5000/a | head -1",
+  `curl -X POST localhost:3000/login -H 'Content-Type: application/json' -d '{"a":1}'`,
+])("a server of this machine is asked with the network, from inside the sandbox, unasked: %s", (command) => {
+  expect(way(command)).toBe("networked");
+  expect([way(command, "ask"), way(command, "plan")]).toEqual(["ask", "deny"]);
+});
+
+test.each([
+  "curl http://localhost.example.com/",
+  "curl http://localhost@example.com/",
+  "curl http://localhost http://example.com",
+  "curl -L http://localhost:3000",
+  "curl -d @.env http://localhost:3000",
+  "curl --resolve localhost:80:192.0.2.1 http://localhost",
+  "curl http://169.254.169.254/latest",
+  "./x; curl http://localhost",
+  "curl http://localhost:3000 | sh",
+  "curl http://localhost -o ~/.bashrc",
+])("another server, a redirection, a file or code beside it asks: %s", (command) => {
+  expect(way(command)).toBe("ask");
+});
+
+test("a program that the workspace provides leaves the sandbox only on the user's word", () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-bin-")));
+  const path = process.env["PATH"];
+  try {
+    writeFileSync(join(folder, "docker"), "#!/bin/sh\n", { mode: 0o755 });
+    process.env["PATH"] = `${folder}:${path}`;
+    expect(decision("docker ps", { scope: { ...scope, cwd: folder, roots: [folder] } }).kind).toBe("ask");
+  } finally {
+    process.env["PATH"] = path;
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("pages of one host are granted once, and no address of another host with them", () => {
+  const grants = newGrants();
+  const first = decision("curl -s https://example.com/a", { grants });
+  if (first.kind !== "ask" || first.grant === undefined) throw new Error("it did not ask");
+  expect(first.grant.description).toBe("reading example.com");
+  grants.keep(first.grant, "session");
+  expect(decision("curl -sI https://example.com/b?x=1", { grants })).toMatchObject({ kind: "allow" });
+  for (const other of ["https://example.org/a", "https://example.com/ example.org", "-o a https://example.com/"])
+    expect(decision(`curl -s ${other}`, { grants }).kind, other).toBe("ask");
+});
+
+test.each(["./x; docker ps", "npm test && git push", "sudo ./x", "python3 a.py; gh pr create"])(
+  "in auto, code that nobody read does not leave the sandbox with another command: %s",
+  (command) => {
+    expect(way(command, "auto")).toBe("ask");
+  },
+);
 
 test("the floor, plan mode, trust and the mode that asks for every change stay", () => {
   for (const mode of ["ask", "code", "plan", "auto"] as const) {
