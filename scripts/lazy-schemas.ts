@@ -5,11 +5,14 @@
  * Only `z.toJSONSchema` cannot read them; scripts/ready-made.ts calls it before.
  */
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 import ts from "typescript";
 
 /** Module of the bundle that exports `lazySchema`. */
 const RUNTIME = "hermes:lazy-schema";
+/** Module of the bundle that exports `plainParams`. */
+const PLAIN_REQUESTS = "hermes:plain-requests";
 
 /** `lazySchema(build)` acts as the schema that `build` returns, and calls it when something of the schema is read. */
 const runtime = `
@@ -47,6 +50,9 @@ export const lazySchemas: Plugin = {
   name: "lazy-schemas",
   setup(build) {
     build.onResolve({ filter: /^hermes:lazy-schema$/ }, () => ({ path: RUNTIME, namespace: "lazy-schemas" }));
+    build.onResolve({ filter: /^hermes:plain-requests$/ }, () => ({
+      path: fileURLToPath(import.meta.resolve("./plain-requests.ts")),
+    }));
     build.onLoad({ filter: /.*/, namespace: "lazy-schemas" }, () => ({ contents: runtime }));
     build.onLoad({ filter: /[\\/](?:agent-core|extension)[\\/].*\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
@@ -59,7 +65,7 @@ export const lazySchemas: Plugin = {
       contents: deferGeneratedSchemas(readFileSync(path, "utf8")),
     }));
     build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]v1[\\/]stable[\\/]acp\.js$/ }, ({ path }) => ({
-      contents: skipUnusedRouting(readFileSync(path, "utf8")),
+      contents: readPlainRequests(skipUnusedRouting(readFileSync(path, "utf8"))),
     }));
     build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]schemas\.js$/ }, ({ path }) => ({
       contents: compileLater(readFileSync(path, "utf8")),
@@ -137,6 +143,15 @@ function skipUnusedRouting(source: string): string {
     "        const notification = validate.zSessionNotification.parse(message.params);\n        const update = {";
   if (source.split(parse).length !== 2) throw new Error("The ACP library routes updates in another way than expected.");
   return source.replace(parse, `        if (this.activeSessions.size === 0) return Handled.no(message);\n${parse}`);
+}
+
+/** Reads plain requests without their schemas. Throws as the functions around. */
+function readPlainRequests(source: string): string {
+  const parse = "params: (value) => parseParams(params, value ?? {}),";
+  if (source.split(parse).length !== 2)
+    throw new Error("The ACP library parses requests in another way than expected.");
+  const plain = "params: (value) => plainParams(method, value) ?? parseParams(params, value ?? {}),";
+  return `import { plainParams } from "${PLAIN_REQUESTS}";${source.replace(parse, plain)}`;
 }
 
 /**

@@ -8,8 +8,11 @@ export type TaskType = (typeof TASK_TYPES)[number];
 /** Characters of the message that are read: the task is at its beginning. */
 const READ_CHARS = 2_000;
 
-/** Words that show a type, in English and German; `*` stands for further letters. Each different word counts once. */
-const WORDS: { readonly [Type in Exclude<TaskType, "other">]: RegExp } = {
+/**
+ * Words that show a type, in English and German; `*` stands for further letters. Each different word counts once. The
+ * patterns are made at their first use, because that takes 1 ms.
+ */
+const WORDS: { readonly [Type in Exclude<TaskType, "other">]: () => RegExp } = {
   code: words(
     `bug bugs fix fixes implement* refactor* function functions class classes method methods module modules test tests
     compil* build builds lint* exception* crash* api endpoint* commit* merge deploy* typescript javascript python rust
@@ -34,10 +37,15 @@ const WORDS: { readonly [Type in Exclude<TaskType, "other">]: RegExp } = {
   ),
 };
 
-function words(list: string, further?: string): RegExp {
-  const all = list.split(/\s+/).map((word) => (word.endsWith("*") ? `${word.slice(0, -1)}\\p{L}*` : word));
-  const others = further === undefined ? "" : `|${further}`;
-  return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${all.join("|")})(?![\\p{L}\\p{N}_])${others}`, "giu");
+function words(list: string, further?: string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => {
+    if (pattern !== undefined) return pattern;
+    const all = list.split(/\s+/).map((word) => (word.endsWith("*") ? `${word.slice(0, -1)}\\p{L}*` : word));
+    const others = further === undefined ? "" : `|${further}`;
+    pattern = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${all.join("|")})(?![\\p{L}\\p{N}_])${others}`, "giu");
+    return pattern;
+  };
 }
 
 /** Type of a task by its first message: the type with the most words; `other` without any. */
@@ -47,7 +55,7 @@ export function classifyTask(message: string): TaskType {
   let most = 0;
   for (const type of TASK_TYPES) {
     if (type === "other") continue;
-    const found = new Set([...text.matchAll(WORDS[type])].map(([word]) => word.toLowerCase())).size;
+    const found = new Set([...text.matchAll(WORDS[type]())].map(([word]) => word.toLowerCase())).size;
     if (found > most) [best, most] = [type, found];
   }
   return best;

@@ -24,7 +24,7 @@ import {
 import { exportName, exportSession } from "../../sessions/export-session.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
 import type { FoundSession } from "../../sessions/index/search-messages.ts";
-import { snippetOf } from "../../sessions/index/search-text.ts";
+import type { snippetOf } from "../../sessions/index/search-text.ts";
 import { titleLine } from "../../sessions/titles.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
@@ -100,7 +100,11 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
   app.onRequest(methods.agent.session.list, ({ params }) => listPage(server, params));
   onClientRequest(app, sessionMethods.search, async ({ params: { query, cwd, limit = DEFAULT_HITS } }) => {
     const { value, building } = await server.stored.index.ask("found", { query, cwd, limit });
-    return { hits: value.map((found) => hitOf(found, query)), ...(building !== undefined && { building }) };
+    const { snippetOf: snippet } = await import("../../sessions/index/search-text.ts");
+    return {
+      hits: value.map((found) => hitOf(found, (text) => snippet(text, query))),
+      ...(building !== undefined && { building }),
+    };
   });
   onClientRequest(app, sessionMethods.rename, async ({ params: { sessionId, title } }) => {
     const line = titleLine(title);
@@ -170,7 +174,10 @@ function positionOf(
   throw invalidParams("cursor", "it is not a cursor from session/list");
 }
 
-function hitOf({ session, hit }: FoundSession, query: string): HermesSearchHits["hits"][number] {
+function hitOf(
+  { session, hit }: FoundSession,
+  snippet: (text: string) => ReturnType<typeof snippetOf>,
+): HermesSearchHits["hits"][number] {
   const { id, title, cwd, updatedAt, shownCount, costUsd, shelf } = session;
   return {
     sessionId: id,
@@ -180,6 +187,6 @@ function hitOf({ session, hit }: FoundSession, query: string): HermesSearchHits[
     messages: shownCount,
     ...(shelf !== null && { shelf }),
     ...(costUsd !== null && { costUsd }),
-    ...(hit === undefined ? { snippet: "", marks: [] } : { position: hit.position, ...snippetOf(hit.text, query) }),
+    ...(hit === undefined ? { snippet: "", marks: [] } : { position: hit.position, ...snippet(hit.text) }),
   };
 }
