@@ -3,7 +3,7 @@
  * and the type of the task is computed from the journal, without a model.
  */
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { learningFolder } from "../config/home.ts";
@@ -196,8 +196,23 @@ export async function readEpisode(path: string): Promise<Episode | undefined> {
   return (await readEpisodeFile(path))?.episode;
 }
 
+/** Files as read last, by path. Each first message is matched with hundreds of episodes, which seldom change. */
+const readFiles = new Map<string, { readonly version: string; readonly file: EpisodeFile | undefined }>();
+/** Several times the episodes that one message is matched with; of 3 kB each. */
+const MAX_READ_FILES = 1_000;
+
 async function readEpisodeFile(path: string): Promise<EpisodeFile | undefined> {
-  return readFile(path, "utf8").then(parseFile, () => undefined);
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  if (found === undefined) return undefined;
+  const version = `${found.ino} ${found.size} ${found.mtimeNs}`;
+  const known = readFiles.get(path);
+  if (known?.version === version) return known.file;
+  const written = await readFile(path, "utf8").catch(() => undefined);
+  if (written === undefined) return undefined;
+  const file = await parseFile(written);
+  if (readFiles.size >= MAX_READ_FILES) readFiles.clear();
+  readFiles.set(path, { version, file });
+  return file;
 }
 
 /** Time before its end that a session may have begun. Milliseconds. */

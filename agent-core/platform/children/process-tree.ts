@@ -1,5 +1,6 @@
 /** Finds and ends a command's processes, also children that left its group or that init adopted. */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -29,6 +30,8 @@ export type Member = {
   readonly session: number;
   /** Processor time so far in milliseconds; 0 where the system hides it. */
   readonly busyMs: number;
+  /** Start of the process, in the system's own unit; 0 where the system hides it. A later process may have the same id. */
+  readonly startedAt: number;
 };
 
 /** Ends the tree; resolves when no process is left that we can end. */
@@ -66,14 +69,14 @@ export async function livingMembers(tree: ProcessTree): Promise<readonly Member[
   const all = await processes();
   const found = relativesAmong(all, [tree.pid]);
   const strangers = all.filter((member) => !found.has(member.pid));
-  const marks = await Promise.all(strangers.map((member) => isMarked(member.pid, tree.marker)));
-  const marked = strangers.filter((_, index) => marks[index]).map(({ pid }) => pid);
+  const marks = await marksOf(strangers);
+  const marked = strangers.filter((_, index) => marks[index] === tree.marker).map(({ pid }) => pid);
   return [...found.values(), ...relativesAmong(all, marked).values()];
 }
 
 /** True when a shell itself has the foreground of its terminal, not a program; true also where the system hides it. */
 export async function isInFront(pid: number): Promise<boolean> {
-  const [, group, , , foreground] = await statNumbers(String(pid));
+  const [, group, , , foreground] = statNumbers(String(pid));
   return group === foreground;
 }
 
@@ -114,31 +117,59 @@ function send(pid: number, signal: NodeJS.Signals): void {
 async function processes(): Promise<readonly Member[]> {
   if (process.platform !== "linux") return processesByPs();
   const names = await readdir("/proc");
-  const members = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readMember));
-  return members.filter((member) => member !== undefined);
+  return names.filter((name) => /^\d+$/.test(name)).flatMap((name) => readMember(name) ?? []);
 }
 
-async function readMember(name: string): Promise<Member | undefined> {
-  const numbers = await statNumbers(name);
+function readMember(name: string): Member | undefined {
+  const numbers = statNumbers(name);
   if (numbers.length === 0) return undefined;
   const [parent = 0, group = 0, session = 0] = numbers;
   const ticks = Number(numbers[10]) + Number(numbers[11]);
-  return { pid: Number(name), parent, group, session, busyMs: ticks * TICK_MS };
+  return { pid: Number(name), parent, group, session, busyMs: ticks * TICK_MS, startedAt: numbers[18] ?? 0 };
 }
 
-/** Fields of /proc's `stat` from the parent's id on; empty for a dead process, and on systems without /proc. */
-async function statNumbers(name: string): Promise<readonly number[]> {
-  const line = await readFile(`/proc/${name}/stat`, "utf8").catch(() => undefined);
-  if (line === undefined) return [];
+/**
+ * Fields of /proc's `stat` from the parent's id on; empty for a dead process, and on systems without /proc. The kernel
+ * answers without waiting, and a read through the thread pool takes ten times the processor time.
+ */
+function statNumbers(name: string): readonly number[] {
+  const line = statLine(name);
   // The command's name is in parentheses and may contain any character: the fields follow the last parenthesis.
   const [state, ...numbers] = line.slice(line.lastIndexOf(")") + 2).split(" ");
   return state === "Z" || state === "X" ? [] : numbers.map(Number);
 }
 
-async function isMarked(pid: number, marker: string): Promise<boolean> {
-  if (process.platform !== "linux") return false;
+function statLine(name: string): string {
+  try {
+    return readFileSync(`/proc/${name}/stat`, "utf8");
+  } catch {
+    return ""; // the process has ended
+  }
+}
+
+/** Marks of the living processes at the last look, by id and start. A process has its mark from its start, or never. */
+let knownMarks: ReadonlyMap<string, string> = new Map();
+
+/** Mark of each process; undefined where the system hides it, and until a new process has its environment. */
+async function marksOf(members: readonly Member[]): Promise<readonly (string | undefined)[]> {
+  if (process.platform !== "linux") return [];
+  const known = knownMarks;
+  const keyOf = ({ pid, startedAt }: Member): string => `${pid} ${startedAt}`;
+  const marks = await Promise.all(members.map((member) => known.get(keyOf(member)) ?? readMark(member)));
+  knownMarks = new Map(
+    members.flatMap((member, index) => {
+      const mark = marks[index];
+      return mark === undefined ? [] : [[keyOf(member), mark] as const];
+    }),
+  );
+  return marks;
+}
+
+/** Empty for a process without a mark. */
+async function readMark({ pid }: Member): Promise<string | undefined> {
   const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-  return environment.includes(`${MARKER_VARIABLE}=${marker}\0`);
+  if (environment === "") return undefined;
+  return new RegExp(`(?:^|\\0)${MARKER_VARIABLE}=([^\\0]*)`).exec(environment)?.[1] ?? "";
 }
 
 async function processesByPs(): Promise<readonly Member[]> {
@@ -146,6 +177,6 @@ async function processesByPs(): Promise<readonly Member[]> {
   return stdout.split("\n").flatMap((line) => {
     const [pid, parent, group, state] = line.trim().split(/\s+/);
     if (pid === undefined || pid === "" || state?.startsWith("Z")) return [];
-    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), session: 0, busyMs: 0 }];
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), session: 0, busyMs: 0, startedAt: 0 }];
   });
 }
