@@ -9,7 +9,7 @@ import { Channel } from "./channel.ts";
 import { PathLinks } from "./markdown/path-links.ts";
 import { MentionSearch } from "./mention-search.ts";
 import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
-import { type Draft, withText } from "./state/attachments.ts";
+import { type Draft, emptyDraft, withText } from "./state/attachments.ts";
 import { seesPictures } from "./state/config.ts";
 import type { TaskRef } from "./state/delegation.ts";
 import { attentionKey, needingAttention } from "./state/extensions.ts";
@@ -267,6 +267,12 @@ export class Panel {
       case "withdraw":
         this.#withdraw(command.text);
         break;
+      case "give-draft": {
+        const { text, attachments } = this.draft.value;
+        this.post({ type: "draft", text, attachments });
+        this.draft.value = emptyDraft;
+        break;
+      }
       case "attach":
         this.attach(command.attachments);
         break;

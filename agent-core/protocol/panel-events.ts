@@ -290,6 +290,8 @@ export const PanelCommand = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("compose"), text: z.string().exactOptional() }),
   /** Removes a text that `compose` inserted, unless the user has changed it. */
   z.object({ kind: z.literal("withdraw"), text: z.string() }),
+  /** Posts the unsent message as `draft`, and empties the composer: the session moves to another panel. */
+  z.object({ kind: z.literal("give-draft") }),
   /** Adds attachments to the draft, and focuses the composer. */
   z.object({ kind: z.literal("attach"), attachments: Attachments }),
   /** The host shows a new session: leads to it and focuses the composer. */

@@ -34,6 +34,8 @@ const connection = [
 const conversation = [
   /** `now`: into the running turn, not after it. */
   z.object({ type: z.literal("prompt"), ...prompt, now: z.literal(true).exactOptional() }),
+  /** Answer to `give-draft`. */
+  z.object({ type: z.literal("draft"), ...prompt }),
   z.object({ type: z.literal("cancel") }),
   /** Removes the user message at this position and all after it, then sends this one. `files`: restores the files first. */
   z.object({ type: z.literal("resend"), position, ...prompt, files: z.literal(true).exactOptional() }),

@@ -35,18 +35,29 @@ export class EditorTabs implements vscode.WebviewPanelSerializer {
     const { sideBar } = this.#parts.panels;
     const showing = sessionId === undefined ? sideBar : this.#sessions.panelOf(sessionId);
     if (showing?.place === "tab") showing.reveal();
-    else if (showing === sideBar) this.#open(vscode.ViewColumn.Active, (panel) => this.#sessions.moveToTab(panel));
+    else if (showing === sideBar) this.#moveToTab(sideBar);
     else if (sessionId !== undefined)
       this.#open(vscode.ViewColumn.Active, (panel) => this.#sessions.showStored(panel, sessionId));
   }
 
-  /** Moves the session of the active tab into the side bar, and closes the tab. */
-  moveToSideBar(): void {
+  /** Moves the session of the active tab, with its unsent message, into the side bar, and closes the tab. */
+  async moveToSideBar(): Promise<void> {
     const tab = [...this.#tabs].find(({ webviewPanel }) => webviewPanel.active);
     if (tab === undefined) return;
+    const draft = await tab.panel.takeDraft();
     this.#sessions.moveToSideBar(tab.panel);
     tab.webviewPanel.dispose();
-    this.#parts.panels.sideBar.reveal();
+    const { sideBar } = this.#parts.panels;
+    sideBar.reveal();
+    if (draft !== undefined) sideBar.giveDraft(draft);
+  }
+
+  #moveToTab(sideBar: ChatPanel): void {
+    const draft = sideBar.takeDraft();
+    this.#open(vscode.ViewColumn.Active, (panel) => {
+      this.#sessions.moveToTab(panel);
+      void draft.then((taken) => taken && panel.giveDraft(taken));
+    });
   }
 
   /** A tab of the last window. */

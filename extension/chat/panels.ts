@@ -1,11 +1,16 @@
 /** Panels of the window: the side bar's view and any number of editor tabs. Each shows one session. */
 import * as vscode from "vscode";
+import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
 import type { PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "./chat-session.ts";
 import { PanelConnection } from "./panel-connection.ts";
+import type { PromptContent } from "./prompt-queue.ts";
 
 type SessionOfPanel = Pick<ChatSession, "log">;
+
+/** A page answers at once; one that is about to close does not. Milliseconds. */
+const DRAFT_MS = 1_000;
 
 /** Shows a panel to the user, with the keyboard focus. */
 type Reveal = () => unknown;
@@ -15,6 +20,7 @@ export class ChatPanel {
   readonly connection: PanelConnection;
   readonly reveal: Reveal;
   #shown: ChatSession | undefined;
+  #takeDraft: ((draft: PromptContent) => void) | undefined;
 
   constructor(place: ChatPanel["place"], connection: PanelConnection, reveal: Reveal) {
     this.place = place;
@@ -30,6 +36,26 @@ export class ChatPanel {
 
   isShowing(session: SessionOfPanel): boolean {
     return session === this.#shown;
+  }
+
+  /** Takes the unsent message out of the composer. Undefined while the page does not run, or does not answer. */
+  async takeDraft(): Promise<PromptContent | undefined> {
+    if (!this.connection.isVisible) return undefined;
+    const { promise, resolve } = Promise.withResolvers<PromptContent>();
+    this.#takeDraft = resolve;
+    this.connection.command({ kind: "give-draft" });
+    return (await new Deadline(DRAFT_MS).waitFor(promise)) ? promise : undefined;
+  }
+
+  /** The page has given its unsent message. */
+  draftTaken(draft: PromptContent): void {
+    this.#takeDraft?.(draft);
+  }
+
+  /** Puts an unsent message of another panel into the composer. */
+  giveDraft({ text, attachments = [] }: PromptContent): void {
+    if (text !== "") this.connection.command({ kind: "compose", text });
+    if (attachments.length > 0) this.connection.command({ kind: "attach", attachments });
   }
 
   /** Returns the session that it showed before. */

@@ -62,15 +62,20 @@ describe("the panel in VS Code", () => {
     const tab = window.page
       .frameLocator('iframe.webview[src*="extensionId=hermes-agent.hermes-vscode"]:not([src*="purpose=webviewView"])')
       .frameLocator("#active-frame");
+    const field = tab.getByRole("textbox", { name: "Message Hermes" });
+    await window.composer.fill("not sent yet");
     await window.runCommand("Hermes: Open Session in Editor Tab");
+    await expect.poll(() => field.inputValue()).toBe("not sent yet");
     await tab.getByRole("button", { name: /messages summarised/ }).waitFor();
     await window.stored(/hermes\.session.*sessionId/);
     await window.reload();
     await tab.getByRole("button", { name: /messages summarised/ }).waitFor();
-    await tab.getByRole("textbox", { name: "Message Hermes" }).click();
+    await field.click();
     await window.runCommand("Hermes: Move to Side Bar");
     await window.page.locator(".tab.active").waitFor({ state: "detached" });
     await summary().waitFor();
+    await expect.poll(() => window.composer.inputValue()).toBe("not sent yet");
+    await window.composer.fill("");
   });
 
   test("the palette opens the sessions with the focus in the search field, and Escape returns", async () => {

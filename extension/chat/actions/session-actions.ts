@@ -27,6 +27,7 @@ type Parts = Pick<Services, "sessions" | "worker" | "panels"> & {
 type ConversationActions = PanelActions<
   | "ready"
   | "prompt"
+  | "draft"
   | "cancel"
   | "resend"
   | "fork-here"
@@ -62,6 +63,7 @@ function conversationActions({ sessions, panels, panel, requests, restores, work
     prompt: ({ type: _, now, ...content }) => {
       if (hasContent(content)) panel.shown.prompt(content, now);
     },
+    draft: ({ type: _, ...content }) => panel.draftTaken(content),
     cancel: (message) => panel.shown.dispatch(message),
     resend: async ({ files, ...message }) => {
       if (!hasContent(message)) return;

@@ -117,6 +117,19 @@ test("text for the composer goes before the draft, and stays there when the pane
   expect([again.draft.value.text, again.composerFocus.value]).toEqual(["queued\n\ntyped", 0]);
 });
 
+test("an unsent message leaves the composer for the panel that its session moves to", () => {
+  const host = new FakeHost();
+  const panel = host.open();
+  panel.write("not sent yet");
+  host.take();
+  panel.receive({ type: "command", id: "1", command: { kind: "give-draft" } });
+  expect(host.take()).toEqual([
+    { type: "draft", text: "not sent yet", attachments: [] },
+    { type: "command-done", id: "1" },
+  ]);
+  expect(panel.draft.value).toEqual({ text: "", attachments: [] });
+});
+
 test("the page of extensions is requested when it opens, and what it showed is not mentioned again", () => {
   const host = new FakeHost();
   const panel = host.open();
