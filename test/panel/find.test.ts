@@ -1,5 +1,6 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { describe, expect, test } from "vitest";
+import { delegation, nestedCall, task, tasksUpdate } from "../support/panel/delegated-tasks.ts";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
 
 const MESSAGES = 200;
@@ -66,6 +67,39 @@ describe("the search of a conversation", () => {
     await bar().waitFor({ state: "detached" });
     expect(await composer.evaluate((element) => element.matches(":focus"))).toBe(true);
     expect(await marks("hermes-find")).toEqual([]);
+  });
+
+  test("a hit in a task or in a call of a script opens only what it is in", async () => {
+    await panel().reset();
+    const output = (text: string) => [{ type: "content", content: { type: "text", text } }] as const;
+    const facts = { kind: "read", status: "completed" } as const;
+    const script = { sessionUpdate: "tool_call", toolCallId: "s", title: "Run JavaScript", ...facts } as const;
+    const inScript = (toolCallId: string, text: string): SessionUpdate => {
+      const _meta = { hermes: { parentToolCallId: "s" } };
+      return { ...script, toolCallId, title: toolCallId, content: [...output(text)], _meta };
+    };
+    const tasks = [task("one", { status: "completed" }), task("two", { status: "completed" })];
+    await panel().update(
+      script,
+      inScript("s1", "nothing"),
+      inScript("s2", "a pebble in a script"),
+      delegation("d", tasks),
+      nestedCall("d", "one", 1, { title: "Read a.ts", ...facts, content: [...output("nothing")] }),
+      nestedCall("d", "two", 1, { title: "Read b.ts", ...facts, content: [...output("a pebble in a task")] }),
+      tasksUpdate("d", tasks, "completed"),
+    );
+    await panel().page.locator('[data-tool-call="d"]').waitFor();
+    await panel().page.keyboard.press("Control+f");
+    await bar().getByRole("textbox").fill("a pebble");
+    await expect.poll(async () => [await count(), ...(await current())]).toEqual(["1 of 2", "a pebble"]);
+    await bar().getByRole("textbox").press("Enter");
+    await expect.poll(async () => [await count(), ...(await current())]).toEqual(["2 of 2", "a pebble"]);
+    const open = panel().page.locator('.nested-calls [aria-expanded="true"], .task-open > .fold-summary');
+    expect(await open.allTextContents()).toEqual([
+      expect.stringContaining("s2"),
+      expect.stringContaining("Do two"),
+      expect.stringContaining("Read b.ts"),
+    ]);
   });
 });
 

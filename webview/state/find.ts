@@ -3,6 +3,7 @@ import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
 import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../agent-core/platform/ansi.ts";
 import { fieldsOf, isHookText } from "./agent-meta.ts";
 import { contentText } from "./content-text.ts";
+import { partsOf } from "./nested-calls.ts";
 import type { Entry, PanelState, TerminalState, ToolEntry } from "./state.ts";
 import { type StreamedText, wholeText } from "./streamed-text.ts";
 
@@ -16,18 +17,20 @@ export type Found = {
   readonly total: number;
 };
 
-type Searched = Pick<PanelState, "entries" | "open" | "terminals">;
+type Texts = Pick<PanelState, "terminals" | "nestedCalls">;
+type Searched = Texts & Pick<PanelState, "entries" | "open">;
 
 export const NOTHING_FOUND: Found = { entries: [], total: 0 };
 
-/** Finds `query` in messages, thoughts and tool calls. Case and the kind of white space do not matter. */
-export function findIn({ entries, open, terminals }: Searched, query: string): Found {
+/** Finds `query` in messages, thoughts, tool calls, and the calls and tasks inside them. Case and the kind of white space do not matter. */
+export function findIn(state: Searched, query: string): Found {
+  const { entries, open } = state;
   const wanted = comparable(query);
   if (wanted === "") return NOTHING_FOUND;
   const found: Found["entries"][number][] = [];
   let total = 0;
   for (const entry of open === undefined ? entries : [...entries, open]) {
-    const count = textsOf(entry, terminals).reduce((sum, text) => sum + countOf(text, wanted), 0);
+    const count = textsOf(entry, state).reduce((sum, text) => sum + countOf(text, wanted), 0);
     if (count > 0) found.push({ key: entry.key, before: total, count });
     total += count;
   }
@@ -35,8 +38,9 @@ export function findIn({ entries, open, terminals }: Searched, query: string): F
 }
 
 /** Reads the texts of `count` entries from `from` on, so that the first search does not wait for all. False at the end. */
-export function prepareTexts({ entries, terminals }: Searched, from: number, count: number): boolean {
-  for (const entry of entries.slice(from, from + count)) textsOf(entry, terminals);
+export function prepareTexts(state: Searched, from: number, count: number): boolean {
+  const { entries } = state;
+  for (const entry of entries.slice(from, from + count)) textsOf(entry, state);
   return from + count < entries.length;
 }
 
@@ -97,13 +101,33 @@ function remember(source: Entry | StreamedText, read: () => string): string {
 /** Separates the parts of a text: no hit reaches across. */
 const PART = "\0";
 
-function textsOf(entry: Entry, terminals: PanelState["terminals"]): readonly string[] {
+function textsOf(entry: Entry, state: Texts): readonly string[] {
   const own = remember(entry, () => ownText(entry));
   if (entry.type !== "tool") return [own];
   const outputs = entry.content.flatMap((part) =>
-    part.type === "terminal" ? (terminals.get(part.terminalId) ?? []) : [],
+    part.type === "terminal" ? (state.terminals.get(part.terminalId) ?? []) : [],
   );
-  return outputs.length === 0 ? [own] : [own, ...outputs.map(outputOf)];
+  const goals = (entry.tasks ?? []).map(({ goal }) => comparable(goal));
+  return [own, ...outputs.map(outputOf), ...goals, ...callsIn(entry, state).flatMap((call) => textsOf(call, state))];
+}
+
+/** Calls of a script, or of all tasks. */
+function callsIn({ id, tasks = [] }: ToolEntry, { nestedCalls }: Texts): readonly ToolEntry[] {
+  const groups = [undefined, ...tasks.map((task) => task.id)];
+  return groups.flatMap((taskId) => partsOf(nestedCalls, { callId: id, taskId }));
+}
+
+/** Ids of the calls and tasks inside an entry that have a hit, which are folded at first. */
+export function placesInside(state: Searched, key: string, query: string): ReadonlySet<string> {
+  const wanted = comparable(query);
+  const hasHit = (call: ToolEntry): boolean => textsOf(call, state).some((text) => text.includes(wanted));
+  const placesIn = (call: ToolEntry): readonly string[] => {
+    const calls = callsIn(call, state).filter(hasHit);
+    const tasks = calls.flatMap(({ id }) => state.nestedCalls.parents.get(id)?.taskId ?? []);
+    return [...calls.map(({ id }) => id), ...tasks, ...calls.flatMap(placesIn)];
+  };
+  const entry = state.entries.find((one) => one.key === key);
+  return new Set(entry?.type === "tool" ? placesIn(entry) : []);
 }
 
 function ownText(entry: Entry): string {
@@ -114,7 +138,10 @@ function ownText(entry: Entry): string {
     case "thought":
       return shownText(wholeText(entry.text));
     case "tool":
-      return [entry.title, scriptOf(entry), ...entry.content.map(partText)].join(PART);
+      // The card of a delegation shows its tasks instead of its content.
+      return [entry.title, scriptOf(entry), ...(entry.tasks === undefined ? entry.content.map(partText) : [])].join(
+        PART,
+      );
     case "summary":
       return "";
     default:

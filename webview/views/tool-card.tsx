@@ -206,7 +206,7 @@ function NestedCalls(parent: CallParent) {
   return (
     <div class="nested-calls">
       {first > 0 && (
-        <button type="button" class="text-button" onClick={() => setFirst(0)}>
+        <button type="button" class="text-button" data-hides onClick={() => setFirst(0)}>
           {first === 1 ? t("Show 1 earlier call") : t("Show {0} earlier calls", first)}
         </button>
       )}

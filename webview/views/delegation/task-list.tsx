@@ -83,7 +83,14 @@ const TaskRow = memo(
         data-status={task.status}
         ref={row}
       >
-        <button type="button" class="fold-summary" aria-expanded={isOpen} title={goal} onClick={toggle}>
+        <button
+          type="button"
+          class="fold-summary"
+          aria-expanded={isOpen}
+          data-hides={!isOpen || undefined}
+          title={goal}
+          onClick={toggle}
+        >
           <TaskIcon task={task} asks={asks} />
           <span class="tool-title">{goal}</span>
           <TaskTime task={task} />

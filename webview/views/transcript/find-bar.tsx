@@ -12,6 +12,7 @@ import {
   hitNear,
   NOTHING_FOUND,
   numberOf,
+  placesInside,
   prepareTexts,
 } from "../../state/find.ts";
 import type { EarlierState, Entry, PanelState } from "../../state/state.ts";
@@ -45,10 +46,10 @@ export function useFind(state: PanelState, targets: FindTargets): Find | undefin
   const isOpen = findRequests.value > 0;
   const [query, setQuery] = useState("");
   const [current, choose] = useState<Hit | undefined>(undefined);
-  const { entries, open, terminals } = state;
+  const { entries, open, terminals, nestedCalls } = state;
   const found = useMemo(
-    () => (isOpen ? findIn({ entries, open, terminals }, query) : NOTHING_FOUND),
-    [isOpen, query, entries, open, terminals],
+    () => (isOpen ? findIn({ entries, open, terminals, nestedCalls }, query) : NOTHING_FOUND),
+    [isOpen, query, entries, open, terminals, nestedCalls],
   );
   const showCurrent = (hit: Hit | undefined): void => {
     choose(hit);
@@ -61,7 +62,7 @@ export function useFind(state: PanelState, targets: FindTargets): Find | undefin
   };
   const search = (next: string): void => {
     setQuery(next);
-    showCurrent(near(findIn({ entries, open, terminals }, next)));
+    showCurrent(near(findIn(state, next)));
   };
   const step = (by: 1 | -1): void => {
     const number = numberOf(found, current);
@@ -163,9 +164,11 @@ const STILL_FRAMES = 3;
 function useReveal({ scroller, list, rows }: FindTargets, query: string, current: Hit | undefined): void {
   const shown = useRef(rows);
   shown.current = rows;
+  const { store } = usePanel();
   useEffect(() => {
     const element = scroller.current;
     if (current === undefined || element === null) return undefined;
+    const places = placesInside(store.state, current.key, query);
     let [frame, frames, still] = [0, 0, 0];
     let release: (() => void) | undefined;
     const advance = (): void => {
@@ -173,7 +176,7 @@ function useReveal({ scroller, list, rows }: FindTargets, query: string, current
       const index = shown.current.findIndex(({ key }) => key === current.key);
       if (row !== undefined) release ??= holdBlocks(row);
       else if (index >= 0) list.current?.scrollToIndex(index, { align: "center" });
-      still = showHit(element, query, current) ? still + 1 : 0;
+      still = showHit(element, query, current, places) ? still + 1 : 0;
       frames += 1;
       if (still < STILL_FRAMES && frames < MAX_FRAMES) frame = requestAnimationFrame(advance);
     };
@@ -182,7 +185,7 @@ function useReveal({ scroller, list, rows }: FindTargets, query: string, current
       cancelAnimationFrame(frame);
       release?.();
     };
-  }, [query, current]);
+  }, [query, current, store]);
 }
 
 type FindBarProps = {

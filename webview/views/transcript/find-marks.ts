@@ -12,11 +12,12 @@ const SEARCHED = [
   ".diff-removed .diff-text",
   ".tool-card > .fold-summary > .tool-title",
   ".tool-card > .fold > .fold-summary > .tool-title",
+  ".task > .fold-summary > .tool-title",
   ".notice",
   ".turn-end",
 ].join();
 /** Parts of them that are no text of the entry. */
-const IGNORED = ".nested-calls, .summary-text, .code-toolbar, .text-button, .tool-host, .turn-steps";
+const IGNORED = ".summary-text, .code-toolbar, .text-button, .tool-host, .turn-steps";
 /** No hit reaches from one of these to the next. */
 const BLOCKS = "p, li, td, th, pre, h1, h2, h3, h4, h5, h6, div, button";
 /** A button of a row that shows more of its text. */
@@ -82,19 +83,29 @@ function rangeOf(ranges: readonly Range[], hit: Hit | undefined): Range | undefi
   return ranges[hit?.nth ?? 0] ?? ranges.at(-1);
 }
 
-/** Opens folds until the row shows the hit, then scrolls to it. False while the row changes. */
-export function showHit(list: HTMLElement, query: string, hit: Hit): boolean {
+/**
+ * Opens folds until the row shows the hit, then scrolls to it. False while the row changes. `places`: calls and tasks
+ * inside the row with hits, as `placesInside`.
+ */
+export function showHit(list: HTMLElement, query: string, hit: Hit, places: ReadonlySet<string>): boolean {
   const row = findRow(list, hit.key);
   if (row === undefined) return false;
   const ranges = rangesIn(row, comparable(query));
-  const openers = hit.nth < ranges.length ? [] : row.querySelectorAll<HTMLElement>(OPENERS);
-  for (const opener of openers) if (opener.closest(IGNORED_FOLDS) === null) opener.click();
+  const folds = hit.nth < ranges.length ? [] : [...row.querySelectorAll<HTMLElement>(OPENERS)];
+  const openers = folds.filter((fold) => fold.closest(IGNORED_FOLDS) === null && isOnTheWay(fold, places));
+  for (const opener of openers) opener.click();
   if (openers.length > 0) return false;
   return !scrollInto(list, row, rangeOf(ranges, hit));
 }
 
 /** Folds without text that the search knows. */
-const IGNORED_FOLDS = ".nested-calls, .summary-text";
+const IGNORED_FOLDS = ".summary-text, .verdicts";
+
+/** False for a fold of a call or a task inside the row without a hit. */
+function isOnTheWay(fold: HTMLElement, places: ReadonlySet<string>): boolean {
+  const inside = fold.closest<HTMLElement>(".nested-calls [data-tool-call], .task");
+  return inside === null || places.has(inside.dataset["toolCall"] ?? inside.dataset["task"] ?? "");
+}
 
 /** Scrolls the list, and boxes inside the row, to the range, or else to the row. True when something moved. */
 function scrollInto(list: HTMLElement, row: HTMLElement, range: Range | undefined): boolean {
