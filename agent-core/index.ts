@@ -5,9 +5,9 @@
 
 import type { AIAgentOptions } from "./agent/agent-options.ts";
 import { AIAgent } from "./agent/ai-agent.ts";
-import { IterationBudget } from "./agent/budget.ts";
 import type { AgentCallbacks } from "./agent/callbacks.ts";
 import { AgentError, type ConversationResult } from "./agent/conversation-result.ts";
+import { IterationBudget } from "./agent/iteration-budget.ts";
 import type { RunOptions } from "./agent/turn-runner.ts";
 import type { Hook, HookPayload, HookVerdict } from "./hooks/hook.ts";
 import { mcpServers } from "./mcp/mcp-extension.ts";

@@ -40,13 +40,13 @@ import { WorkspaceFiles } from "./context/workspace-files.ts";
 import { Learning } from "./learning/learning.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
-import { MODEL_SETTINGS, ModelMemory } from "./models/model-memory.ts";
+import { LastModel, MODEL_SETTINGS } from "./models/last-model.ts";
 import { EditProblems } from "./problems/edit-problems.ts";
 import { SkillProblems } from "./problems/skill-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
 import type { DiskEdits } from "./review/disk-edits.ts";
-import type { CheckpointDocuments } from "./review/earlier-texts.ts";
+import type { CheckpointDocuments } from "./review/read-only-documents.ts";
 import type { Services } from "./services.ts";
 import { AttentionCounter, notifyRequest, type StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -71,7 +71,7 @@ export function buildServices(
   const attention = new AttentionCounter();
   const { review, opener, editReview, diskEdits, checkpoints, onDidSettle } = buildReview(context, log);
   const environment = new AgentEnvironment(context.secrets);
-  const models = new ModelMemory(context.globalState);
+  const lastModel = new LastModel(context.globalState);
   const sessionListChanges = new SessionListChanges();
   const requests = requestsIn(
     panels,
@@ -93,7 +93,7 @@ export function buildServices(
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
   const outputs = new TerminalOutputs(terminals);
-  const sessions = sessionsIn(context, { panels, router, status, models, diskEdits, agents, log, worker, outputs });
+  const sessions = sessionsIn(context, { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs });
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
   const page: PageParts = {
     root: vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
@@ -103,7 +103,8 @@ export function buildServices(
   const tabs = new EditorTabs(page, sessions);
   const services: Services = {
     ...{ log, panels, tabs, worker, agents, sessions, history, sessionListChanges },
-    ...{ review, opener, editReview, terminals, environment, models, firstRun: new FirstRun(worker, panels, models) },
+    ...{ review, opener, editReview, terminals, environment, lastModel },
+    firstRun: new FirstRun(worker, panels, lastModel),
     ...contextIn(context, outputs, { panels, worker, history }),
     ...{ extensions: new SessionExtensions(worker, panels), learning: learningIn(page, worker) },
     inlineEdits: new InlineEdits(sessions),
@@ -112,7 +113,7 @@ export function buildServices(
   const view = new ChatView(page);
   context.subscriptions.push(
     ...[log, worker, agents, terminals, client.problems, skillProblems, history, sessionListChanges, attention],
-    status.follow(sessions, () => models.chosen !== undefined),
+    status.follow(sessions, () => lastModel.chosen !== undefined),
     sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
     attention.onDidChange((count) => {
       view.badge(count);
@@ -161,7 +162,7 @@ function actionsOf(
   return { actions, dispose: () => history.dispose() };
 }
 
-type SessionParts = Pick<Services, "panels" | "models" | "agents" | "log" | "worker"> & {
+type SessionParts = Pick<Services, "panels" | "lastModel" | "agents" | "log" | "worker"> & {
   readonly router: SessionRouter;
   readonly status: StatusItem;
   readonly diskEdits: DiskEdits;
@@ -170,7 +171,7 @@ type SessionParts = Pick<Services, "panels" | "models" | "agents" | "log" | "wor
 
 function sessionsIn(
   context: vscode.ExtensionContext,
-  { panels, router, status, models, diskEdits, agents, log, worker, outputs }: SessionParts,
+  { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
   const texts = attachmentTexts(worker, outputs);
@@ -188,7 +189,7 @@ function sessionsIn(
     {
       agentOf: (sessionId) => agents.of(sessionId),
       diskEdits,
-      place: () => sessionPlace(models.chosen, servers),
+      place: () => sessionPlace(lastModel.chosen, servers),
       warnings: () => servers.takeProblems(),
       observed: (session, event) => {
         watch.observe(session, event);
@@ -201,7 +202,7 @@ function sessionsIn(
         status.sandbox(opened.sandbox);
       },
       // A choice that cannot be stored is lost with the window.
-      rememberModel: (choice) => void models.remember(choice).then(undefined, () => undefined),
+      rememberModel: (choice) => void lastModel.remember(choice).then(undefined, () => undefined),
       lastShown: lastShownIn(context.workspaceState),
       running: runningIn(context.workspaceState),
     },

@@ -15,7 +15,7 @@ import type { Suggestion } from "./context/suggestion.ts";
 import type { Learning } from "./learning/learning.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
-import type { ModelMemory } from "./models/model-memory.ts";
+import type { LastModel } from "./models/last-model.ts";
 import type { Review } from "./review/review.ts";
 import type { ReviewOpener } from "./review/review-opener.ts";
 import type { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -38,7 +38,7 @@ export type Services = {
   /** Keys and settings for the agent. */
   readonly environment: AgentEnvironment;
   /** The model that the user chose last. */
-  readonly models: ModelMemory;
+  readonly lastModel: LastModel;
   readonly firstRun: FirstRun;
   readonly extensions: SessionExtensions;
   readonly learning: Learning;

@@ -6,7 +6,7 @@
 import { learningFolder } from "../config/home.ts";
 import { setLearningSwitch } from "../config/home-file.ts";
 import type { DailyJobs } from "../cron/cron-files.ts";
-import type { DailyBudget } from "../learning/budget.ts";
+import type { DailyBudget } from "../learning/daily-budget.ts";
 import type { LearningSettings, LearntOutcome, Loop } from "../learning/loop.ts";
 import type { BackgroundRunner, BackgroundWork } from "../learning/runner.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -137,7 +137,7 @@ export class Background {
 
   /** Health reports, newest first. */
   async reports(count: number): Promise<readonly HealthReport[]> {
-    const { readReports } = await import("../learning/reports.ts");
+    const { readReports } = await import("../learning/stored-reports.ts");
     return readReports(this.#options.home, count);
   }
 
@@ -154,7 +154,7 @@ export class Background {
 
   async #make(): Promise<Started> {
     const [{ actOn, allLearnt, isOn, makeLoops }, { BackgroundRunner: Runner }, { LearningLedger }] = await Promise.all(
-      [import("../learning/loops.ts"), import("../learning/runner.ts"), import("../learning/ledger.ts")],
+      [import("../learning/loops.ts"), import("../learning/runner.ts"), import("../learning/learning-ledger.ts")],
     );
     const { home, models, index, isOpen, notify, log } = this.#options;
     const settings = await this.#readSettings();
@@ -217,7 +217,7 @@ export class Background {
 
   async #budget(): Promise<DailyBudget> {
     const { daily_tokens: tokens, daily_usd: usd } = this.#settings ?? (await this.#readSettings());
-    const { DailyBudget: Budget } = await import("../learning/budget.ts");
+    const { DailyBudget: Budget } = await import("../learning/daily-budget.ts");
     return new Budget(this.#options.home, { tokens, usd }, this.#clock);
   }
 

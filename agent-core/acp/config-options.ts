@@ -8,7 +8,7 @@ import type {
 import type { ModelGroup } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
-import { choiceId, type ModelChoice } from "../providers/choice.ts";
+import { choiceId, type ModelChoice } from "../providers/model-choice.ts";
 import { type ModelFacts, modelInfo } from "../providers/model-info.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 

@@ -4,9 +4,9 @@ import { RequestError, type SessionConfigOption } from "@zed-industries/agent-cl
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
 import type { HermesModelMeta } from "../protocol/attachments.ts";
-import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from "../providers/choice.ts";
+import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from "../providers/model-choice.ts";
 import { modelInfo } from "../providers/model-info.ts";
-import type { ResolvedModel } from "../providers/resolve.ts";
+import type { ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import {

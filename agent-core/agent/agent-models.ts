@@ -7,7 +7,7 @@ import { Adaptations } from "../providers/call/adaptations.ts";
 import { type CallEvent, type CallRequest, callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import { ModelChain } from "../providers/call/model-chain.ts";
 import { modelInfo } from "../providers/model-info.ts";
-import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { UsageLedger } from "../sessions/usage-ledger.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -99,7 +99,7 @@ function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
     clock,
     editorModels,
     retryMs,
-    sees: (model) => modelInfo(model.model, options.modelFacts?.(model)).images,
+    acceptsImages: (model) => modelInfo(model.model, options.modelFacts?.(model)).images,
     extraBody: ({ endpoint }) => extraBody?.(endpoint.provider) ?? {},
     silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? IDLE_MS,
     refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),

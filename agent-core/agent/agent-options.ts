@@ -15,7 +15,7 @@ import type { Delegation } from "../orchestration/delegation.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EditorFiles, Surroundings } from "../prompt/surroundings.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
-import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { ApiMode, EditorModels, Sampling, Usage } from "../providers/wire/wire.ts";
 import type { Conversation } from "../sessions/conversation.ts";
 import type { JournalEntry } from "../sessions/entry.ts";
@@ -26,9 +26,9 @@ import type { SessionSkills } from "../skills/session-skills.ts";
 import type { WebAccess } from "../web/web-access.ts";
 import type { Policy } from "./approvals.ts";
 import type { AuxiliaryOptions } from "./auxiliary.ts";
-import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import type { Extension } from "./extensions.ts";
+import type { IterationBudget } from "./iteration-budget.ts";
 
 /** Settings of sub-agents. */
 export type DelegationSettings = {

@@ -8,7 +8,7 @@ import type { Hooks } from "../hooks/hook.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
-import type { RecordedAnswer } from "../sessions/outcomes.ts";
+import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks, ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";

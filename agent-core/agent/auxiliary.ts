@@ -6,7 +6,7 @@ import type { AuxiliaryTask } from "../config/sections.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import { callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
-import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling, ToolSchema, Usage } from "../providers/wire/wire.ts";
 
 export type AuxiliaryAnswer =

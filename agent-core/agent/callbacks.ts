@@ -5,7 +5,7 @@
 import type { Message, UserMessage } from "../messages/message.ts";
 import type { RetryWait } from "../providers/call/call-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";
-import type { RecordedHook } from "../sessions/outcomes.ts";
+import type { RecordedHook } from "../sessions/outcome-entries.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
 

@@ -16,8 +16,8 @@ import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
 import { type Child, type ChildPorts, type Evaluate, oneLine } from "../orchestration/task-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
-import { parseChoice, settingsOf } from "../providers/choice.ts";
-import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
+import { parseChoice, settingsOf } from "../providers/model-choice.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import type { JournalEntry } from "../sessions/entry.ts";
 import { Journal, type NewEntry } from "../sessions/journal.ts";
@@ -28,10 +28,10 @@ import { isToolsetOn } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import { type Policy, recordedQuestions } from "./approvals.ts";
-import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 import type { ConversationResult } from "./conversation-result.ts";
 import type { Extension } from "./extensions.ts";
+import type { IterationBudget } from "./iteration-budget.ts";
 import type { Notifier } from "./notifier.ts";
 import type { RunOptions } from "./turn-runner.ts";
 
@@ -121,7 +121,7 @@ export class SubAgents {
         if (!answer.ok) throw new Error(answer.fault.message);
         return answer.text;
       },
-      look: { cwd: setup.cwd, exists: async (path) => (await setup.host.files.stat(path)) !== undefined },
+      lookup: { cwd: setup.cwd, exists: async (path) => (await setup.host.files.stat(path)) !== undefined },
       ask: recordedQuestions(setup.callbacks, callId, (given) => journal({ type: "answer", ...given })),
     };
     const evaluator = new Evaluator(ports, this.#scores);

@@ -12,7 +12,7 @@ import type { Message } from "../messages/message.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { networkVariables } from "../platform/http/network-settings.ts";
 import { deployments } from "../providers/deployments.ts";
-import type { ModelSettings } from "../providers/resolve.ts";
+import type { ModelSettings } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { unsupportedToolsets } from "../tools/toolsets.ts";

@@ -4,7 +4,7 @@
  */
 import { structuredPatch } from "diff";
 import { nodeFiles } from "../host/node-files.ts";
-import type { ReviewOutcome } from "../sessions/outcomes.ts";
+import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import type { FileDiff } from "../tools/tool.ts";
 
 /** Comparing large texts takes longer than a turn may wait. */

@@ -14,8 +14,15 @@ import {
 } from "../providers/catalogue/discovered-models.ts";
 import { type ListedModel, listModels } from "../providers/catalogue/listing.ts";
 import { ListingCache } from "../providers/catalogue/listing-cache.ts";
-import { choiceId, choiceOf, type ModelChoice, resolveChoice, type Source, sourcesOf } from "../providers/choice.ts";
 import { editor, offline } from "../providers/deployments.ts";
+import {
+  choiceId,
+  choiceOf,
+  type ModelChoice,
+  resolveChoice,
+  type Source,
+  sourcesOf,
+} from "../providers/model-choice.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import {
   type ModelSettings,
@@ -23,7 +30,7 @@ import {
   type Resolution,
   type ResolvedModel,
   resolveModel,
-} from "../providers/resolve.ts";
+} from "../providers/resolve-model.ts";
 import type { Endpoint } from "../providers/wire/wire.ts";
 import type { ConfiguredAgent } from "./configured-agent.ts";
 

@@ -2,7 +2,7 @@
 
 import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
-import type { RecordedHook } from "../sessions/outcomes.ts";
+import type { RecordedHook } from "../sessions/outcome-entries.ts";
 import type { FileDiff } from "../tools/tool.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 

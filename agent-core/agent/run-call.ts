@@ -4,7 +4,7 @@ import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { inWorkspaceFolders, titleInFolders } from "../host/workspace-folders.ts";
 import type { ToolCall } from "../messages/message.ts";
-import type { RecordedAnswer } from "../sessions/outcomes.ts";
+import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";

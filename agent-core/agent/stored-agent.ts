@@ -3,7 +3,7 @@ import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, homeFolder, sessionsFolder } from "../config/home.ts";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
-import { parseChoice } from "../providers/choice.ts";
+import { parseChoice } from "../providers/model-choice.ts";
 import { Journal } from "../sessions/journal.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";

@@ -10,7 +10,7 @@ import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type CallSink, type ModelAnswer, readAnswer } from "./answer-reader.ts";
-import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./budget.ts";
+import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./iteration-budget.ts";
 import type { Notifier } from "./notifier.ts";
 import type { CallServices, ResolvedCall } from "./run-call.ts";
 import { ToolBatch } from "./tool-batch.ts";

@@ -19,38 +19,38 @@ const VISION_TASK = [
 
 type Settings = Pick<WebAccess, "allowsPrivate" | "search">;
 
-/** `sees`: true when the conversation's model accepts pictures. */
+/** `acceptsPictures`: true when the conversation's model accepts pictures. */
 export function webAccess(
   settings: Settings = { allowsPrivate: false },
   auxiliary: Auxiliary,
-  sees: () => boolean,
+  acceptsPictures: () => boolean,
 ): WebAccess {
   const isConfigured = (task: "web_extract" | "vision"): boolean => auxiliary.ownModel(task) !== undefined;
   return {
     ...settings,
-    sees,
-    summarize: isConfigured("web_extract") ? (page, signal) => summary(page, auxiliary, signal) : undefined,
-    look: isConfigured("vision")
-      ? (image, question, signal) => seen(image, question, { auxiliary, signal })
+    acceptsPictures,
+    summarize: isConfigured("web_extract") ? (page, signal) => summarizePage(page, auxiliary, signal) : undefined,
+    askAboutPicture: isConfigured("vision")
+      ? (image, question, signal) => answerAbout(image, question, { auxiliary, signal })
       : undefined,
   };
 }
 
 /** Undefined when the model fails: the page itself is cut then. */
-async function summary(page: string, auxiliary: Auxiliary, signal: AbortSignal): Promise<string | undefined> {
+async function summarizePage(page: string, auxiliary: Auxiliary, signal: AbortSignal): Promise<string | undefined> {
   const content = wrapData("web-page", "page", page.slice(0, MAX_SUMMARIZED_CHARS).toWellFormed());
   const messages = [{ role: "system", content: SUMMARY_TASK } as const, { role: "user", content } as const];
   const answer = await auxiliary.ask("web_extract", { messages, signal });
   return (answer.ok && answer.text.trim()) || undefined;
 }
 
-type Look = NonNullable<WebAccess["look"]>;
+type AskAboutPicture = NonNullable<WebAccess["askAboutPicture"]>;
 
-async function seen(
-  { mimeType, data }: Parameters<Look>[0],
+async function answerAbout(
+  { mimeType, data }: Parameters<AskAboutPicture>[0],
   question: string,
   { auxiliary, signal }: { readonly auxiliary: Auxiliary; readonly signal: AbortSignal },
-): ReturnType<Look> {
+): ReturnType<AskAboutPicture> {
   const content: readonly ContentPart[] = [
     { type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } },
     { type: "text", text: question },

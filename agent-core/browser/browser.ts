@@ -10,7 +10,7 @@ import { type BrowserSettings, findBrowser } from "./find-browser.ts";
 import { ActionError, click, press, scroll, type } from "./input.ts";
 import { type DialogAnswers, Page } from "./page.ts";
 import { siteOf } from "./page-address.ts";
-import { largePicture, listImages, type Picture, readPage, type SnapshotKind, smallPicture } from "./page-reader.ts";
+import { largePicture, listImages, type Picture, readPage, type SnapshotKind, smallPicture } from "./read-page.ts";
 
 /** Time for the first answer of a server. Milliseconds. */
 const ANSWER_MS = 30_000;

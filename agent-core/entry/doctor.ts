@@ -27,7 +27,7 @@ import { findProgram } from "../platform/find-program.ts";
 import { networkSettings, proxyFor, proxyName } from "../platform/http/network-settings.ts";
 import { findPlugins, unknownPlugin } from "../plugins/find-plugins.ts";
 import { deployments } from "../providers/deployments.ts";
-import { type ModelSettings, resolveModel } from "../providers/resolve.ts";
+import { type ModelSettings, resolveModel } from "../providers/resolve-model.ts";
 import { externalPlaces, projectPlaces, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { selectTools } from "../tools/toolsets.ts";

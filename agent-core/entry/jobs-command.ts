@@ -5,7 +5,7 @@ import { type AgentApp, type ClientContext, client, methods } from "@zed-industr
 import { stateText } from "../acp/commands/learning-answers.ts";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { endedRunText, jobsText, runText } from "../cron/jobs-text.ts";
-import { reportText } from "../learning/reports.ts";
+import { reportText } from "../learning/stored-reports.ts";
 import { messageOf } from "../platform/errors.ts";
 import { CRON_ACTIONS, CronDelivery, type CronOutcome, type CronRequest, cronMethods } from "../protocol/cron.ts";
 import { onAgentNotification } from "../protocol/handle.ts";

@@ -9,8 +9,8 @@ import { useNetwork } from "../platform/http/connections.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import { discoverLocalServers, localPlaces } from "../providers/catalogue/discovered-models.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
-import { settingsOf } from "../providers/choice.ts";
 import { custom, type Deployment, deployments } from "../providers/deployments.ts";
+import { settingsOf } from "../providers/model-choice.ts";
 import type { Dialog } from "./terminal-dialog.ts";
 
 /** Variable of endpoints without their own. */

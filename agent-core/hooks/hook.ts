@@ -5,7 +5,7 @@
 import { basename, dirname } from "node:path";
 import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
-import type { RecordedHook } from "../sessions/outcomes.ts";
+import type { RecordedHook } from "../sessions/outcome-entries.ts";
 
 /** Each event is emitted at one place. The events of a tool call cover sub-agents, MCP tools and the editor's tools. */
 export const HOOK_EVENTS = [

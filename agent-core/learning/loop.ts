@@ -3,8 +3,8 @@ import type { Config } from "../config/sections.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { LearntAction, LearntItem } from "../protocol/learning.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
+import type { LearningLedger } from "./learning-ledger.ts";
 import type { LearningModel } from "./learning-model.ts";
-import type { LearningLedger } from "./ledger.ts";
 import type { BackgroundWork } from "./runner.ts";
 
 export type LearningSettings = Config["learning"];

@@ -14,7 +14,7 @@ import {
   undoable,
   undoEntry,
   writeOf,
-} from "./ledger.ts";
+} from "./memory-ledger.ts";
 import {
   type ChangedNotes,
   changeNotes,

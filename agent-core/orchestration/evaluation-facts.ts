@@ -17,8 +17,8 @@ export type EvaluatedResult = {
   readonly commands: readonly { readonly command: string; readonly exit: number | null }[];
 };
 
-/** View of the workspace. */
-export type PathLook = { readonly cwd: string; exists(path: string): Promise<boolean> };
+/** Access of the checks to the files of the workspace. */
+export type FileLookup = { readonly cwd: string; exists(path: string): Promise<boolean> };
 
 /** Claims that are checked; a longer list is no claim but a listing. */
 const MAX_CLAIMS = 20;
@@ -29,30 +29,30 @@ const MAX_LISTED = 60;
 export async function failedFact(
   result: EvaluatedResult,
   { taskType, files }: { readonly taskType: TaskType; readonly files: readonly string[] },
-  look: PathLook,
+  lookup: FileLookup,
 ): Promise<string | undefined> {
   if (result.schema_valid === false) {
     return `The result does not fit its schema: ${(result.errors ?? []).join("; ") || "no valid JSON was returned"}`;
   }
-  const changed = new Set(result.files.map(({ path }) => resolve(look.cwd, path)));
+  const changed = new Set(result.files.map(({ path }) => resolve(lookup.cwd, path)));
   for (const file of files) {
-    const path = resolve(look.cwd, file);
-    if (changed.has(path) || (await look.exists(path))) continue;
+    const path = resolve(lookup.cwd, file);
+    if (changed.has(path) || (await lookup.exists(path))) continue;
     return `The task was to write ${file}, but this file does not exist.`;
   }
-  const claim = await falseClaim(result, changed, look);
+  const claim = await falseClaim(result, changed, lookup);
   return claim ?? (taskType === "code" && result.files.length > 0 ? failedCheck(result) : undefined);
 }
 
 async function falseClaim(
   { summary, commands }: EvaluatedResult,
   changed: ReadonlySet<string>,
-  look: PathLook,
+  lookup: FileLookup,
 ): Promise<string | undefined> {
   for (const claim of claimedPaths(summary).slice(0, MAX_CLAIMS)) {
-    const path = resolve(look.cwd, claim);
+    const path = resolve(lookup.cwd, claim);
     if (changed.has(path)) continue;
-    if (!(await look.exists(path))) return `The result says that ${claim} was written, but this file does not exist.`;
+    if (!(await lookup.exists(path))) return `The result says that ${claim} was written, but this file does not exist.`;
     // A command may have written it unseen.
     if (commands.length === 0) return `The result says that ${claim} was written, but the run did not change it.`;
   }

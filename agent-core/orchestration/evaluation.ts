@@ -8,7 +8,7 @@ import type { TaskType } from "../messages/task-type.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import type { HermesVerdict } from "../protocol/delegation.ts";
-import { type EvaluatedResult, factsText, failedFact, type PathLook } from "./evaluation-facts.ts";
+import { type EvaluatedResult, type FileLookup, factsText, failedFact } from "./evaluation-facts.ts";
 import { judgeRequest, taskTypeOf } from "./rubrics.ts";
 import type { Evaluate } from "./task-run.ts";
 
@@ -70,7 +70,7 @@ type UserAnswer =
 export type EvaluationPorts = {
   /** Asks the judge at temperature 0. Rejects with a reason for people when no answer comes. */
   judge(request: { readonly system: string; readonly user: string }, signal: AbortSignal): Promise<string>;
-  readonly look: PathLook;
+  readonly lookup: FileLookup;
   ask(
     question: { readonly question: string; readonly choices: readonly string[] },
     signal: AbortSignal,
@@ -104,7 +104,7 @@ export class Evaluator {
   ): Promise<Evaluation> {
     const taskType = taskTypeOf(task.taskType, result.files.length > 0);
     const about = { taskId: task.id, taskType, retries };
-    const failure = await failedFact(result, { taskType, files: task.files ?? [] }, this.#ports.look);
+    const failure = await failedFact(result, { taskType, files: task.files ?? [] }, this.#ports.lookup);
     signal.throwIfAborted();
     const evaluation =
       failure === undefined

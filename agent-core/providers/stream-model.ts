@@ -5,7 +5,7 @@ import { Deadline } from "../platform/deadline.ts";
 import { connections } from "../platform/http/connections.ts";
 import { classify, faultOf } from "./classify.ts";
 import { speakDialect } from "./dialect/speak-dialect.ts";
-import type { ResolvedModel } from "./resolve.ts";
+import type { ResolvedModel } from "./resolve-model.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
 

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Message } from "../messages/message.ts";
 import { HermesHookRun } from "../protocol/conversation.ts";
 import { HermesTask } from "../protocol/delegation.ts";
-import { outcomeEntries } from "./outcomes.ts";
+import { outcomeEntries } from "./outcome-entries.ts";
 
 /** Version of the format. A reader refuses newer versions. */
 export const JOURNAL_VERSION = 1;

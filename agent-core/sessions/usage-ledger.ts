@@ -1,9 +1,9 @@
 /** Usage and cost of a session's model calls. */
 
 import type { HermesContext } from "../protocol/sessions.ts";
-import { choiceId, choiceOf } from "../providers/choice.ts";
+import { choiceId, choiceOf } from "../providers/model-choice.ts";
 import type { ModelPrice } from "../providers/model-info.ts";
-import type { ResolvedModel } from "../providers/resolve.ts";
+import type { ResolvedModel } from "../providers/resolve-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import type { JournalEntry } from "./entry.ts";
 import type { NewEntry } from "./journal.ts";

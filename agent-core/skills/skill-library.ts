@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Switches } from "../config/switches.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
-import type { ReviewOutcome } from "../sessions/outcomes.ts";
+import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import { bundled } from "./bundled.gen.ts";
 import { bodyOf, SKILL_FILE, type ToolNames } from "./skill.ts";
 import { listSkillFiles, readSkillFile, type SkillText } from "./skill-files.ts";

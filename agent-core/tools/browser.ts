@@ -4,8 +4,8 @@ import type { Effect } from "../approval/decision.ts";
 import type { Browser, Report } from "../browser/browser.ts";
 import { isLoopback, pageAddress, siteOf } from "../browser/page-address.ts";
 import { messageOf } from "../platform/errors.ts";
-import { blindness, lookAt } from "./look-at.ts";
 import { shortTitle } from "./resolve-path.ts";
+import { refuseWithoutVision, showPicture } from "./show-picture.ts";
 import {
   defineTool,
   type ShellView,
@@ -98,7 +98,7 @@ async function look(
 ): Promise<ToolResult> {
   const tool = "browser_vision";
   const advice = "The user can set auxiliary.vision in config.yaml; browser_snapshot reads the page as text.";
-  const blind = blindness(tool, context, advice);
+  const blind = refuseWithoutVision(tool, context, advice);
   if (blind !== undefined) return blind;
   const asked = question === undefined ? "" : ` Answer from it: ${question}`;
   return use(context, async (browser) => {
@@ -107,7 +107,7 @@ async function look(
       ...{ tool, seen: `The screenshot of the page in view follows.${asked}` },
       ...{ question: question ?? "Describe what this page shows.", source: ["web-page", browser.url] as const },
     };
-    const looked = await lookAt(picture, about, context);
+    const looked = await showPicture(picture, about, context);
     return looked.ok ? { ...looked, picture } : looked;
   });
 }

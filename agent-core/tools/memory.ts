@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import * as z from "zod";
-import type { MemoryTarget } from "../memory/ledger.ts";
 import type { Memory, PlacedChange } from "../memory/memory.ts";
+import type { MemoryTarget } from "../memory/memory-ledger.ts";
 import { type NoteChange, notesLength } from "../memory/notes.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { shortTitle } from "./resolve-path.ts";

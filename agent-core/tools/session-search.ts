@@ -1,6 +1,6 @@
 import * as z from "zod";
+import type { Answer, Building, QuestionArguments, QuestionName } from "../sessions/index/index-messages.ts";
 import type { IndexedMessage, SessionSummary } from "../sessions/index/queries.ts";
-import type { Answer, Building, QuestionArguments, QuestionName } from "../sessions/index/questions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";

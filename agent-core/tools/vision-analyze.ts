@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { readBytes } from "../host/node-files.ts";
 import type { CheckedPicture } from "../web/picture.ts";
-import { blindness, lookAt } from "./look-at.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
+import { refuseWithoutVision, showPicture } from "./show-picture.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 import { fetchAddress, fetchEffect } from "./web-address.ts";
 
@@ -31,13 +31,13 @@ export const tool = defineTool({
 async function run({ image, question }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
   const tool = "vision_analyze";
   const advice = "The user can set auxiliary.vision in config.yaml, or choose a model that sees.";
-  const blind = blindness(tool, context, advice);
+  const blind = refuseWithoutVision(tool, context, advice);
   if (blind !== undefined) return blind;
   const checked = isUrl(image) ? await fetchPicture(image, context) : await readPicture(image, context);
   if (!checked.ok) return { ok: false, text: `${tool}: ${checked.text}.` };
   const { picture, width, height } = checked;
   const seen = `The picture (${picture.mimeType}, ${width} × ${height} pixels) follows. Answer from it: ${question}`;
-  const looked = await lookAt(picture, { tool, seen, question, source: ["picture", image] }, context);
+  const looked = await showPicture(picture, { tool, seen, question, source: ["picture", image] }, context);
   return looked.ok && looked.images === undefined ? { ...looked, media: [{ kind: "image", ...picture }] } : looked;
 }
 

@@ -1,7 +1,7 @@
 /** Reads documents in a thread of their own, one thread for all sessions of the process. It ends when it is idle. */
 import { Worker } from "node:worker_threads";
 import { abortable } from "../platform/deadline.ts";
-import type { Page, WebDocument } from "./page.ts";
+import type { Page, WebDocument } from "./read-document.ts";
 
 /** A page of 2 MB takes a second on a slow machine. Milliseconds. */
 const MAX_MS = 10_000;

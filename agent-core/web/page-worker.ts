@@ -3,7 +3,7 @@
  * a WeakMap for each node. These entries cost the garbage collector half of the time, so the thread has another WeakMap.
  */
 import { parentPort } from "node:worker_threads";
-import type { WebDocument } from "./page.ts";
+import type { WebDocument } from "./read-document.ts";
 
 /** Keeps each value in its key. */
 class OwnWeakMap {
@@ -28,7 +28,7 @@ class OwnWeakMap {
 }
 
 Object.assign(globalThis, { WeakMap: OwnWeakMap });
-const { readDocument } = await import("./page.ts");
+const { readDocument } = await import("./read-document.ts");
 import("./html-page.ts").catch(() => undefined); // most documents are HTML, and the first page reports a failure
 
 parentPort?.on("message", async ({ id, document }: { readonly id: number; readonly document: WebDocument }) => {

@@ -1,4 +1,4 @@
-/** Access of the tools to the web and to models that read for them, as the settings allow it. */
+/** Web access of the tools by the settings: the search service, private addresses, and models for pages and pictures. */
 
 /** Picture for a model; `data` is base64. */
 export type Picture = { readonly mimeType: string; readonly data: string };
@@ -11,9 +11,9 @@ export type WebAccess = {
   /** Summary of a long page by the model of `auxiliary.web_extract`. Default: none. */
   readonly summarize?: ((page: string, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** True when the conversation's model accepts pictures. Default: it accepts none. */
-  readonly sees?: () => boolean;
+  readonly acceptsPictures?: () => boolean;
   /** Answer about a picture by the model of `auxiliary.vision`. Default: none. */
-  readonly look?:
+  readonly askAboutPicture?:
     | ((
         image: Picture,
         question: string,

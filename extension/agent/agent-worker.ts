@@ -7,7 +7,7 @@ import type { AgentState } from "../../agent-core/protocol/panel-events.ts";
 import { endStream, portStream } from "../../agent-core/protocol/port-stream.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { type AgentConnection, HERMES_OFFERS } from "./agent-connection.ts";
-import { connect } from "./connection.ts";
+import { connect } from "./connect-agent.ts";
 import { vscodeRipgrep } from "./vscode-ripgrep.ts";
 
 /** Automatic restarts within a minute. */

@@ -9,7 +9,7 @@ import {
   restoreMethods,
 } from "../../agent-core/protocol/restores.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { CheckpointDocuments } from "../review/earlier-texts.ts";
+import type { CheckpointDocuments } from "../review/read-only-documents.ts";
 import type { ChatPanel } from "./panels.ts";
 
 type RestoredEvent = Extract<PanelEvent, { kind: "restored" }>;

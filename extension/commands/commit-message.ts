@@ -46,7 +46,7 @@ async function writeInto(repository: GitRepository, services: Services, signal: 
   const before = inputBox.value;
   const diff = await commitDiff(repository);
   if (diff.trim() === "") throw new Error(vscode.l10n.t("there are no changes to commit."));
-  const model = services.sessions.shown.option("model")?.currentValue ?? services.models.chosen;
+  const model = services.sessions.shown.option("model")?.currentValue ?? services.lastModel.chosen;
   const request = {
     diff: diff.slice(0, MAX_SENT_DIFF_CHARS),
     recent: await earlierMessages(repository),

@@ -4,22 +4,22 @@ import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { Panels } from "../chat/panels.ts";
-import type { ModelMemory } from "./model-memory.ts";
+import type { LastModel } from "./last-model.ts";
 
 export class FirstRun {
   readonly #worker: AgentWorker;
   readonly #panels: Panels;
-  readonly #memory: ModelMemory;
+  readonly #lastModel: LastModel;
 
-  constructor(worker: AgentWorker, panels: Panels, memory: ModelMemory) {
+  constructor(worker: AgentWorker, panels: Panels, lastModel: LastModel) {
     this.#worker = worker;
     this.#panels = panels;
-    this.#memory = memory;
+    this.#lastModel = lastModel;
   }
 
   /** Shows the page when no model is configured or chosen. */
   async begin(): Promise<void> {
-    if (this.#memory.chosen !== undefined) return;
+    if (this.#lastModel.chosen !== undefined) return;
     const found = await this.#ask();
     if (found.unset) this.#show(found, false);
   }

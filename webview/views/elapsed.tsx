@@ -1,7 +1,7 @@
 /** Running time that counts by itself. */
 import { useEffect, useState } from "preact/hooks";
 import { t } from "../texts.ts";
-import { formatDuration } from "./words.ts";
+import { formatDuration } from "./format.ts";
 
 const TICK_MS = 1_000;
 

@@ -4,9 +4,9 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesShelf } from "../../agent-core/protocol/sessions.ts";
 import { t } from "../texts.ts";
+import { formatCost, shortTime } from "./format.ts";
 import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { formatCost, shortTime } from "./words.ts";
 
 type Stage = "shown" | "renaming" | "deleting";
 

@@ -4,10 +4,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
+import { dayHeading } from "./format.ts";
 import { HistoryRow } from "./history-row.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { dayHeading } from "./words.ts";
 
 /** Pause after the last key before the search starts. Milliseconds. */
 const TYPING_PAUSE_MS = 150;

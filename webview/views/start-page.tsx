@@ -2,9 +2,9 @@
 import type { HistoryItem, Suggestion } from "../../agent-core/protocol/panel-events.ts";
 import { isOffline } from "../state/config.ts";
 import { t } from "../texts.ts";
+import { shortTime } from "./format.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { shortTime } from "./words.ts";
 
 /** Requests that the built-in interpreter understands in every workspace. */
 const OFFLINE: readonly Suggestion[] = [

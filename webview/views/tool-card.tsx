@@ -14,10 +14,10 @@ import { isUnfinished } from "../state/tool-calls.ts";
 import { t } from "../texts.ts";
 import { TaskList } from "./delegation/task-list.tsx";
 import { Fold } from "./fold.tsx";
+import { formatDuration, SHOWN_DURATION_MS } from "./format.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { HookList, LinkList, linksIn, ToolPart } from "./tool-parts.tsx";
-import { formatDuration, SHOWN_DURATION_MS } from "./words.ts";
 
 const icons: Readonly<Record<ToolKind, string>> = {
   read: "file",

@@ -10,10 +10,10 @@ import { contentText } from "../state/content-text.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
 import { t } from "../texts.ts";
 import { DiffView } from "./diff-view.tsx";
+import { formatDuration, SHOWN_DURATION_MS } from "./format.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { TerminalView } from "./terminal-view.tsx";
-import { formatDuration, SHOWN_DURATION_MS } from "./words.ts";
 
 /** Formats that every browser shows; they load nothing and run nothing. */
 const SHOWN_PICTURES: readonly PictureType[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { messageOf } from "../../platform/errors.ts";
 import { exportName, exportSession, writeExport } from "../../sessions/export-session.ts";
+import type { Building } from "../../sessions/index/index-messages.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
-import type { Building } from "../../sessions/index/questions.ts";
 import { type SessionIndex, stillBuilding } from "../../sessions/index/session-index.ts";
 import { titleLine } from "../../sessions/titles.ts";
 import { absolutePath, shownPath } from "../../tools/resolve-path.ts";

@@ -1,5 +1,5 @@
 /** Answers of /learning: items that were learnt, and the loops that learn. */
-import { plainText } from "../../learning/reports.ts";
+import { plainText } from "../../learning/stored-reports.ts";
 import { type LearningState, LearningSwitch, type LearntAction, type LearntItem } from "../../protocol/learning.ts";
 import type { CommandSession } from "./command.ts";
 

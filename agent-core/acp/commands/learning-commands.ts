@@ -12,7 +12,10 @@ export const report: Command = {
   name: "report",
   description: "Show the health report: success, errors, cost, and recommendations",
   async run(_argument, { learning: access }) {
-    const [{ reportText }, [newest]] = await Promise.all([import("../../learning/reports.ts"), access.reports(1)]);
+    const [{ reportText }, [newest]] = await Promise.all([
+      import("../../learning/stored-reports.ts"),
+      access.reports(1),
+    ]);
     return newest === undefined
       ? "There is no health report yet. The first one is written after a day with sessions; `/learning run` writes it now."
       : reportText(newest);

@@ -1,8 +1,8 @@
 /** /memory: the entries of the memory with their origins, and the undo of a write. */
 import type { AIAgent } from "../../agent/ai-agent.ts";
 import type { RestoredFile } from "../../checkpoints/restore.ts";
-import type { MemoryWrite, MemoryWriter } from "../../memory/ledger.ts";
 import type { Memory, MemoryEntry, MemoryUndo } from "../../memory/memory.ts";
+import type { MemoryWrite, MemoryWriter } from "../../memory/memory-ledger.ts";
 import { notesLength } from "../../memory/notes.ts";
 import type { Command } from "./command.ts";
 

@@ -1,6 +1,6 @@
 /** /model, /compress and /usage: the model, its window and its costs. */
 import type { ModelGroup } from "../../agent/model-directory.ts";
-import { choiceId, type ModelChoice, parseChoice } from "../../providers/choice.ts";
+import { choiceId, type ModelChoice, parseChoice } from "../../providers/model-choice.ts";
 import { stillBuilding } from "../../sessions/index/session-index.ts";
 import type { UsageSum } from "../../sessions/usage-ledger.ts";
 import type { Command } from "./command.ts";

@@ -20,7 +20,7 @@ import {
   userModelPath,
   withUserEdits,
 } from "../facts.ts";
-import type { LearningChange, LearningLedger, LearningRecord } from "../ledger.ts";
+import type { LearningChange, LearningLedger, LearningRecord } from "../learning-ledger.ts";
 import type { LearntOutcome, LearntStore } from "../loop.ts";
 import { acted, episodeItem, itemOf, withoutFact } from "./learnt-items.ts";
 import { changeOf } from "./merge.ts";

@@ -5,7 +5,7 @@ import { readStatement, similarity } from "../../memory/statement.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import type { Episode } from "../episodes.ts";
 import { entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf } from "../facts.ts";
-import type { LearningChange } from "../ledger.ts";
+import type { LearningChange } from "../learning-ledger.ts";
 import { changeOf } from "./merge.ts";
 import type { MergedBatch } from "./merge-batch.ts";
 

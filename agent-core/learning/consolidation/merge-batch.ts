@@ -1,7 +1,7 @@
 /** One session's statements merged into the facts, with the records of each change for the ledger. Pure. */
 import { isSameStatement, overlap, readStatement, type Statement, similarity } from "../../memory/statement.ts";
 import { EVERYWHERE, type Fact, factId, isActive, isPreference, sessionOf } from "../facts.ts";
-import type { LearningChange } from "../ledger.ts";
+import type { LearningChange } from "../learning-ledger.ts";
 import type { Admitted } from "./gates.ts";
 import { changeOf, merge, type Origin } from "./merge.ts";
 

@@ -18,7 +18,7 @@ import {
   sessionOf,
   USER,
 } from "../facts.ts";
-import type { LearningChange } from "../ledger.ts";
+import type { LearningChange } from "../learning-ledger.ts";
 import type { Admitted } from "./gates.ts";
 
 /** Session that a candidate comes from. */

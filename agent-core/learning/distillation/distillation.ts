@@ -7,7 +7,7 @@ import { bundled } from "../../skills/bundled.gen.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
-import { type Distilled, distill } from "./distill.ts";
+import { type Distilled, distillCluster } from "./distill-cluster.ts";
 import { LearntSkills, type LearntState } from "./learnt-skills.ts";
 import { learntStore } from "./learnt-store.ts";
 import { scored } from "./score-uses.ts";
@@ -123,7 +123,7 @@ class Distillation {
     const own = new Set(cluster.map(({ sessionId }) => sessionId));
     const others = week.filter(({ sessionId, cwd }) => cwd === cluster[0]?.cwd && !own.has(sessionId));
     const state = await this.#skills.read();
-    const result = await distill(
+    const result = await distillCluster(
       {
         ...{ cluster, state, foreign: await this.#foreignSkills(state) },
         others: others.map(({ firstMessage }) => firstMessage),

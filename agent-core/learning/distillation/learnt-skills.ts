@@ -15,7 +15,7 @@ import { makeFolder } from "../../platform/make-folder.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { LEARNT_CATEGORY } from "../../skills/skill-library.ts";
 import { changeRecord, readRecords, recordOf, type SkillStanding } from "../../skills/skill-records.ts";
-import type { LearningChange, LearningLedger } from "../ledger.ts";
+import type { LearningChange, LearningLedger } from "../learning-ledger.ts";
 import { bulletSchema, deltaSchema } from "./proposal.ts";
 
 const names = z.array(z.string()).readonly();

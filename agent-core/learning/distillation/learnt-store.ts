@@ -4,10 +4,10 @@ import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import { parseSkill } from "../../skills/skill.ts";
 import { readRecords, recordOf, type SkillRecords } from "../../skills/skill-records.ts";
 import type { LearntOutcome, LearntStore, LoopPorts } from "../loop.ts";
+import { meanOf } from "./judge-uses.ts";
 import type { Demotion, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import { ledgerRecord, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
 import { withDeltasIn } from "./skill-text.ts";
-import { meanOf } from "./trial.ts";
 
 type Done = LearntChange & { readonly message: string; readonly isRefused?: true };
 

@@ -6,7 +6,7 @@ import { wrapData } from "../../prompt/injection-scan.ts";
 import { redact } from "../../providers/redact.ts";
 import type { Episode } from "../episodes.ts";
 import type { Cluster } from "./clusters.ts";
-import { outcomeOf } from "./trial.ts";
+import { outcomeOf } from "./judge-uses.ts";
 
 /** A model that writes more at once writes anew. */
 export const MAX_DELTAS = 3;

@@ -1,11 +1,11 @@
 /** Scores of the sessions in which skills were used, and their consequences: activation, retirement, demotion. */
 import type { Episode } from "../episodes.ts";
-import type { LearningChange } from "../ledger.ts";
+import type { LearningChange } from "../learning-ledger.ts";
 import { type Cluster, likenessOfPair, MIN_CLUSTER, MIN_LIKENESS } from "./clusters.ts";
+import { judgeUses, meanOf, outcomeOf, type ScoredUse, wilson } from "./judge-uses.ts";
 import type { Demotion, FileChange, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import type { Bullet } from "./proposal.ts";
 import { ledgerRecord, nextVersion, retired, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
-import { judge, meanOf, outcomeOf, type ScoredUse, wilson } from "./trial.ts";
 
 /** Harmful uses before a statement goes: one failure may have another cause. */
 const MIN_HARM = 2;
@@ -54,7 +54,7 @@ export function consequenceOf(skill: LearntSkill): Consequence | undefined {
   const mean = meanOf(last.map(({ score }) => score)) ?? 0;
   const isWorse =
     state === "trial"
-      ? judge(last, baseline) === "worse"
+      ? judgeUses(last, baseline) === "worse"
       : last.length >= MIN_CLUSTER && wilson(mean, last.length).high < baseline;
   if (isWorse) return { kind: "take-back", reason: comparison(last, baseline) };
   const kept = bullets.filter(({ helpful, harmful }) => harmful < MIN_HARM || harmful <= helpful);
@@ -62,7 +62,7 @@ export function consequenceOf(skill: LearntSkill): Consequence | undefined {
     const gone = bullets.filter((bullet) => !kept.includes(bullet)).map(({ text }) => text);
     return { kind: "drop-bullets", bullets: kept, reason: `It harmed more often than it helped: ${gone.join(" ")}` };
   }
-  return state === "trial" && judge(last, baseline) === "better" ? { kind: "activate" } : undefined;
+  return state === "trial" && judgeUses(last, baseline) === "better" ? { kind: "activate" } : undefined;
 }
 
 /** Sentence for people. */
@@ -96,7 +96,7 @@ function demotionOf(
   const baseline = meanOf(without.map(outcomeOf));
   if (baseline === null || without.length < MIN_CLUSTER) return undefined;
   const scored = uses.map((episode) => ({ score: outcomeOf(episode) }));
-  if (judge(scored, baseline) !== "worse") return undefined;
+  if (judgeUses(scored, baseline) !== "worse") return undefined;
   return {
     ...{ name, at, reason: comparison(scored, baseline), restoredAt: null },
     ...{ sessions: uses.map(({ sessionId }) => sessionId), uses: uses.length },

@@ -1,5 +1,5 @@
 /** Changes of one learnt skill, each with its files and its record in the ledger: versions, retirement and return. */
-import type { LearningChange } from "../ledger.ts";
+import type { LearningChange } from "../learning-ledger.ts";
 import {
   type FileChange,
   hashOf,

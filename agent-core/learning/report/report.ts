@@ -11,9 +11,9 @@ import { makeFolder } from "../../platform/make-folder.ts";
 import type { HealthReport, Rate } from "../../protocol/learning.ts";
 import type { DayWindow, WindowSums } from "../../sessions/index/outcome-sums.ts";
 import { RATES } from "../../sessions/outcome-rates.ts";
-import { DailyBudget } from "../budget.ts";
+import { DailyBudget } from "../daily-budget.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
-import { readReports, reportsFolder, reportText } from "../reports.ts";
+import { readReports, reportsFolder, reportText } from "../stored-reports.ts";
 import { ratesOf, regressionsOf } from "./regressions.ts";
 import { type Step, Tuning, trialWindows } from "./tuning.ts";
 

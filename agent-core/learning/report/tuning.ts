@@ -18,9 +18,9 @@ import { makeFolder } from "../../platform/make-folder.ts";
 import type { LearntAction, LearntItem, Recommendation } from "../../protocol/learning.ts";
 import type { DayWindow, WindowSums } from "../../sessions/index/outcome-sums.ts";
 import { type RateName, rateDefinition } from "../../sessions/outcome-rates.ts";
-import type { LearningChange } from "../ledger.ts";
+import type { LearningChange } from "../learning-ledger.ts";
 import type { LearntOutcome, LearntStore, LoopPorts } from "../loop.ts";
-import { readReports } from "../reports.ts";
+import { readReports } from "../stored-reports.ts";
 import { proposalsOf } from "./recommendations.ts";
 import { mean, sumsOf } from "./regressions.ts";
 

@@ -1,7 +1,7 @@
 /** Request parts that a conversation's models have refused, and that later requests omit. */
 import type { ContentPart, Message } from "../../messages/message.ts";
 import { withoutOpaqueParts } from "../dialect/speak-dialect.ts";
-import type { ResolvedModel } from "../resolve.ts";
+import type { ResolvedModel } from "../resolve-model.ts";
 
 /** Replacement of an image for a model without vision. */
 const NO_IMAGE = "[An image was here, which this model cannot see.]";

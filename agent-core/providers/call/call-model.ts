@@ -11,7 +11,7 @@ import { faultOf } from "../classify.ts";
 import type { Fault } from "../fault.ts";
 import { durationText, endpointName } from "../fault-message.ts";
 import { modelInfo } from "../model-info.ts";
-import type { ResolvedModel } from "../resolve.ts";
+import type { ResolvedModel } from "../resolve-model.ts";
 import { type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
 import { withSentImages } from "../wire/tool-images.ts";
 import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
@@ -35,7 +35,7 @@ export type ModelRoute = {
   /** Longest time without progress, in milliseconds. It includes waits and failed requests. */
   readonly retryMs: number;
   /** True for a model that gets the images of tool results. Default: by its name. */
-  sees?(model: ResolvedModel): boolean;
+  acceptsImages?(model: ResolvedModel): boolean;
   /** Further fields in the body of chat completions requests. */
   extraBody?(model: ResolvedModel): Readonly<Record<string, unknown>>;
   /** Idle timeout of a stream, in milliseconds. */
@@ -145,7 +145,7 @@ class PersistentCall {
     const request: ModelRequest = {
       endpoint: current.endpoint,
       model: current.model,
-      messages: withSentImages(adaptations.apply(current, this.#messages), this.#sees(current)),
+      messages: withSentImages(adaptations.apply(current, this.#messages), this.#acceptsImages(current)),
       tools,
       sampling,
       omittedParameters: adaptations.parametersOf(current),
@@ -156,9 +156,9 @@ class PersistentCall {
     return streamModel(request, current.mode, this.#signal, limits);
   }
 
-  #sees(model: ResolvedModel): boolean {
-    const { adaptations, sees = ({ model: name }: ResolvedModel) => modelInfo(name).images } = this.#route;
-    return sees(model) && !adaptations.refusesImages(model);
+  #acceptsImages(model: ResolvedModel): boolean {
+    const { adaptations, acceptsImages = ({ model: name }: ResolvedModel) => modelInfo(name).images } = this.#route;
+    return acceptsImages(model) && !adaptations.refusesImages(model);
   }
 
   /** An empty answer is a fault too, except a refusal. */

@@ -1,5 +1,5 @@
 /** The models of a conversation: the chosen one and its fallbacks. */
-import type { ResolvedModel } from "../resolve.ts";
+import type { ResolvedModel } from "../resolve-model.ts";
 
 export class ModelChain {
   #current: ResolvedModel;

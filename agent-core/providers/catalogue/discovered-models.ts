@@ -6,7 +6,7 @@ import * as z from "zod";
 import { Deadline } from "../../platform/deadline.ts";
 import { type Deployment, editor, llamacpp, lmstudio, ollama } from "../deployments.ts";
 import type { ModelFacts } from "../model-info.ts";
-import type { ResolvedModel } from "../resolve.ts";
+import type { ResolvedModel } from "../resolve-model.ts";
 import type { EditorModels } from "../wire/wire.ts";
 import { askEndpoint } from "./ask-endpoint.ts";
 import { type ListedModel, listModels, parseListing } from "./listing.ts";

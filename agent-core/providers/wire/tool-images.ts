@@ -1,6 +1,6 @@
 /**
- * Images of tool results on their way to a model: only the newest ones, only for a model that sees, and as messages of
- * the user for an API whose tool results hold text alone.
+ * Images of tool results in a request: only the newest ones, and none for a model that accepts no images. An API whose tool
+ * results hold only text gets them as messages of the user.
  */
 import type { ContentPart, Message, ToolImage, ToolMessage, UserMessage } from "../../messages/message.ts";
 
@@ -11,16 +11,16 @@ const STEP = 8;
 /** Base64 of all images of a request; Anthropic takes requests of 32 MB. Characters. */
 const MOST_CHARS = 20_000_000;
 
-/** Leaves out the older images, and for a model that does not see all of them. A line takes the place of each. */
-export function withSentImages(messages: readonly Message[], sees: boolean): readonly Message[] {
+/** Replaces the older images by a line each; for a model that accepts none, all of them. */
+export function withSentImages(messages: readonly Message[], acceptsImages: boolean): readonly Message[] {
   const images = messages.flatMap((message) => (message.role === "tool" ? (message.images ?? []) : []));
   if (images.length === 0) return messages;
-  let left = sees ? droppedCount(images) : images.length;
+  let left = acceptsImages ? droppedCount(images) : images.length;
   return messages.map((message) => {
     if (message.role !== "tool" || message.images === undefined || left === 0) return message;
     const dropped = Math.min(left, message.images.length);
     left -= dropped;
-    return withoutImages(message, dropped, sees);
+    return withoutImages(message, dropped, acceptsImages);
   });
 }
 
@@ -34,9 +34,9 @@ function droppedCount(images: readonly ToolImage[]): number {
   return Math.min(count, images.length);
 }
 
-function withoutImages({ images = [], ...message }: ToolMessage, count: number, sees: boolean): ToolMessage {
+function withoutImages({ images = [], ...message }: ToolMessage, count: number, acceptsImages: boolean): ToolMessage {
   const named = count === 1 ? "An image" : `${count} images`;
-  const line = sees
+  const line = acceptsImages
     ? `[${named} of this result: left out, because newer ones followed. Get it again if you need it.]`
     : `[${named} of this result: the user sees it, and you cannot.]`;
   const rest = images.slice(count);

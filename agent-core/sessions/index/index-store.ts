@@ -7,8 +7,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { type Changes, catchUp, findChanges, type IndexedBytes, indexedBytes, JournalFolder } from "./catch-up.ts";
+import type { Building } from "./index-messages.ts";
 import { openDatabase, saveDatabase } from "./open-database.ts";
-import type { Building } from "./questions.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** Least time between two saves of the snapshot. Milliseconds. */

@@ -2,7 +2,7 @@
 import * as module from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../platform/errors.ts";
-import type { FromIndex, IndexPlace, ToIndex } from "./questions.ts";
+import type { FromIndex, IndexPlace, ToIndex } from "./index-messages.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("The session index runs only in a worker thread.");
@@ -13,7 +13,7 @@ module.enableCompileCache?.(); // for this thread too; Node 22.0 lacks the funct
 const { loadSqlite } = await import("./open-database.ts");
 void loadSqlite().catch(() => undefined); // the first question reports the failure
 const { IndexStore } = await import("./index-store.ts");
-const { questions } = await import("./questions.ts");
+const { questions } = await import("./index-messages.ts");
 const place = workerData as IndexPlace; // set by session-index.ts
 const imports = new Map<number, AbortController>();
 const store = new IndexStore({

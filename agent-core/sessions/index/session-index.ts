@@ -4,7 +4,15 @@
  */
 import type { Worker } from "node:worker_threads";
 import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
-import type { Answer, Building, FromIndex, IndexPlace, QuestionArguments, QuestionName, ToIndex } from "./questions.ts";
+import type {
+  Answer,
+  Building,
+  FromIndex,
+  IndexPlace,
+  QuestionArguments,
+  QuestionName,
+  ToIndex,
+} from "./index-messages.ts";
 
 export type SessionIndexOptions = IndexPlace & {
   /** Receives one line about a snapshot that could not be written or read. */

@@ -3,7 +3,7 @@ import { contextParts } from "../../../agent-core/agent/context-parts.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { systemPrompt } from "../../../agent-core/prompt/system-prompt.ts";
 import type { ModelPrice } from "../../../agent-core/providers/model-info.ts";
-import type { ResolvedModel } from "../../../agent-core/providers/resolve.ts";
+import type { ResolvedModel } from "../../../agent-core/providers/resolve-model.ts";
 import { UsageLedger } from "../../../agent-core/sessions/usage-ledger.ts";
 
 const filler = (tokens: number): string => "x".repeat(tokens * 4);

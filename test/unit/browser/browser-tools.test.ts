@@ -298,10 +298,10 @@ describe.runIf(hasBrowser())("in a real browser", () => {
 
   test("a screenshot goes to a model that sees, or to the model of auxiliary.vision, and to people", async () => {
     const give = (web: Partial<WebAccess>) => Object.assign(user.bench.context, { web });
-    give({ sees: () => true });
+    give({ acceptsPictures: () => true });
     const { images, media } = await user.run("vision", { question: "What is it?" });
     expect(images).toEqual([{ mimeType: "image/jpeg", data: media?.[0]?.data }]);
-    give({ look: async ({ mimeType }, question) => ({ ok: true, text: `${mimeType}: ${question}` }) });
+    give({ askAboutPicture: async ({ mimeType }, question) => ({ ok: true, text: `${mimeType}: ${question}` }) });
     const asked = await user.run("vision", { question: "What is it?" });
     expect(asked).toMatchObject({ ok: true, text: expect.stringContaining("\nimage/jpeg: What is it?\n") });
     expect([asked.images, asked.media?.length]).toEqual([undefined, 1]);

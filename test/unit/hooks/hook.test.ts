@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Hook, type HookPayload, Hooks, type HookVerdict } from "../../../agent-core/hooks/hook.ts";
-import type { RecordedHook } from "../../../agent-core/sessions/outcomes.ts";
+import type { RecordedHook } from "../../../agent-core/sessions/outcome-entries.ts";
 
 const never = new AbortController().signal;
 

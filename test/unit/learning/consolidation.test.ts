@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
 import { learningFolder, sessionsFolder } from "../../../agent-core/config/home.ts";
 import { consolidation } from "../../../agent-core/learning/consolidation/consolidation.ts";
+import { LearningLedger } from "../../../agent-core/learning/learning-ledger.ts";
 import type { LearningAnswer } from "../../../agent-core/learning/learning-model.ts";
-import { LearningLedger } from "../../../agent-core/learning/ledger.ts";
 import type { Loop, LoopPorts } from "../../../agent-core/learning/loop.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 

@@ -32,7 +32,7 @@ function bench(
         if (next instanceof Error) throw next;
         return typeof next === "string" ? next : JSON.stringify(next);
       },
-      look: { cwd: "/project", exists: async (path) => existing.includes(path) },
+      lookup: { cwd: "/project", exists: async (path) => existing.includes(path) },
       async ask({ question }) {
         questions.push(question);
         return answer;
@@ -200,7 +200,7 @@ describe("a judge that fails accepts the result with a note", () => {
           cancel.abort(new Error("stopped"));
           throw new Error("no answer");
         },
-        look: { cwd: "/project", exists: async () => true },
+        lookup: { cwd: "/project", exists: async () => true },
         ask: async () => ({ kind: "unavailable" }),
       },
       new Map(),

@@ -63,13 +63,15 @@ async function look(image: string, web: Partial<WebAccess>): Promise<ToolResult>
 }
 
 test("a model that sees gets the picture itself", async () => {
-  const result = await look("a.png", { sees: () => true });
+  const result = await look("a.png", { acceptsPictures: () => true });
   expect(result).toMatchObject({ ok: true, images: [{ mimeType: "image/png", data: PICTURES["image/png"] }] });
   expect(result.text).toBe("The picture (image/png, 1 × 1 pixels) follows. Answer from it: Which colour?");
 });
 
 test("another model gets the answer of auxiliary.vision, or one line", async () => {
-  const answered = await look("a.png", { look: async (_, question) => ({ ok: true, text: `${question} Red.` }) });
+  const answered = await look("a.png", {
+    askAboutPicture: async (_, question) => ({ ok: true, text: `${question} Red.` }),
+  });
   expect(answered.text).toBe('<picture name="a.png">\nWhich colour? Red.\n</picture>');
   expect(answered.images).toBeUndefined();
   expect(answered.media).toHaveLength(1);
@@ -77,8 +79,12 @@ test("another model gets the answer of auxiliary.vision, or one line", async () 
 });
 
 test("a missing file and a private address fail with one line", async () => {
-  expect((await look("b.png", { sees: () => true })).text).toMatch(/^vision_analyze: \/.*b\.png does not exist\.$/);
-  expect((await look("http://localhost:1/a.png", { sees: () => true })).text).toContain("it is this machine");
+  expect((await look("b.png", { acceptsPictures: () => true })).text).toMatch(
+    /^vision_analyze: \/.*b\.png does not exist\.$/,
+  );
+  expect((await look("http://localhost:1/a.png", { acceptsPictures: () => true })).text).toContain(
+    "it is this machine",
+  );
 });
 
 test("a path is read like a file, and an address is a fetch", () => {

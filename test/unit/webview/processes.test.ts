@@ -4,7 +4,7 @@ import { reduce, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { appendText, emptyText } from "../../../webview/state/streamed-text.ts";
 import { lastLine, processesOf } from "../../../webview/state/workspace.ts";
-import { formatDuration } from "../../../webview/views/words.ts";
+import { formatDuration } from "../../../webview/views/format.ts";
 
 const server: HermesProcess = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" };
 const session = (sessionId: string): StateEvent => ({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { Checkpoints } from "../../../agent-core/checkpoints/checkpoints.ts";
 import type { JournalEntry } from "../../../agent-core/sessions/entry.ts";
-import { CheckpointDocuments } from "../../../extension/review/earlier-texts.ts";
+import { CheckpointDocuments } from "../../../extension/review/read-only-documents.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor, typeAt } from "../support/editors.ts";

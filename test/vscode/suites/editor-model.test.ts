@@ -11,7 +11,7 @@ import {
 import * as vscode from "vscode";
 import { serve } from "../../../agent-core/acp/serve.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
-import { connect } from "../../../extension/agent/connection.ts";
+import { connect } from "../../../extension/agent/connect-agent.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
 import { unansweredRequests, unreviewed, workspaceFolder } from "../support/agent-side.ts";

@@ -6,7 +6,7 @@ import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import type { CommandVariables } from "../../../agent-core/host/terminals/backend.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
-import { connect } from "../../../extension/agent/connection.ts";
+import { connect } from "../../../extension/agent/connect-agent.ts";
 import type { EditReview } from "../../../extension/client/client-services.ts";
 import { applyGuardedEdit, expectedEdit } from "../../../extension/documents/guarded-edit.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";

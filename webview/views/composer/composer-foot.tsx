@@ -5,9 +5,9 @@ import type { ContextPressure } from "../../state/agent-meta.ts";
 import type { UsageState } from "../../state/state.ts";
 import { formatNumber, t } from "../../texts.ts";
 import { ConfigPicker } from "../config-picker.tsx";
+import { formatCount } from "../format.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
-import { formatCount } from "../words.ts";
 import { ContextPage, percent } from "./context-page.tsx";
 
 export function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly onSend: () => void }) {

@@ -3,10 +3,10 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { HermesContext, HermesContextPart } from "../../../agent-core/protocol/sessions.ts";
 import type { UsageState } from "../../state/state.ts";
 import { t } from "../../texts.ts";
+import { formatCost, formatCount } from "../format.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { placeAbove } from "../place-above.ts";
-import { formatCost, formatCount } from "../words.ts";
 
 type ContextPageProps = { readonly usage: UsageState; readonly close: () => void };
 

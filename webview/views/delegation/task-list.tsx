@@ -9,9 +9,9 @@ import { isOver, taskLine, taskLooks } from "../../state/delegation.ts";
 import { taskOfCall } from "../../state/nested-calls.ts";
 import { t } from "../../texts.ts";
 import { Elapsed } from "../elapsed.tsx";
+import { formatCount, formatDuration } from "../format.ts";
 import { Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
-import { formatCount, formatDuration } from "../words.ts";
 import { TaskDetails } from "./task-details.tsx";
 import { TaskGraph } from "./task-graph.tsx";
 

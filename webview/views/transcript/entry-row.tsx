@@ -8,10 +8,10 @@ import type { Entry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/st
 import { appendText, emptyText } from "../../state/streamed-text.ts";
 import { t } from "../../texts.ts";
 import { Fold } from "../fold.tsx";
+import { formatCount, formatDuration, retryLine, SHOWN_DURATION_MS } from "../format.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { MemoryUndo, ToolCard } from "../tool-card.tsx";
-import { formatCount, formatDuration, retryLine, SHOWN_DURATION_MS } from "../words.ts";
 import { RestoreLine } from "./restore-card.tsx";
 import { AnswerActions, TurnEnd } from "./turn-end.tsx";
 import { UserMessage } from "./user-message.tsx";

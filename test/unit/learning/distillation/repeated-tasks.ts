@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Episode, writeEpisode } from "../../../../agent-core/learning/episodes.ts";
-import { LearningLedger } from "../../../../agent-core/learning/ledger.ts";
+import { LearningLedger } from "../../../../agent-core/learning/learning-ledger.ts";
 import type { LoopPorts } from "../../../../agent-core/learning/loop.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { report } from "../../../../agent-core/learning/report/report.ts";
-import { readReports } from "../../../../agent-core/learning/reports.ts";
+import { readReports } from "../../../../agent-core/learning/stored-reports.ts";
 import type { HealthReport, Rate } from "../../../../agent-core/protocol/learning.ts";
 import { ReportHome } from "../support/report-home.ts";
 

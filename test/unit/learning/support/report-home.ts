@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sessionIndexFile, sessionsFolder } from "../../../../agent-core/config/home.ts";
-import { LearningLedger } from "../../../../agent-core/learning/ledger.ts";
+import { LearningLedger } from "../../../../agent-core/learning/learning-ledger.ts";
 import type { LoopPorts } from "../../../../agent-core/learning/loop.ts";
 import type { JournalEntry } from "../../../../agent-core/sessions/entry.ts";
 import { SessionIndex } from "../../../../agent-core/sessions/index/session-index.ts";

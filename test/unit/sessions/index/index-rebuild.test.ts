@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Building } from "../../../../agent-core/sessions/index/questions.ts";
+import type { Building } from "../../../../agent-core/sessions/index/index-messages.ts";
 import { SessionIndex } from "../../../../agent-core/sessions/index/session-index.ts";
 import { sweep } from "../../../support/scale.ts";
 

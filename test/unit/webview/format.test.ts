@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatCost, retryLine } from "../../../webview/views/words.ts";
+import { formatCost, retryLine } from "../../../webview/views/format.ts";
 
 test("a cost is shown unless it is unknown or zero", () => {
   expect([undefined, 0, 0.004, 0.126].map(formatCost)).toEqual([undefined, undefined, "<$0.01", "$0.13"]);

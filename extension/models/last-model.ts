@@ -11,7 +11,7 @@ export const MODEL_SETTINGS = ["model", "provider", "baseUrl"] as const;
 
 const keptSchema = z.object({ choice: z.string(), settings: z.array(z.string()) });
 
-export class ModelMemory {
+export class LastModel {
   readonly #memento: vscode.Memento;
 
   constructor(memento: vscode.Memento) {

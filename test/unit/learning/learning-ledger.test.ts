@@ -3,8 +3,8 @@ import { appendFileSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { DailyBudget } from "../../../agent-core/learning/budget.ts";
-import { type LearningChange, LearningLedger } from "../../../agent-core/learning/ledger.ts";
+import { DailyBudget } from "../../../agent-core/learning/daily-budget.ts";
+import { type LearningChange, LearningLedger } from "../../../agent-core/learning/learning-ledger.ts";
 
 let home: string;
 beforeEach(() => {

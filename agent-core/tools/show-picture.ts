@@ -1,18 +1,18 @@
-/** A picture for the model: a model that sees gets the picture itself, another one the answer of `auxiliary.vision`. */
+/** A picture for the model: itself if the model accepts pictures, otherwise the answer of the model in `auxiliary.vision`. */
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { Picture } from "../web/web-access.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
-type Looked = Pick<ToolResult, "ok" | "text" | "images">;
+type ShownPicture = Pick<ToolResult, "ok" | "text" | "images">;
 
 /** Result of `tool` when no model can see pictures, with `advice` for the user; undefined when one can. */
-export function blindness(tool: string, { web }: ToolContext, advice: string): Looked | undefined {
-  if (web?.sees?.() === true || web?.look !== undefined) return undefined;
+export function refuseWithoutVision(tool: string, { web }: ToolContext, advice: string): ShownPicture | undefined {
+  if (web?.acceptsPictures?.() === true || web?.askAboutPicture !== undefined) return undefined;
   return { ok: false, text: `${tool}: this model cannot see pictures. ${advice}` };
 }
 
-/** `seen`: text beside the picture for a model that sees. `source`: kind and name of the foreign data. */
-export async function lookAt(
+/** `seen`: text beside the picture. `source`: kind and name of the foreign data. */
+export async function showPicture(
   picture: Picture,
   about: {
     readonly tool: string;
@@ -21,9 +21,9 @@ export async function lookAt(
     readonly source: readonly [kind: "picture" | "web-page", name: string];
   },
   { web, signal }: ToolContext,
-): Promise<Looked> {
-  if (web?.sees?.() === true) return { ok: true, text: about.seen, images: [picture] };
-  const answer = await web?.look?.(picture, about.question, signal);
+): Promise<ShownPicture> {
+  if (web?.acceptsPictures?.() === true) return { ok: true, text: about.seen, images: [picture] };
+  const answer = await web?.askAboutPicture?.(picture, about.question, signal);
   if (!answer?.ok) return { ok: false, text: `${about.tool}: ${answer?.text ?? "no model can see pictures"}.` };
   return { ok: true, text: wrapData(...about.source, answer.text) };
 }

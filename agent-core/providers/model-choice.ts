@@ -2,7 +2,7 @@
 
 import { type Deployment, deployments, offline } from "./deployments.ts";
 import type { Place } from "./endpoint-request.ts";
-import { type ModelSettings, type Resolution, type ResolvedModel, resolveModel } from "./resolve.ts";
+import { type ModelSettings, type Resolution, type ResolvedModel, resolveModel } from "./resolve-model.ts";
 
 export type ModelChoice = { readonly provider: string; readonly model: string };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { choiceId, parseChoice, resolveChoice, settingsOf } from "../../../agent-core/providers/choice.ts";
-import { resolveModel } from "../../../agent-core/providers/resolve.ts";
+import { choiceId, parseChoice, resolveChoice, settingsOf } from "../../../agent-core/providers/model-choice.ts";
+import { resolveModel } from "../../../agent-core/providers/resolve-model.ts";
 
 const nowhere = { available: [], own: [] };
 

@@ -46,7 +46,7 @@ export function meanOf(scores: readonly number[]): number | null {
  * `better`: the lower bound reaches the baseline. `worse`: the upper bound stays below it. A skill whose interval holds the
  * baseline stays on trial; from the fifth use on its mean decides.
  */
-export function judge(uses: readonly Pick<ScoredUse, "score">[], baseline: number): "better" | "worse" | "open" {
+export function judgeUses(uses: readonly Pick<ScoredUse, "score">[], baseline: number): "better" | "worse" | "open" {
   const scores = uses.map(({ score }) => score);
   const mean = meanOf(scores);
   if (mean === null || scores.length < FIRST_USES) return "open";

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { MemoryOrigin } from "../../../agent-core/memory/ledger.ts";
 import { Memory } from "../../../agent-core/memory/memory.ts";
+import type { MemoryOrigin } from "../../../agent-core/memory/memory-ledger.ts";
 import type { NoteChange } from "../../../agent-core/memory/notes.ts";
 
 let folder: string;

@@ -5,7 +5,7 @@ import {
   namesNoModel,
   type Resolution,
   resolveModel,
-} from "../../../agent-core/providers/resolve.ts";
+} from "../../../agent-core/providers/resolve-model.ts";
 
 type Environment = Readonly<Record<string, string>>;
 

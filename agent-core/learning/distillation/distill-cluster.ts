@@ -4,15 +4,15 @@ import { messageOf } from "../../platform/errors.ts";
 import { nameProblem, parseSkill, SKILL_FILE, type SkillTriggers } from "../../skills/skill.ts";
 import type { Skill } from "../../skills/skill-places.ts";
 import type { Episode } from "../episodes.ts";
-import type { LearningChange } from "../ledger.ts";
+import type { LearningChange } from "../learning-ledger.ts";
 import type { LoopPorts } from "../loop.ts";
 import { type Cluster, contentWords } from "./clusters.ts";
-import { type Evidence, evidenceOf, textProblem } from "./gate.ts";
+import { meanOf, outcomeOf } from "./judge-uses.ts";
 import type { LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import { contrast, type Delta, type ExistingSkill, type Proposal, proposalMessages, readProposal } from "./proposal.ts";
 import { ledgerRecord, nextVersion, retired, withSkill, written } from "./skill-changes.ts";
+import { type Evidence, evidenceOf, textProblem } from "./skill-evidence.ts";
 import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
-import { meanOf, outcomeOf } from "./trial.ts";
 import { findTriggers, routes } from "./triggers.ts";
 
 /** Uses of a version before it is changed again. */
@@ -39,7 +39,7 @@ export type Case = {
 type Kit = Pick<LoopPorts, "model" | "clock"> & { readonly skills: LearntSkills };
 
 /** Rejects with the signal's reason, and when the model fails. */
-export async function distill(input: Case, kit: Kit, signal: AbortSignal): Promise<Distilled> {
+export async function distillCluster(input: Case, kit: Kit, signal: AbortSignal): Promise<Distilled> {
   const { cluster, state, others } = input;
   const existing = skillOf(cluster, state);
   const covering = existing === undefined ? coveringSkill(input) : undefined;

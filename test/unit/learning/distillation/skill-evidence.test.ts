@@ -1,8 +1,8 @@
 // Checks of a proposed statement against the evidence of its sessions, and the triggers of a skill.
 import { describe, expect, test } from "vitest";
-import { evidenceOf, textProblem } from "../../../../agent-core/learning/distillation/gate.ts";
+import { judgeUses, wilson } from "../../../../agent-core/learning/distillation/judge-uses.ts";
 import { contrast, readProposal } from "../../../../agent-core/learning/distillation/proposal.ts";
-import { judge, wilson } from "../../../../agent-core/learning/distillation/trial.ts";
+import { evidenceOf, textProblem } from "../../../../agent-core/learning/distillation/skill-evidence.ts";
 import { findTriggers, routes } from "../../../../agent-core/learning/distillation/triggers.ts";
 import { episode, START } from "./repeated-tasks.ts";
 
@@ -108,10 +108,10 @@ test("triggers route messages that they were not made from, and no others", asyn
 test("uses are judged by their interval first, and by their mean from the fifth on", () => {
   const uses = (...scores: number[]) => scores.map((score) => ({ score }));
   expect(wilson(1, 3).low).toBeCloseTo(0.438, 3);
-  expect(judge(uses(1, 1), 0)).toBe("open");
-  expect(judge(uses(1, 1, 1), 0.4)).toBe("better");
-  expect(judge(uses(1, 1, 1), 0.9)).toBe("open");
-  expect(judge(uses(0, 0, 0), 0.7)).toBe("worse");
-  expect(judge(uses(1, 1, 1, 1, 1), 1)).toBe("better");
-  expect(judge(uses(1, 1, 0, 0, 0), 0.9)).toBe("worse");
+  expect(judgeUses(uses(1, 1), 0)).toBe("open");
+  expect(judgeUses(uses(1, 1, 1), 0.4)).toBe("better");
+  expect(judgeUses(uses(1, 1, 1), 0.9)).toBe("open");
+  expect(judgeUses(uses(0, 0, 0), 0.7)).toBe("worse");
+  expect(judgeUses(uses(1, 1, 1, 1, 1), 1)).toBe("better");
+  expect(judgeUses(uses(1, 1, 0, 0, 0), 0.9)).toBe("worse");
 });
