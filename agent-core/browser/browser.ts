@@ -141,7 +141,7 @@ export class Browser {
     return this.#wrapped(await listImages(this.#current));
   }
 
-  /** Picture of the page in view, for a model that sees. */
+  /** Picture of the page in view, for a model that accepts pictures. */
   picture(): Promise<Picture> {
     return largePicture(this.#current);
   }

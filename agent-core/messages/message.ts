@@ -73,7 +73,7 @@ export type ToolMessage = {
   readonly role: "tool";
   readonly tool_call_id: string;
   readonly content: string;
-  /** For a model that sees. A line of text takes their place for any other one. */
+  /** Sent to a model that accepts images. Any other model gets a line of text in place of each. */
   readonly images?: readonly ToolImage[];
 };
 
