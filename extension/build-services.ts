@@ -107,8 +107,7 @@ export function buildServices(
     firstRun: new FirstRun(worker, panels, lastModel),
     ...contextIn(context, outputs, { panels, worker, history }),
     ...{ extensions: new SessionExtensions(worker, panels), learning: learningIn(page, worker) },
-    inlineEdits: new InlineEdits(sessions),
-    launcher: new AgentLauncher(context),
+    ...{ inlineEdits: new InlineEdits(sessions), launcher: new AgentLauncher(context) },
   };
   const view = new ChatView(page);
   context.subscriptions.push(
