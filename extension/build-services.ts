@@ -88,7 +88,10 @@ export function buildServices(
     ...{ terminals, requests, panels, editReview, skillProblems, problems: new EditProblems() },
     sessionUpdate: (notification) => router.update(notification),
     ...{ sessionLists: sessionListChanges, learning: { changed: (change) => services.learning.changed(change) } },
-    jobFinished: (finished) => announceJob(finished, (sessionId) => sessions.reveal(sessionId), log),
+    jobFinished: (finished) => {
+      if (finished.message !== undefined && !view.isVisible) attention.jobEnded();
+      announceJob(finished, (sessionId) => sessions.reveal(sessionId), log);
+    },
   };
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
@@ -109,14 +112,14 @@ export function buildServices(
     ...{ extensions: new SessionExtensions(worker, panels), learning: learningIn(page, worker) },
     ...{ inlineEdits: new InlineEdits(sessions), launcher: new AgentLauncher(context) },
   };
-  const view = new ChatView(page);
+  const view = new ChatView(page, () => attention.jobsSeen());
   context.subscriptions.push(
     ...[log, worker, agents, terminals, client.problems, skillProblems, history, sessionListChanges, attention],
     status.follow(sessions, () => lastModel.chosen !== undefined),
     sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
     attention.onDidChange((count) => {
       view.badge(count);
-      status.waiting(count);
+      status.waiting(count.waiting);
     }),
     onDidSettle(() => {
       panels.setFacts({ review: review.files, undone: review.undoneCount });

@@ -116,23 +116,42 @@ function short(name: string): string {
   return plain.length > NAME_CHARS ? `${plain.slice(0, NAME_CHARS - 1)}…` : plain;
 }
 
-/** Counts the requests and edits that wait for the user. */
+/** `waiting`: requests and edits that wait for the user. `ended`: planned jobs that ended while no panel was visible. */
+export type Attention = { readonly waiting: number; readonly ended: number };
+
+/** Counts everything that needs the user's attention. */
 export class AttentionCounter implements vscode.Disposable {
-  readonly #changed = new vscode.EventEmitter<number>();
+  readonly #changed = new vscode.EventEmitter<Attention>();
   #requests = 0;
   #edits = 0;
+  #ended = 0;
 
-  /** Fires with the sum of both. */
   readonly onDidChange = this.#changed.event;
 
   setRequests(count: number): void {
     this.#requests = count;
-    this.#changed.fire(this.#requests + this.#edits);
+    this.#fire();
   }
 
   setEdits(count: number): void {
     this.#edits = count;
-    this.#changed.fire(this.#requests + this.#edits);
+    this.#fire();
+  }
+
+  jobEnded(): void {
+    this.#ended += 1;
+    this.#fire();
+  }
+
+  /** The user sees the panel. */
+  jobsSeen(): void {
+    if (this.#ended === 0) return;
+    this.#ended = 0;
+    this.#fire();
+  }
+
+  #fire(): void {
+    this.#changed.fire({ waiting: this.#requests + this.#edits, ended: this.#ended });
   }
 
   dispose(): void {

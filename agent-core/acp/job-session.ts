@@ -20,9 +20,6 @@ const JOB_CLIENT = "hermes-job";
 /** Length of the first line of an answer in a list. Characters. */
 const SUMMARY_CHARS = 200;
 
-const NOTE =
-  "This is a planned job, and nobody reads along or can answer. A call that needs permission is denied. Put all that is worth knowing into your last message.";
-
 export type JobSessionOptions = {
   readonly job: Job;
   /** Model of a job without one; undefined: the configured one. */
@@ -96,5 +93,5 @@ async function converse(
 
 /** Skills are named as a user names them: as slash commands before the task. */
 function promptOf({ skills, prompt }: Job): string {
-  return [...skills.map((skill) => `/${skill}`), `${NOTE}\n\n${prompt}`].join(" ");
+  return [...skills.map((skill) => `/${skill}`), prompt].join(" ");
 }

@@ -99,7 +99,10 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     journal,
     sessionIndex: index,
     ...(jobs && { cron: jobs }),
-    extensions: sessionExtensions({ ...options, status, trusted: decisions.trusted }),
+    extensions: [
+      ...sessionExtensions({ ...options, status, trusted: decisions.trusted }),
+      ...(jobs === undefined ? [jobNote] : []),
+    ],
     callbacks: {
       ...callbacks,
       clarify: (question, signal) => askQuestion(user, question, signal),
@@ -118,6 +121,15 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
   ];
   return { agent, journal, notes };
 }
+
+/** Facts about a planned job, with its prompt. A user who continues the session later is there to answer. */
+const jobNote: Extension = {
+  name: "planned job",
+  attach: () =>
+    Promise.resolve(
+      "This is a planned job, and nobody reads along or can answer. A call that needs permission is denied. Put all that is worth knowing into your last message.",
+    ),
+};
 
 const SAMPLING_SETTINGS: { readonly [Name in keyof Sampling]: string } = {
   temperature: "model.temperature",

@@ -123,8 +123,34 @@ export function scheduleText(rule: Rule, zone: string): string {
     case "every":
       return `every ${lengthText(rule.ms)} from ${instantText(rule.from, zone)}`;
     case "cron":
-      return `at ${rule.fields} (${zone})`;
+      return `${fieldsText(rule.fields)} (${zone})`;
   }
+}
+
+const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] as const;
+
+/** Usual forms of cron fields in words; others as they are. */
+function fieldsText(fields: string): string {
+  const [minute = "", hour = "", day = "", month = "", weekday = ""] = fields.split(" ");
+  const [, step] = /^\*\/(\d+)$/.exec(minute) ?? [];
+  if (step !== undefined && [hour, day, month, weekday].every((field) => field === "*")) return `every ${step} minutes`;
+  const days = month === "*" && day === "*" ? weekdaysText(weekday) : undefined;
+  if (!/^\d{1,2}$/.test(minute) || days === undefined) return `at ${fields}`;
+  if (hour === "*" && weekday === "*") return `every hour at minute ${minute}`;
+  if (!/^\d{1,2}$/.test(hour)) return `at ${fields}`;
+  return `${days} at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
+}
+
+function weekdaysText(field: string): string | undefined {
+  if (field === "*") return "every day";
+  const [, from, to] = /^([0-7])-([0-7])$/.exec(field) ?? [];
+  if (from !== undefined) return `${DAYS[Number(from)]} to ${DAYS[Number(to)]}`;
+  return /^[0-7](?:,[0-7])*$/.test(field)
+    ? field
+        .split(",")
+        .map((day) => DAYS[Number(day)])
+        .join(", ")
+    : undefined;
 }
 
 function lengthText(ms: number): string {

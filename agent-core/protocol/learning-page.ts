@@ -34,6 +34,8 @@ export const LearningData = z.object({
   reports: z.array(HealthReport).readonly(),
   /** Null for an agent without planned jobs. */
   cron: CronState.nullable(),
+  /** Titles of the sessions that items, reports and runs name. A session that no longer exists is missing. */
+  titles: z.record(z.string(), z.string()),
 });
 export type LearningData = z.infer<typeof LearningData>;
 

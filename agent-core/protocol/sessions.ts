@@ -121,6 +121,9 @@ export const HermesSearchHits = z.object({
 });
 export type HermesSearchHits = z.infer<typeof HermesSearchHits>;
 
+/** Titles by session id; empty for a session without one. Sessions that no longer exist are missing. */
+export const HermesTitles = z.object({ titles: z.record(z.string(), z.string()) });
+
 export const HermesImport = z.object({
   /** `state.db` or its folder, absolute. Default: Hermes' own home. */
   path: z.string().min(1).exactOptional(),
@@ -239,6 +242,11 @@ export const sessionMethods = {
   shelve: { name: "_hermes/session/shelve", params: HermesShelve, result: nothing },
   export: { name: "_hermes/session/export", params: HermesExport, result: HermesExported },
   search: { name: "_hermes/session/search", params: HermesSearch, result: HermesSearchHits },
+  titles: {
+    name: "_hermes/sessions/titles",
+    params: z.object({ ids: z.array(z.string()).max(10_000).readonly() }),
+    result: HermesTitles,
+  },
   /** A page of the conversation before the replayed part. */
   earlier: { name: "_hermes/session/earlier", params: HermesEarlierRequest, result: HermesEarlierPage },
   /** Contents of the model's window. Allowed while a turn runs. */

@@ -1,14 +1,22 @@
-/** The side bar's view with its panel, and the number of requests and edits that wait for the user. */
+/** The side bar's view with its panel, and the number on its icon: requests, edits and ended jobs. */
 import * as vscode from "vscode";
+import type { Attention } from "../status-item.ts";
 import { type PageParts, servePage } from "./panel-page.ts";
 
 export class ChatView implements vscode.WebviewViewProvider {
   readonly #parts: PageParts;
+  readonly #shown: () => void;
   #view: vscode.WebviewView | undefined;
-  #badge = 0;
+  #attention: Attention = { waiting: 0, ended: 0 };
 
-  constructor(parts: PageParts) {
+  /** `shown`: called when the view becomes visible. */
+  constructor(parts: PageParts, shown: () => void) {
     this.#parts = parts;
+    this.#shown = shown;
+  }
+
+  get isVisible(): boolean {
+    return this.#view?.visible === true;
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
@@ -23,14 +31,19 @@ export class ChatView implements vscode.WebviewViewProvider {
       page.dispose();
     });
     // VS Code discards a hidden page. The page sends `ready` when it is shown again.
-    view.onDidChangeVisibility(() => !view.visible && detach());
-    this.badge(this.#badge);
+    view.onDidChangeVisibility(() => (view.visible ? this.#shown() : detach()));
+    this.#shown();
+    this.badge(this.#attention);
   }
 
-  badge(count: number): void {
-    this.#badge = count;
+  badge(attention: Attention): void {
+    this.#attention = attention;
     if (this.#view === undefined) return;
-    this.#view.badge =
-      count > 0 ? { value: count, tooltip: vscode.l10n.t("{0} waiting for your answer", count) } : undefined;
+    const { waiting, ended } = attention;
+    const lines = [
+      ...(waiting > 0 ? [vscode.l10n.t("{0} waiting for your answer", waiting)] : []),
+      ...(ended > 0 ? [vscode.l10n.t("Planned jobs that ended: {0}", ended)] : []),
+    ];
+    this.#view.badge = lines.length > 0 ? { value: waiting + ended, tooltip: lines.join("\n") } : undefined;
   }
 }

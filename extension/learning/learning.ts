@@ -11,6 +11,7 @@ import {
 } from "../../agent-core/protocol/learning-page.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
+import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import { pageHtml } from "../chat/panel-page.ts";
 import type { Panels } from "../chat/panels.ts";
@@ -133,7 +134,9 @@ export class Learning implements vscode.WebviewPanelSerializer {
         return null;
       }),
     ]);
-    return { state, reports, cron };
+    const ids = sessionsIn({ state, reports, cron });
+    const { titles } = await call(agent, sessionMethods.titles, { ids });
+    return { state, reports, cron, titles };
   }
 
   #serve(tab: vscode.WebviewPanel): void {
@@ -222,4 +225,16 @@ export class Learning implements vscode.WebviewPanelSerializer {
     await this.refresh();
     this.#post({ type: "acted", about, ...outcome });
   }
+}
+
+/** Ids of the sessions that the page names. */
+function sessionsIn({ state, reports, cron }: Omit<LearningData, "titles">): readonly string[] {
+  const shown = reports.slice(0, 1); // only the newest report names its sessions
+  const ids = [
+    ...state.items.flatMap(({ sessions }) => sessions),
+    ...shown.flatMap(({ regressions }) => regressions.flatMap(({ sessions }) => sessions)),
+    ...shown.flatMap(({ recommendations }) => recommendations.flatMap(({ evidence = [] }) => evidence)),
+    ...(cron?.runs ?? []).flatMap(({ sessionId }) => sessionId ?? []),
+  ];
+  return [...new Set(ids)];
 }

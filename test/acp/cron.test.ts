@@ -110,7 +110,9 @@ test("/cron lists jobs, creates, pauses and removes one", async () => {
     'Created the job "Read the news". Next run: 2026-11-24 09:00 (Europe/Berlin).',
   );
   expect(await typed("/cron pause read the news")).toContain('Paused "Read the news".');
-  expect(await typed("/cron")).toMatch(/- Read the news \[\w+\] · at 0 9 \* \* 1-5 \(Europe\/Berlin\) · paused/);
+  expect(await typed("/cron")).toMatch(
+    /- Read the news \[\w+\] · Monday to Friday at 09:00 \(Europe\/Berlin\) · paused/,
+  );
   expect(await typed("/cron remove Read the news")).toContain("Removed");
   expect(await typed("/cron crate x")).toMatch(/^Type `\/cron`/);
 });

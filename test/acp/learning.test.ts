@@ -79,3 +79,17 @@ test("the report of the day counts the sessions of the home, and its news reach 
   expect(JSON.stringify(agent.of("agent_thought_chunk"))).toContain(news);
   await agent.stop();
 });
+
+test("a client reads the titles of sessions; those that no longer exist are missing", async () => {
+  const agent = new AcpAgent({ HERMES_PROVIDER: "offline" });
+  await agent.initialize();
+  const [named, other] = [await agent.newSession(), await agent.newSession()];
+  for (const id of [named, other]) await agent.prompt(id, "list files");
+  await agent.request("_hermes/session/rename", { sessionId: named, title: "About the files" });
+  await agent.request("session/delete", { sessionId: other });
+  const { result } = await agent.request("_hermes/sessions/titles", {
+    ids: [named, other, "20200101_000000_00000000"],
+  });
+  expect(result).toEqual({ titles: { [named]: "About the files" } });
+  await agent.stop();
+});

@@ -93,6 +93,13 @@ describe("the learning page", () => {
     await learning().pictures("learning-learnt");
   });
 
+  test("a session is named by its title, and one that no longer exists is no link", async () => {
+    await learning().show({ ...learningSample, titles: { "20261119_140300_0a1b2c3d": "Round the prices" } }, "learnt");
+    expect(await row("p-1").locator(".learning-session").allTextContents()).toEqual(["Round the prices"]);
+    const gone = row("p-1").getByTitle("This session no longer exists.");
+    expect(await gone.first().textContent()).toMatch(/^Session of Nov 2\d, /);
+  });
+
   test("search and filters narrow the list", async () => {
     await learning().show(learningSample, "learnt");
     await learning().page.getByRole("searchbox").fill("spelling TWICE");
@@ -217,16 +224,16 @@ describe("the learning page", () => {
 
   test("each empty state says what comes", async () => {
     const state = { ...learningSample.state, items: [], obstacle: "no-model" } as const;
-    await learning().show({ state, reports: [], cron: null }, "report");
+    await learning().show({ state, reports: [], cron: null, titles: {} }, "report");
     await learning().page.getByText("There is no report yet.").waitFor();
     await learning().page.getByText("learning needs a language model").waitFor();
     await button("Set Up a Model").click();
     expect(last()).toEqual({ type: "set-up-model" });
-    await learning().show({ state, reports: [], cron: null }, "learnt");
+    await learning().show({ state, reports: [], cron: null, titles: {} }, "learnt");
     await learning().page.getByText("Nothing has been learnt yet.").waitFor();
-    await learning().show({ state, reports: [], cron: null }, "skills");
+    await learning().show({ state, reports: [], cron: null, titles: {} }, "skills");
     await learning().page.getByText("No skill has been learnt yet.").waitFor();
-    await learning().show({ state, reports: [], cron: null }, "jobs");
+    await learning().show({ state, reports: [], cron: null, titles: {} }, "jobs");
     await learning().page.getByText("There are no planned jobs.").waitFor();
     await learning().pictures("learning-empty");
   });

@@ -138,7 +138,7 @@ export function Breakdown({ name, all }: { readonly name: string; readonly all: 
   const top = Math.max(...rows.map(({ last }) => last.high), isShare(name) ? 0.01 : 0) || 1;
   const percent = (value: number): string => `${(Math.min(1, value / top) * 100).toFixed(1)}%`;
   return (
-    <section class="learning-chart learning-wide" aria-label={t("{0} in detail", rateTitle(name))}>
+    <section class="learning-chart" aria-label={t("{0} in detail", rateTitle(name))}>
       <h3>{t("{0} in detail", rateTitle(name))}</h3>
       <table class="learning-breakdown">
         <thead class="visually-hidden">

@@ -2,18 +2,23 @@
 import type { HealthReport, Rate } from "../../agent-core/protocol/learning.ts";
 import { formatNumber, language, t } from "../texts.ts";
 
-/** Titles of the rates that the report has. Another rate shows its name. */
+/** Titles of the rates in the order of the page. Another rate shows its name. */
 const TITLES: Readonly<Record<string, string>> = {
   task_success_rate: t("Success"),
   avg_feedback_score: t("Feedback"),
+  corrections_per_task: t("Corrections a task"),
   tool_error_rate: t("Tool errors"),
+  first_token_seconds: t("Time to first token"),
   retry_rate: t("Retries"),
   escalation_rate: t("Escalations"),
   context_overflow_rate: t("Context overflows"),
   compression_rate: t("Compressions"),
   command_timeout_rate: t("Timeouts of commands"),
+  refused_permission_rate: t("Refused permissions"),
   skill_success_rate: t("Success with skills"),
-  corrections_per_task: t("Corrections a task"),
+  turn_seconds: t("Time per turn"),
+  tokens_per_task: t("Tokens a task"),
+  usd_per_task: t("Cost a task"),
 };
 
 /** Below this number of observations an interval is too wide for a judgement. */
@@ -29,7 +34,7 @@ export type Point = Pick<Rate, "value" | "low" | "high" | "n" | "baseline"> & {
 /** A rate over the reports. */
 export type Series = { readonly name: string; readonly of: string | undefined; readonly points: readonly Point[] };
 
-/** Series of all rates in the order of the newest report. `reports`: newest first. */
+/** Series of all rates in the order of the page. `reports`: newest first. */
 export function seriesOf(reports: readonly HealthReport[]): readonly Series[] {
   const oldestFirst = reports.toReversed();
   const series = new Map<
@@ -45,7 +50,9 @@ export function seriesOf(reports: readonly HealthReport[]): readonly Series[] {
     for (const { name, of, ...figures } of rates)
       series.get(`${name} ${of ?? ""}`)?.points.push({ ...figures, date, index });
   });
-  return [...series.values()];
+  const order = Object.keys(TITLES);
+  const place = ({ name }: Series): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...series.values()].toSorted((one, other) => place(one) - place(other));
 }
 
 export function rateTitle(name: string): string {
@@ -59,6 +66,9 @@ export function isShare(name: string): boolean {
 }
 
 export function figure(name: string, value: number): string {
+  if (name.startsWith("usd_")) return usdText(value);
+  if (name.startsWith("tokens_")) return formatNumber(value);
+  if (name.endsWith("_seconds")) return t("{0} s", formatNumber(value, 1));
   if (!isShare(name)) return formatNumber(value, 2);
   const percent = value * 100;
   return t("{0} %", percent.toLocaleString(language, { maximumFractionDigits: percent < 10 ? 1 : 0 }));
@@ -95,13 +105,4 @@ export function momentText(at: number): string {
 /** Days of a report's period. */
 export function daysOf({ period: { from, to } }: HealthReport): number {
   return Math.max(1, Math.round((to - from) / 86_400_000));
-}
-
-const SESSION_ID = /^(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)\d\d_/;
-
-/** Words for a session: the time of its beginning, which its id has. */
-export function sessionText(id: string): string {
-  const [, year, month, day, hour, minute] = SESSION_ID.exec(id) ?? [];
-  if (year === undefined) return t("Session {0}", id);
-  return t("Session of {0}", momentText(new Date(`${year}-${month}-${day}T${hour}:${minute}Z`).getTime()));
 }

@@ -5,8 +5,9 @@ import type { LearntAction, LearntItem } from "../../agent-core/protocol/learnin
 import { formatNumber, t } from "../texts.ts";
 import { useFocusKept } from "../views/focus-kept.ts";
 import { Icon } from "../views/icon.tsx";
-import { figure, momentText, sessionText } from "./figures.ts";
+import { figure, momentText } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
+import { SessionLinks } from "./session-links.tsx";
 
 /** Rows of one page of the list: a long list would be slow to draw and to read. */
 const PAGE_ROWS = 50;
@@ -68,28 +69,22 @@ function ItemRow({ item }: ItemProps) {
         <Icon name={KINDS[kind].icon} /> {withCode(text)}
       </p>
       <p class="learning-facts">{factsOf(item).join(" · ")}</p>
-      <p class="learning-why" dir="auto">
-        {withCode(reason)}
-      </p>
-      <div class="learning-links">
-        {sessions.slice(-LINKED).map((sessionId) => (
-          <button
-            key={sessionId}
-            type="button"
-            class="text-button"
-            onClick={() => post({ type: "open-session", sessionId })}
-          >
-            {sessionText(sessionId)}
-          </button>
-        ))}
-        {sessions.length > LINKED && <span>{t("and {0} earlier", sessions.length - LINKED)}</span>}
-        {path !== undefined && (
-          <button type="button" class="text-button" title={path} onClick={() => post({ type: "open-item", id })}>
-            {t("Open File")}
-          </button>
-        )}
+      {kind !== "episode" && (
+        <p class="learning-why" dir="auto">
+          {withCode(reason)}
+        </p>
+      )}
+      <div class="learning-foot">
+        <div class="learning-links">
+          <SessionLinks ids={sessions} count={LINKED} />
+          {path !== undefined && (
+            <button type="button" class="text-button" title={path} onClick={() => post({ type: "open-item", id })}>
+              {t("Open File")}
+            </button>
+          )}
+        </div>
+        <ItemActions item={item} />
       </div>
-      <ItemActions item={item} />
     </li>
   );
 }
@@ -109,11 +104,16 @@ function factsOf({ kind, state, scope, seen, used, at, pinned, version, score, u
     ...(state === "active" && !isSkill ? [] : [STATES[state]]),
     ...(pinned ? [t("pinned")] : []),
     scopeText(scope),
-    ...(isSkill && mean !== undefined ? [t("score {0} from {1} uses", mean, uses ?? 0)] : []),
-    ...(isSkill && mean === undefined ? [t("no score yet, {0} uses", uses ?? used)] : []),
-    ...(isSkill ? [] : [t("seen {0}×", formatNumber(seen)), t("used {0}×", formatNumber(used))]),
+    ...(isSkill ? [scoreText(mean, uses ?? used)] : []),
+    ...(isSkill || kind === "episode" ? [] : [t("seen {0}×", formatNumber(seen))]),
+    ...(isSkill ? [] : [used === 0 ? t("not used yet") : t("used {0}×", formatNumber(used))]),
     momentText(at),
   ];
+}
+
+function scoreText(mean: string | undefined, uses: number): string {
+  if (mean === undefined) return uses === 1 ? t("no score yet, 1 use") : t("no score yet, {0} uses", uses);
+  return uses === 1 ? t("score {0} from 1 use", mean) : t("score {0} from {1} uses", mean, uses);
 }
 
 /** Last part of a project's folder. */

@@ -58,13 +58,14 @@ function JobRow({ job }: JobProps) {
   const facts = [
     STATES[state],
     ...(builtIn ? [t("built in")] : []),
-    ...(next === undefined ? [] : [t("next {0}", momentText(next))]),
+    ...(next === undefined ? [] : [nextText(next, builtIn)]),
     ...(failures > 1 ? [t("{0} failures in a row", failures)] : []),
   ];
   return (
     <li class={`learning-row learning-job-${state}`} data-row={id}>
       <p class="learning-text" dir="auto">
-        <Icon name={state === "running" ? "loading" : "watch"} spin={state === "running"} /> {name}
+        <Icon name={state === "running" ? "loading" : "calendar"} spin={state === "running"} />{" "}
+        {builtIn ? (BUILT_IN[id] ?? name) : name}
       </p>
       <p class="learning-why" dir="auto">
         {scheduleText}
@@ -76,9 +77,20 @@ function JobRow({ job }: JobProps) {
   );
 }
 
+/** Names of the loops that learn. */
+const BUILT_IN: Readonly<Record<string, string>> = { distillation: t("Distil skills"), report: t("Health report") };
+
+/** A loop that is due waits until no turn runs. */
+function nextText(next: number, builtIn: boolean): string {
+  if (next > Date.now()) return t("next {0}", momentText(next));
+  return builtIn
+    ? t("due since {0}, runs when Hermes is idle", momentText(next))
+    : t("due since {0}", momentText(next));
+}
+
 /** A run with its result; a late one with both times. */
 function RunLine({ run: { state, planned, started, late, summary, sessionId, denied } }: { readonly run: CronRun }) {
-  const { post } = useLearning();
+  const { post, data } = useLearning();
   const time = late
     ? t("late: planned {0}, ran {1}", momentText(planned), momentText(started))
     : t("ran {0}", momentText(started));
@@ -87,7 +99,7 @@ function RunLine({ run: { state, planned, started, late, summary, sessionId, den
       <Icon name={ICONS[state]} spin={state === "running"} /> <span class={late ? "learning-late" : ""}>{time}</span>
       {summary !== "" && `: ${summary}`}
       {denied.length > 0 && ` ${t("Not allowed, and not run: {0}", denied.join(", "))}`}{" "}
-      {sessionId !== undefined && (
+      {sessionId !== undefined && data.value?.titles[sessionId] !== undefined && (
         <button type="button" class="text-button" onClick={() => post({ type: "open-session", sessionId })}>
           {t("Open Session")}
         </button>

@@ -121,14 +121,14 @@ export function SkillsSection({ items }: { readonly items: readonly LearntItem[]
   return <ItemList items={items} />;
 }
 
-/** The matching items: those that wait for the user first, else in the given order. */
+/** The matching items: those that wait for the user first, then in the given order, with the episodes last. */
 export function chosenItems(items: readonly LearntItem[], filter: ItemFilter): readonly LearntItem[] {
   const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = items.filter(
     (item) => isShown(item, filter) && words.every((word) => searchedText(item).includes(word)),
   );
-  const isWaiting = ({ state }: LearntItem): boolean => state === "proposed";
-  return [...matching.filter(isWaiting), ...matching.filter((item) => !isWaiting(item))];
+  const place = ({ state, kind }: LearntItem): number => (state === "proposed" ? 0 : 1 + Number(kind === "episode"));
+  return matching.toSorted((one, other) => place(one) - place(other));
 }
 
 /** Scopes of the items: `user` first, then projects by their folder's name. */

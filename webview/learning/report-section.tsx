@@ -3,18 +3,39 @@ import type { HealthReport, Recommendation, Regression } from "../../agent-core/
 import { formatNumber, t } from "../texts.ts";
 import { Icon } from "../views/icon.tsx";
 import { Breakdown, CostChart, RateChart } from "./charts.tsx";
-import { daysOf, dayText, figure, rateTitle, seriesOf, sessionText } from "./figures.ts";
+import { daysOf, dayText, figure, rateTitle, seriesOf } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
+import { SessionLinks } from "./session-links.tsx";
 
-/** Sessions of a regression that are linked. */
+/** Sessions of a regression or a recommendation that are linked. */
 const LINKED = 5;
+
+/** Rates that matter most to the user. */
+const MAIN = [
+  "task_success_rate",
+  "avg_feedback_score",
+  "corrections_per_task",
+  "tool_error_rate",
+  "first_token_seconds",
+];
+/** Rates that are shown by tool, or by skill. */
+const MAIN_DETAILS = ["tool_error_rate", "skill_success_rate"];
 
 export function ReportSection({ reports }: { readonly reports: readonly HealthReport[] }) {
   const [newest] = reports;
   if (newest === undefined) return <NoReport />;
   const { regressions, recommendations } = newest;
   const series = seriesOf(reports).filter(({ points }) => points.length > 0);
-  const details = [...new Set(series.filter(({ of }) => of !== undefined).map(({ name }) => name))];
+  const names = [...new Set(series.map(({ name }) => name))];
+  const charts = (chosen: readonly string[]) =>
+    series
+      .filter(({ name, of }) => of === undefined && chosen.includes(name))
+      .map((one) => <RateChart key={one.name} series={one} days={reports.length} />);
+  const today = series.filter(({ points }) => points.at(-1)?.date === newest.date);
+  const breakdowns = (chosen: readonly string[]) =>
+    names
+      .filter((name) => chosen.includes(name))
+      .map((name) => <Breakdown key={name} name={name} all={today.filter((one) => one.name === name)} />);
   return (
     <>
       <p class="learning-note">
@@ -25,21 +46,19 @@ export function ReportSection({ reports }: { readonly reports: readonly HealthRe
       </p>
       {regressions.length > 0 && <Regressions regressions={regressions} />}
       <div class="learning-charts">
-        {series
-          .filter(({ of }) => of === undefined)
-          .map((one) => (
-            <RateChart key={one.name} series={one} days={reports.length} />
-          ))}
+        {charts(MAIN)}
         <CostChart reports={reports} />
-        {details.map((name) => (
-          <Breakdown
-            key={name}
-            name={name}
-            all={series.filter((one) => one.name === name && one.points.at(-1)?.date === newest.date)}
-          />
-        ))}
       </div>
+      <div class="learning-breakdowns">{breakdowns(MAIN_DETAILS)}</div>
       {recommendations.length > 0 && <Recommendations recommendations={recommendations} />}
+      <details class="learning-more">
+        <summary>{t("More rates")}</summary>
+        <div class="learning-charts">{charts(names.filter((name) => !MAIN.includes(name)))}</div>
+      </details>
+      <details class="learning-more">
+        <summary>{t("By task type and model")}</summary>
+        <div class="learning-breakdowns">{breakdowns(names.filter((name) => !MAIN_DETAILS.includes(name)))}</div>
+      </details>
     </>
   );
 }
@@ -55,7 +74,6 @@ function NoReport() {
 }
 
 function Regressions({ regressions }: { readonly regressions: readonly Regression[] }) {
-  const { post } = useLearning();
   return (
     <section class="learning-regressions" aria-label={t("Worse than before")}>
       <h2>
@@ -68,16 +86,7 @@ function Regressions({ regressions }: { readonly regressions: readonly Regressio
             {": "}
             {t("{0} → {1}, n {2}", figure(rate, before), figure(rate, now), formatNumber(n))}
             <span class="learning-links">
-              {sessions.slice(0, LINKED).map((sessionId) => (
-                <button
-                  key={sessionId}
-                  type="button"
-                  class="text-button"
-                  onClick={() => post({ type: "open-session", sessionId })}
-                >
-                  {sessionText(sessionId)}
-                </button>
-              ))}
+              <SessionLinks ids={sessions} count={LINKED} isNewestFirst />
             </span>
           </li>
         ))}
@@ -113,7 +122,7 @@ const STATES: Readonly<Record<Recommendation["state"], string>> = {
 };
 
 function RecommendationRow({ recommendation }: { readonly recommendation: Recommendation }) {
-  const { id, key, scope, from, to, reason, confidence, risk, state } = recommendation;
+  const { id, key, scope, from, to, reason, evidence, confidence, risk, state } = recommendation;
   const facts = [STATES[state], t("{0} % confident", Math.round(confidence * 100)), RISKS[risk]];
   if (scope !== undefined) facts.unshift(t("for {0}", scope));
   return (
@@ -125,6 +134,11 @@ function RecommendationRow({ recommendation }: { readonly recommendation: Recomm
       <p class="learning-why" dir="auto">
         {reason}
       </p>
+      {evidence !== undefined && evidence.length > 0 && (
+        <div class="learning-links">
+          <SessionLinks ids={evidence} count={LINKED} isNewestFirst />
+        </div>
+      )}
       <RecommendationAction recommendation={recommendation} />
     </li>
   );

@@ -106,6 +106,10 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
       ...(building !== undefined && { building }),
     };
   });
+  onClientRequest(app, sessionMethods.titles, async ({ params: { ids } }) => {
+    const { value } = await server.stored.index.ask("titles", ids);
+    return { titles: Object.fromEntries(value.map(({ id, title }) => [id, title ?? ""])) };
+  });
   onClientRequest(app, sessionMethods.rename, async ({ params: { sessionId, title } }) => {
     const line = titleLine(title);
     if (line === "" || line.length > MAX_TITLE_CHARS) {

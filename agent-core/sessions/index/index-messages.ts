@@ -3,7 +3,15 @@ import type { Database } from "sql.js";
 import type { HermesBuilding } from "../../protocol/sessions.ts";
 import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
 import { outcomeSums } from "./outcome-sums.ts";
-import { findSession, listSessions, messagesBetween, relatedTitles, titledSessions, usageSince } from "./queries.ts";
+import {
+  findSession,
+  listSessions,
+  messagesBetween,
+  relatedTitles,
+  sessionTitles,
+  titledSessions,
+  usageSince,
+} from "./queries.ts";
 import { findSessions, searchMessages } from "./search-messages.ts";
 
 export const questions = {
@@ -12,6 +20,7 @@ export const questions = {
   messages: messagesBetween,
   search: searchMessages,
   titled: titledSessions,
+  titles: sessionTitles,
   related: relatedTitles,
   found: findSessions,
   usageSince,

@@ -75,6 +75,17 @@ export function findSession(database: Database, id: string): SessionSummary | un
   return rows(database, session, `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND id = ?`, [id])[0];
 }
 
+/** Title of each of these sessions that exists; null for one without a title. */
+export function sessionTitles(
+  database: Database,
+  ids: readonly string[],
+): readonly { readonly id: string; readonly title: string | null }[] {
+  const row = z.object({ id: z.string(), title: z.string().nullable() });
+  return rows(database, row, "SELECT id, title FROM sessions WHERE id IN (SELECT value FROM json_each(?))", [
+    JSON.stringify(ids),
+  ]);
+}
+
 /** A quoted phrase, or a word without a final `*`: the search finds any part of a title anyway. */
 const TITLE_TERM = /"([^"]+)"|([^\s"]*[^\s"*])/g;
 

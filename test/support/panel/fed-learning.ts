@@ -1,4 +1,4 @@
-/** The learning page without extension and agent: the test plays the host, and reads what the page posts. */
+/** The learning page in a browser, alone or with the messages of a test. */
 import { join } from "node:path";
 import { chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, inject } from "vitest";
@@ -11,12 +11,61 @@ import { picturesFolder } from "../../../scripts/project.ts";
 import { PanelPage, plainHtml } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
 
-export class FedLearning {
+/** The learning page in a browser. */
+export class LearningTab {
+  readonly #page: PanelPage;
+
+  constructor(page: PanelPage) {
+    this.#page = page;
+  }
+
+  get page(): Page {
+    return this.#page.page;
+  }
+
+  locator(selector: string): Locator {
+    return this.page.locator(selector);
+  }
+
+  async setWidth(width: number): Promise<void> {
+    await this.page.setViewportSize({ width, height: 900 });
+  }
+
+  /** A tab of the editor has the editor's background. */
+  async setTheme(theme: Theme): Promise<void> {
+    await applyTheme(this.page, theme);
+    await this.locator("html").evaluate((html: { style: { background: string } }) => {
+      html.style.background = "var(--vscode-editor-background)";
+    });
+  }
+
+  /** Pictures of the whole page where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
+  async pictures(state: string): Promise<void> {
+    if (picturesFolder === undefined) return;
+    for (const theme of ["light", "dark", "high-contrast"] as const) {
+      await this.setTheme(theme);
+      for (const width of [320, 900]) {
+        await this.setWidth(width);
+        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`), fullPage: true });
+      }
+    }
+    await this.setTheme("dark");
+    await this.setWidth(900);
+  }
+
+  close(): Promise<void> {
+    return this.#page.close();
+  }
+}
+
+/** The learning page without extension and agent: the test plays the host, and reads what the page posts. */
+export class FedLearning extends LearningTab {
   readonly posted: LearningPageMessage[] = [];
   readonly #page: PanelPage;
   readonly #setGerman: (isGerman: boolean) => void;
 
   private constructor(page: PanelPage, setGerman: (isGerman: boolean) => void) {
+    super(page);
     this.#page = page;
     this.#setGerman = setGerman;
   }
@@ -33,14 +82,6 @@ export class FedLearning {
     });
     await learning.load();
     return learning;
-  }
-
-  get page(): Page {
-    return this.#page.page;
-  }
-
-  locator(selector: string): Locator {
-    return this.page.locator(selector);
   }
 
   /** Loads the page anew, as when VS Code shows a hidden tab. */
@@ -60,36 +101,6 @@ export class FedLearning {
     await this.send({ type: "data", data });
     await this.send({ type: "show", section });
     await this.locator(`[role=tab][id=learning-tab-${section}][aria-selected=true]`).waitFor();
-  }
-
-  async setWidth(width: number): Promise<void> {
-    await this.page.setViewportSize({ width, height: 900 });
-  }
-
-  /** A tab of the editor has the editor's background. */
-  async setTheme(theme: Theme): Promise<void> {
-    await applyTheme(this.page, theme);
-    await this.locator("html").evaluate((html: { style: { background: string } }) => {
-      html.style.background = "var(--vscode-editor-background)";
-    });
-  }
-
-  /** Pictures of the whole page where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
-  async pictures(state: string): Promise<void> {
-    if (picturesFolder === undefined) return;
-    for (const theme of ["light", "dark"] as const) {
-      await this.setTheme(theme);
-      for (const width of [320, 900]) {
-        await this.setWidth(width);
-        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`), fullPage: true });
-      }
-    }
-    await this.setTheme("dark");
-    await this.setWidth(900);
-  }
-
-  close(): Promise<void> {
-    return this.#page.close();
   }
 }
 

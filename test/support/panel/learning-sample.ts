@@ -220,4 +220,11 @@ const state: LearningState = {
   folder: "/home/ada/.hermes/learning",
 };
 
-export const learningSample: LearningData = { state, reports, cron };
+/** The oldest session no longer exists. */
+const titles: LearningData["titles"] = Object.fromEntries([
+  ...Array.from({ length: 12 }, (_, days) => [sessionOn(days), `Round the prices of day ${days}`]),
+  [sessionOn(4), "Find out why the checkout divides the price of an empty basket by zero, and move the average"],
+  [sessionOn(9), ""],
+]);
+
+export const learningSample: LearningData = { state, reports, cron, titles };

@@ -33,7 +33,7 @@ export type PanelOptions = {
   /** Language of VS Code. Default: English. */
   readonly language?: string;
   /** Puts files into the home before the agent starts. */
-  readonly prepare?: (place: { readonly home: string; readonly cwd: string }) => void;
+  readonly prepare?: (place: { readonly home: string; readonly cwd: string }) => void | Promise<void>;
 };
 
 /** The module that the extension's bundle exports. */
@@ -54,14 +54,18 @@ export async function openPanel(options: PanelOptions = {}): Promise<Panel> {
   const place = { home: join(root, "home"), cwd: join(root, "workspace") };
   writeFiles(place.cwd, options.files ?? { "a.txt": "one\ntwo\nthree\n" });
   const settings = { ...options.settings, ...modelSettings(place.home, options.model), "hermes.home": place.home };
-  options.prepare?.(place);
+  await options.prepare?.(place);
   process.env["HERMES_LOCAL_SERVERS"] = options.localServers ?? "off"; // the extension hands its environment to the agent
-  browser ??= chromium.connect(inject("browserEndpoint"));
-  return Panel.open(await browser, { root, settings, language: options.language ?? "en" });
+  return Panel.open(await connected(), { root, settings, language: options.language ?? "en" });
 }
 
 /** The one connection of this worker to the browser of the run. */
 let browser: Promise<Browser> | undefined;
+
+function connected(): Promise<Browser> {
+  browser ??= chromium.connect(inject("browserEndpoint"));
+  return browser;
+}
 
 export class Panel {
   /** Absolute path of the workspace's folder. */
@@ -110,6 +114,35 @@ export class Panel {
 
   get composer(): Locator {
     return this.page.locator(".composer textarea");
+  }
+
+  /** Runs the command that opens a page in a tab of the editor. Resolves with the page. Close it. */
+  async openTab(title: string): Promise<PanelPage> {
+    const { vscode } = this.#started();
+    await vscode.runCommand(title);
+    const tab = vscode.tabs.at(-1);
+    if (tab === undefined) throw new Error(`The command "${title}" opened no tab.`);
+    const page = await PanelPage.open(await connected(), {
+      receive: (message) => tab.receive(message),
+      html: (origin) => tab.html.replaceAll(this.#page.origin, origin),
+    });
+    let sent: Promise<unknown> = Promise.resolve();
+    tab.toPage = (message) => {
+      sent = sent.then(() => page.send(message)).catch(() => undefined); // the page is gone
+    };
+    page.page.setDefaultTimeout(STEP_LIMIT_MS);
+    await page.load();
+    return page;
+  }
+
+  /** Notifications of the extension without a warning, newest last. */
+  get notifications(): readonly ThinWarning[] {
+    return this.#started().vscode.notifications;
+  }
+
+  /** Number on the icon of the side bar. */
+  badge(): Promise<number> {
+    return this.#started().vscode.badge();
   }
 
   /** Runs the command that the palette shows with this title. */

@@ -8,6 +8,7 @@ import { projectFolder, vscodeTestFolder } from "../../../scripts/project.ts";
 import { readBundle, readManifest } from "../manifest.ts";
 import { Disposable, EventEmitter } from "./thin-events.ts";
 import { FileSystemError, Position, Range, Selection, ThinFiles, Uri, WorkspaceEdit } from "./thin-files.ts";
+import { type ThinTab, thinTab } from "./thin-tab.ts";
 
 /** Memory of the window, which outlives a reload. */
 export type WindowMemory = {
@@ -40,7 +41,8 @@ export type ThinWarning = {
   readonly choose: (title: string) => void;
 };
 
-type View = { readonly webview: { readonly html: string }; visible: boolean; readonly [part: string]: unknown };
+type Badge = { readonly value: number } | undefined;
+type View = { readonly webview: { readonly html: string }; visible: boolean; badge: Badge; [part: string]: unknown };
 
 type Run = (...args: unknown[]) => unknown;
 
@@ -61,7 +63,6 @@ export type ThinPick = {
   readonly choose: (label: string) => void;
 };
 
-/** One window of the thin VS Code. */
 export type ChatHandler = (request: object, context: object, response: object, token: object) => Promise<ChatAnswer>;
 export type ChatAnswer = { readonly errorDetails?: { readonly message: string }; readonly metadata: object };
 
@@ -74,6 +75,7 @@ export class ChatResponseTurn {
   }
 }
 
+/** One window of the thin VS Code. */
 export class ThinVSCode {
   /** The module `vscode` of this window. */
   readonly api: object;
@@ -83,6 +85,10 @@ export class ThinVSCode {
   readonly chatHandler = Promise.withResolvers<ChatHandler>();
   /** Warnings that the extension has shown, newest last. */
   readonly warnings: ThinWarning[] = [];
+  /** Notifications without a warning, newest last. */
+  readonly notifications: ThinWarning[] = [];
+  /** Pages that the extension has opened in tabs, newest last. */
+  readonly tabs: ThinTab[] = [];
   /** Lists that the extension has shown, newest last. */
   readonly picks: ThinPick[] = [];
   readonly #options: ThinVSCodeOptions;
@@ -138,6 +144,11 @@ export class ThinVSCode {
     if (this.#view !== undefined) this.#setVisible(await this.#view, false);
   }
 
+  /** Number on the icon of the panel. */
+  async badge(): Promise<number> {
+    return (await this.#view)?.badge?.value ?? 0;
+  }
+
   async #resolveView(): Promise<View> {
     const { origin, toPanel } = this.#options;
     const webview = {
@@ -149,11 +160,12 @@ export class ThinVSCode {
         if (view.visible) toPanel(message);
         return Promise.resolve(view.visible);
       },
-      asWebviewUri: ({ path }: Uri) => `${origin}${path.slice(join(projectFolder, "dist", "webview").length)}`,
+      asWebviewUri: (uri: Uri) => this.#addressOf(uri),
     };
     const view: View = {
       webview,
       visible: true,
+      badge: undefined,
       onDidChangeVisibility: this.#visibilityChanged.event,
       onDidDispose: this.#panelClosed.event,
       show: () => undefined,
@@ -196,13 +208,8 @@ export class ThinVSCode {
   #window(): object {
     return {
       ...editorlessWindow(),
-      showWarningMessage: (text: string, ...items: (string | { readonly title?: string })[]) =>
-        new Promise((resolve) => {
-          const titleOf = (item: (typeof items)[number]) => (typeof item === "string" ? item : item.title);
-          const titles = items.map(titleOf).filter((title) => title !== undefined);
-          const choose = (title: string): void => resolve(items.find((item) => titleOf(item) === title));
-          this.warnings.push({ text, titles, choose });
-        }),
+      showWarningMessage: notifying(this.warnings),
+      showInformationMessage: notifying(this.notifications),
       showQuickPick: async (rows: PickRows) => {
         const items = await rows;
         return new Promise((resolve) => {
@@ -215,7 +222,16 @@ export class ThinVSCode {
         return new Disposable();
       },
       registerWebviewPanelSerializer: () => new Disposable(),
+      createWebviewPanel: () => {
+        const tab = thinTab(this.#options.origin, (uri) => this.#addressOf(uri));
+        this.tabs.push(tab);
+        return tab;
+      },
     };
+  }
+
+  #addressOf({ path }: Uri): string {
+    return `${this.#options.origin}${path.slice(join(projectFolder, "dist", "webview").length)}`;
   }
 
   #workspace(): object {
@@ -258,6 +274,16 @@ export class ThinVSCode {
       executeCommand: (id: string, ...args: unknown[]) => Promise.resolve(this.#commands.get(id)?.(...args)),
     };
   }
+}
+
+/** Adds a notification to `shown`, and resolves with the button that the test presses. */
+function notifying(shown: ThinWarning[]) {
+  return (text: string, ...items: (string | { readonly title?: string })[]) =>
+    new Promise((resolve) => {
+      const titleOf = (item: (typeof items)[number]) => (typeof item === "string" ? item : item.title);
+      const titles = items.map(titleOf).filter((title) => title !== undefined);
+      shown.push({ text, titles, choose: (title) => resolve(items.find((item) => titleOf(item) === title)) });
+    });
 }
 
 const never = new EventEmitter<never>().event;
@@ -311,6 +337,7 @@ function api({ language, ...parts }: Parts): object {
     scm: { createSourceControl: sourceControl },
     EndOfLine: { LF: 1, CRLF: 2 },
     StatusBarAlignment: { Left: 1, Right: 2 },
+    ViewColumn: { Active: -1, Beside: -2, One: 1 },
     RelativePattern: class {},
     TabInputText: class {},
     OverviewRulerLane: { Left: 1, Center: 2, Right: 4, Full: 7 },
@@ -393,9 +420,7 @@ function editorlessWindow(): object {
     },
     showTextDocument: () => Promise.resolve({ revealRange: () => undefined }),
     setStatusBarMessage: () => new Disposable(),
-    ...Object.fromEntries(
-      ["showInformationMessage", "showErrorMessage"].map((name) => [name, () => Promise.resolve(undefined)]),
-    ),
+    showErrorMessage: () => Promise.resolve(undefined),
     withProgress: (_options: object, work: () => unknown) => Promise.resolve(work()),
   };
 }

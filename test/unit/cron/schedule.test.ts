@@ -106,5 +106,10 @@ test("a schedule in words names the time zone", async () => {
   expect(scheduleText(await ruleOf("every 120m"), "Europe/Berlin")).toBe(
     "every 2h from 2026-11-23 13:00 (Europe/Berlin)",
   );
-  expect(scheduleText(await ruleOf("0 9 * * *"), "Asia/Tokyo")).toBe("at 0 9 * * * (Asia/Tokyo)");
+  expect(scheduleText(await ruleOf("0 9 * * *"), "Asia/Tokyo")).toBe("every day at 09:00 (Asia/Tokyo)");
+  expect(scheduleText(await ruleOf("5 17 * * 1-5"), "UTC")).toBe("Monday to Friday at 17:05 (UTC)");
+  expect(scheduleText(await ruleOf("0 8 * * 0,6"), "UTC")).toBe("Sunday, Saturday at 08:00 (UTC)");
+  expect(scheduleText(await ruleOf("*/15 * * * *"), "UTC")).toBe("every 15 minutes (UTC)");
+  expect(scheduleText(await ruleOf("30 * * * *"), "UTC")).toBe("every hour at minute 30 (UTC)");
+  expect(scheduleText(await ruleOf("0 9 1 * *"), "UTC")).toBe("at 0 9 1 * * (UTC)");
 });
