@@ -117,10 +117,8 @@ export function buildServices(
     ...[log, worker, agents, terminals, client.problems, skillProblems, history, sessionListChanges, attention],
     status.follow(sessions, () => lastModel.chosen !== undefined),
     sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
-    attention.onDidChange((count) => {
-      view.badge(count);
-      status.waiting(count.waiting);
-    }),
+    attention.onDidChange((count) => view.badge(count)),
+    attention.onDidChange(({ waiting }) => status.waiting(waiting)),
     onDidSettle(() => {
       panels.setFacts({ review: review.files, undone: review.undoneCount });
       attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
