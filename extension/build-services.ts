@@ -112,12 +112,11 @@ export function buildServices(
     ...{ extensions: new SessionExtensions(worker, panels), learning: learningIn(page, worker) },
     ...{ inlineEdits: new InlineEdits(sessions), launcher: new AgentLauncher(context) },
   };
-  const view = new ChatView(page, () => attention.jobsSeen());
+  const view = new ChatView(page, attention);
   context.subscriptions.push(
     ...[log, worker, agents, terminals, client.problems, skillProblems, history, sessionListChanges, attention],
     status.follow(sessions, () => lastModel.chosen !== undefined),
     sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
-    attention.onDidChange((count) => view.badge(count)),
     attention.onDidChange(({ waiting }) => status.waiting(waiting)),
     onDidSettle(() => {
       panels.setFacts({ review: review.files, undone: review.undoneCount });

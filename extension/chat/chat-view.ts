@@ -1,18 +1,18 @@
 /** The side bar's view with its panel, and the number on its icon: requests, edits and ended jobs. */
 import * as vscode from "vscode";
-import type { Attention } from "../status-item.ts";
+import type { Attention, AttentionCounter } from "../status-item.ts";
 import { type PageParts, servePage } from "./panel-page.ts";
 
 export class ChatView implements vscode.WebviewViewProvider {
   readonly #parts: PageParts;
-  readonly #shown: () => void;
+  readonly #counter: AttentionCounter;
   #view: vscode.WebviewView | undefined;
   #attention: Attention = { waiting: 0, ended: 0 };
 
-  /** `shown`: called when the view becomes visible. */
-  constructor(parts: PageParts, shown: () => void) {
+  constructor(parts: PageParts, counter: AttentionCounter) {
     this.#parts = parts;
-    this.#shown = shown;
+    this.#counter = counter;
+    counter.onDidChange((attention) => this.#badge(attention));
   }
 
   get isVisible(): boolean {
@@ -31,12 +31,12 @@ export class ChatView implements vscode.WebviewViewProvider {
       page.dispose();
     });
     // VS Code discards a hidden page. The page sends `ready` when it is shown again.
-    view.onDidChangeVisibility(() => (view.visible ? this.#shown() : detach()));
-    this.#shown();
-    this.badge(this.#attention);
+    view.onDidChangeVisibility(() => (view.visible ? this.#counter.jobsSeen() : detach()));
+    this.#counter.jobsSeen();
+    this.#badge(this.#attention);
   }
 
-  badge(attention: Attention): void {
+  #badge(attention: Attention): void {
     this.#attention = attention;
     if (this.#view === undefined) return;
     const { waiting, ended } = attention;
