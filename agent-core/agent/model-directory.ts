@@ -192,10 +192,12 @@ export class ModelDirectory {
     this.#changed();
   }
 
-  #groupOf({ endpoint, title, knownModels }: Source): ModelGroup {
+  #groupOf({ endpoint, title, knownModels, configuredModel }: Source): ModelGroup {
     const listed = this.#cache.models(endpoint);
     const known = knownModels.map((id): ListedModel => ({ id }));
-    const models = listed === undefined ? known : bestFirst(listed, knownModels);
+    const all = listed === undefined ? known : bestFirst(listed, knownModels);
+    const isMissing = configuredModel !== undefined && !all.some(({ id }) => id === configuredModel);
+    const models = isMissing ? [{ id: configuredModel }, ...all] : all;
     return { provider: endpoint.provider, title, models, isListed: listed !== undefined };
   }
 

@@ -66,7 +66,12 @@ export function settingsOf({
 
 /** An endpoint whose models the user can choose. */
 
-export type Source = Place & { readonly title: string; readonly knownModels: readonly string[] };
+export type Source = Place & {
+  readonly title: string;
+  readonly knownModels: readonly string[];
+  /** Model of the configuration, also where the endpoint does not list it. */
+  readonly configuredModel: string | undefined;
+};
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -77,19 +82,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function sourcesOf(environment: Environment, own: readonly ModelSettings[]): readonly Source[] {
   const configured = resolveModel({}, environment);
   const sources: Source[] = [];
-  const add = ({ mode, endpoint }: Place): void => {
+  const add = ({ mode, endpoint }: Place, configuredModel?: string): void => {
     if (mode === offline.mode || endpoint.baseUrl === undefined) return;
     if (sources.some((source) => source.endpoint.provider === endpoint.provider)) return;
     const known = deployments.find(({ name }) => name === endpoint.provider);
     const title = known?.title ?? endpoint.provider;
-    sources.push({ mode, endpoint, title, knownModels: known?.knownModels ?? [] });
+    sources.push({ mode, endpoint, title, knownModels: known?.knownModels ?? [], configuredModel });
   };
   const addOf = (settings: ModelSettings): void => {
     // The model only fills a required field; the endpoint is the result.
     const resolution = resolveModel({ model: "any", ...settings }, environment);
     if (resolution.ok) add(resolution.model);
   };
-  if (configured.ok) add(configured.model);
+  if (configured.ok) add(configured.model, configured.model.model);
   for (const place of own) addOf(place);
   for (const { name, keyVariable, defaultModel } of deployments) {
     if (keyVariable === undefined || !environment[keyVariable]?.trim()) continue;

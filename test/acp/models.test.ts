@@ -226,6 +226,18 @@ test("/model lists the models and accepts a part of a name", async () => {
   expect(shown(agent, "model")?.currentValue).toBe("custom:big-two");
 });
 
+test("the configured model stays in the list of an endpoint that does not name it, so that one can return to it", async () => {
+  const model = await modelServer();
+  model.lookUps.set("/models", { data: [{ id: "other-model" }] });
+  const agent = start(reaching(model));
+  await agent.initialize();
+  const { sessionId } = await open(agent);
+  await expect.poll(() => choicesOf(shown(agent, "model"))).toHaveLength(3);
+  await choose(agent, sessionId, "model", "custom:other-model");
+  const { result } = await choose(agent, sessionId, "model", "custom:test-model");
+  expect(optionOf(result, "model")?.currentValue).toBe("custom:test-model");
+});
+
 test("several hundred models stay a list one can read, with the chosen one in it", async () => {
   const model = await modelServer();
   model.lookUps.set("/models", { data: Array.from({ length: 400 }, (_, index) => ({ id: `m-${index}` })) });

@@ -90,6 +90,16 @@ test("/retry removes the last answer and asks again", async () => {
   expect(userMessages(agent)).toEqual(["hello"]);
 });
 
+test("a command that takes no words does nothing with them, and an unknown command alone does not reach the model", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  expect(await answer(agent, id, "/undo 2")).toBe("Nothing was done: `/undo` takes no words after it.");
+  expect(await answer(agent, id, "/clear")).toBe("There is no command `/clear`: `/help` lists the commands.");
+  expect(await answer(agent, id, "/etc/hosts is wrong")).toContain("I do not understand");
+  expect(await answer(agent, id, "/undo")).toContain("Undid “/etc/hosts is wrong”");
+});
+
 test("/new lets the model forget, and the journal keep", async () => {
   const agent = await start();
   const id = await agent.newSession();

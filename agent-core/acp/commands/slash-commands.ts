@@ -68,15 +68,19 @@ const commands: readonly Command[] = [
   usage,
 ];
 
-/** The command's answer; undefined when `text` is an ordinary message, for example with an unknown command. */
+/** The command's answer; undefined when `text` is an ordinary message, such as one with words after an unknown command. */
 export async function runCommand(text: string, session: CommandSession): Promise<CommandAnswer | undefined> {
   const { name, argument } = commandIn(text);
   const command = commands.find((candidate) => candidate.name === name);
-  if (command !== undefined) return command.run(argument, session);
+  if (command !== undefined) {
+    const isMeant = argument === "" || command.hint !== undefined || command === stop;
+    return isMeant ? command.run(argument, session) : `Nothing was done: \`/${command.name}\` takes no words after it.`;
+  }
   if (name === undefined) return undefined;
   await session.agent.settleExtensions(session.signal);
   const further = session.agent.commands.find((candidate) => candidate.name === name);
-  return further?.run(argument, session.signal);
+  if (further !== undefined) return further.run(argument, session.signal);
+  return argument === "" ? `There is no command \`/${name}\`: \`/help\` lists the commands.` : undefined;
 }
 
 /** The command's name in a message, and the text after it. `name` is undefined for an ordinary message. */
