@@ -20,6 +20,7 @@ import {
   userModelPath,
   withUserEdits,
 } from "./facts.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** All that was learnt adds at most 1.5 kB to a prompt: less than 500 tokens of preferences and 300 of facts. Bytes. */
 const MAX_BYTES = 1_450;
@@ -167,6 +168,24 @@ export function withoutLearnt(prompt: string): string {
   const to = prompt.indexOf(END, from);
   return from < 0 || to < 0 ? prompt : prompt.slice(0, from) + prompt.slice(to + END.length);
 }
+
+/** Ids of the facts in the session's prompt, and of the episodes that came with its first message. */
+export function usedItems(
+  { systemPrompt, said, cwd, folders }: Pick<Transcript, "systemPrompt" | "said" | "cwd" | "folders">,
+  facts: readonly Fact[],
+): readonly string[] {
+  const from = systemPrompt.indexOf(HEAD);
+  const lines = from < 0 ? [] : systemPrompt.slice(from, systemPrompt.indexOf(END, from)).split("\n");
+  const shown = facts.filter((fact) => holdsIn(fact, [cwd, ...folders]) && lines.includes(`- ${fact.text}`));
+  const attached = said.flatMap(({ message: { role, content } }) => {
+    if (role !== "user" || typeof content !== "string" || !content.includes(EPISODES)) return [];
+    return [...content.matchAll(EPISODE_LINE)].map(([, id = ""]) => `e-${id}`);
+  });
+  return [...new Set([...shown.map(({ id }) => id), ...attached])];
+}
+
+/** Start of a line that `episodeLine` makes. */
+const EPISODE_LINE = /^- \d{4}-\d\d-\d\d \(session (\w+)\): /gm;
 
 /** The episodes that fit the message, best first (BM25 over request, summary and kind of task). */
 export function matchEpisodes(message: string, episodes: readonly Episode[]): readonly Episode[] {

@@ -11,8 +11,12 @@ import { type ChangedNotes, type Notes, notesLength } from "./notes.ts";
 /** `memory`: notes about the work. `project`: those that hold in one project. `user`: facts about the user, and preferences. */
 export type MemoryTarget = "memory" | "project" | "user";
 
-/** `agent`: a call in a turn. `flush`: before a compression. `review`: after a turn. `undo`: an undo of the user. */
-export type MemoryWriter = "agent" | "flush" | "review" | "undo";
+/**
+ * `agent`: a call in a turn. `flush`: before a compression. `review`: after a turn. `learning`: a fact of an ended session
+ * contradicted the entry. `user`: the user, by a command or on a page. `undo`: an undo of the user.
+ */
+const WRITERS = ["agent", "flush", "review", "learning", "user", "undo"] as const;
+export type MemoryWriter = (typeof WRITERS)[number];
 
 export type MemoryOrigin = { readonly by: MemoryWriter; readonly sessionId: string; readonly callId: string };
 
@@ -23,7 +27,7 @@ const recordSchema = z.object({
   target: z.enum(["memory", "project", "user"]),
   /** Folder of the project's notes, by name. */
   project: z.string().exactOptional(),
-  by: z.enum(["agent", "flush", "review", "undo"]),
+  by: z.enum(WRITERS),
   sessionId: z.string(),
   callId: z.string(),
   /** Text of the entry; null: no entry. */

@@ -1,5 +1,5 @@
 /** Memory across sessions: small files that the user can read and change. One project's notes are in a file of their own. */
-import { open, readFile } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../config/home-file.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
@@ -83,6 +83,25 @@ export class Memory {
     return new Memory(this.#options, `${name}-${hashOf(folder)}`);
   }
 
+  /** The same memory with the notes of the project of this name, which `projects` gives. */
+  ofProject(name: string): Memory {
+    return new Memory(this.#options, name);
+  }
+
+  /** Names of the projects with notes, sorted. Rejects when reading fails. */
+  async projects(): Promise<readonly string[]> {
+    try {
+      const found = await readdir(join(this.#folder, PROJECTS), { withFileTypes: true });
+      return found
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name)
+        .toSorted();
+    } catch (error) {
+      if (hasCode(error, "ENOENT")) return [];
+      throw error;
+    }
+  }
+
   limit(target: MemoryTarget): number {
     return this.#limits[target === "project" ? "memory" : target];
   }
@@ -137,6 +156,19 @@ export class Memory {
       const record = { target, ...this.#projectOf(target), ...changedEntry(notes, changed.notes, changed.evicted) };
       return { ...changed, ...(origin && { record: { ...record, ...origin } }) };
     });
+  }
+
+  /** Removes a whole entry for the user. Rejects when writing fails. */
+  async remove(target: MemoryTarget, text: string, { sessionId }: { readonly sessionId: string }): Promise<MemoryUndo> {
+    const missing = { ok: false, message: "There is no such entry of the memory any more." };
+    if (!(await this.read(target)).includes(text)) return missing;
+    const written = await this.#write(target, async (notes) => {
+      if (!notes.includes(text)) return { ok: false, message: missing.message };
+      const left = notes.filter((note) => note !== text);
+      const record = { target, ...this.#projectOf(target), ...changedEntry(notes, left, []) };
+      return { ok: true, notes: left, evicted: [], record: { ...record, by: "user", sessionId, callId: "" } };
+    });
+    return written.ok ? { ok: true, message: `Removed from the memory: ${ended(text)}` } : missing;
   }
 
   /** Absolute path of the file, which may not exist yet. */
@@ -240,7 +272,13 @@ async function rivalOf(notes: Notes, content: string): Promise<string | undefine
 }
 
 function undoneText({ before, after }: MemoryWrite): string {
-  return before === null ? `Removed from the memory: ${after ?? ""}.` : `Restored in the memory: ${before}.`;
+  return before === null
+    ? `Removed from the memory: ${ended(after ?? "")}`
+    : `Restored in the memory: ${ended(before)}`;
+}
+
+function ended(text: string): string {
+  return `${text.replace(/\.$/, "")}.`;
 }
 
 /** Memory as text for a session's prompt, frozen at the session's start. */

@@ -27,7 +27,7 @@ export function openMemory(worker: AgentWorker, target: MemoryFile["target"]): P
 /** Shows writer and time of the entry under the pointer. */
 export function hoverOverMemory(worker: AgentWorker): vscode.Disposable {
   return vscode.languages.registerHoverProvider(
-    { scheme: "file", pattern: "**/memories/{MEMORY,USER}.md" },
+    { scheme: "file", pattern: "**/memories/{,projects/*/}{MEMORY,USER}.md" },
     {
       async provideHover(document, { line }) {
         // Hovering alone starts no agent.

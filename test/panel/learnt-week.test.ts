@@ -107,6 +107,7 @@ test("preferences and facts come before summaries, with reason, use and the sess
   const rows = await learning.locator("[data-row]").evaluateAll((all) => all.map(({ dataset }) => dataset["row"]?.[0]));
   expect(rows.join("")).toMatch(/^[fp]{2}e+$/);
   expect(await row("Always write prices in cents.").textContent()).toContain("You stated it.");
+  expect(await row("Always write prices in cents.").textContent()).toMatch(/used [1-9]×/);
   const links = row("The lane for checks of prices is 4.").locator(".learning-session");
   expect(await links.allTextContents()).toEqual([4, 3, 2].map((shop) => `Price list of shop ${shop}`));
   expect(await row("Say how it stands").textContent()).not.toContain("planned job");

@@ -10,15 +10,17 @@ export const MEMORY_OFF = "The memory is off: `memory.memory_enabled` in config.
 
 /** Changes in the list of those that can be undone. */
 const LISTED = 5;
-const SYNTAX = "`/memory`, `/memory undo` for the last change, or `/memory undo ID`";
+const SYNTAX = "`/memory`, `/memory remove TEXT`, `/memory undo` for the last change, or `/memory undo ID`";
 
 export const memory: Command = {
   name: "memory",
   description: "Show the memory, or undo a change of it",
-  hint: "undo [ID]",
+  hint: "undo [ID], or remove TEXT",
   async run(argument, { agent, signal }) {
     if (agent.memory === undefined) return MEMORY_OFF;
     if (argument === "") return shown(agent.memory);
+    const [, part] = /^remove\s+(.+)$/s.exec(argument) ?? [];
+    if (part !== undefined) return removed(agent.memory, part.trim(), agent.sessionId);
     const [, id] = /^undo(?:\s+(\w+))?$/.exec(argument) ?? ["", ""];
     if (id === "") return `Type ${SYNTAX}.`;
     const writes = await agent.memory.writes();
@@ -51,6 +53,18 @@ function filesUndone(files: readonly RestoredFile[]): MemoryUndo {
     return change === "remove" ? `Removed ${path}.` : `Restored ${path}.`;
   });
   return { ok: files.every(({ leftAlone }) => leftAlone === undefined), message: lines.join(" ") };
+}
+
+/** Removes the one entry that contains `part`. */
+async function removed(of: Memory, part: string, sessionId: string): Promise<string> {
+  const targets = ["memory", "project", "user"] as const;
+  const read = await Promise.all(targets.map(async (target) => ({ target, notes: await of.read(target) })));
+  const found = read.flatMap(({ target, notes }) => notes.map((text) => ({ target, text })));
+  const exact = found.filter(({ text }) => text === part);
+  const [first, ...others] = exact.length > 0 ? exact : found.filter(({ text }) => text.includes(part));
+  if (first === undefined) return `No entry of the memory contains ${JSON.stringify(part)}.`;
+  if (others.length > 0) return `${others.length + 1} entries contain ${JSON.stringify(part)}. Type more of the entry.`;
+  return `${(await of.remove(first.target, first.text, { sessionId })).message} \`/memory undo\` restores it.`;
 }
 
 async function shown(of: Memory): Promise<string> {
@@ -87,6 +101,8 @@ const WRITERS: Readonly<Record<MemoryWriter, string>> = {
   agent: "by the agent",
   flush: "before a summary of the conversation",
   review: "by the background review",
+  learning: "by learning from a session",
+  user: "by you",
   undo: "by an undo",
 };
 

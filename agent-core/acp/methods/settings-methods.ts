@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type AgentApp, RequestError } from "@zed-industries/agent-client-protocol";
 import { extensionPlaces } from "../../config/home.ts";
+import type { Memory } from "../../memory/memory.ts";
 import { extensionMethods } from "../../protocol/extensions.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { memoryMethods } from "../../protocol/memory.ts";
@@ -82,15 +83,33 @@ export function registerExtensionMethods(app: AgentApp, server: AgentServer): vo
 
 /** Entries of the memory, and the undo of a write. */
 export function registerMemoryMethods(app: AgentApp, server: AgentServer): void {
-  onClientRequest(app, memoryMethods.list, async () => {
+  const memoryOf = async (): Promise<Memory> => {
     const { memory } = (await server.configuration.read()).options;
     if (!memory) throw RequestError.internalError(undefined, MEMORY_OFF);
-    const files = (["memory", "user"] as const).map(async (target) => {
-      const entries = await memory.entries(target).catch(asRequestError);
+    return memory;
+  };
+  onClientRequest(app, memoryMethods.list, async () => {
+    const memory = await memoryOf();
+    const projects = await memory.projects().catch(asRequestError);
+    const places = [
+      ...(["memory", "user"] as const).map((target) => ({ target, of: memory })),
+      ...projects.map((project) => ({ target: "project" as const, project, of: memory.ofProject(project) })),
+    ];
+    const files = places.map(async ({ of, ...place }) => {
+      const entries = await of.entries(place.target).catch(asRequestError);
       const shown = entries.map(({ text, write }) => ({ text, origin: originText(write) }));
-      return { target, path: memory.path(target), entries: shown };
+      return { ...place, path: of.path(place.target), entries: shown };
     });
     return { files: await Promise.all(files) };
+  });
+  onClientRequest(app, memoryMethods.remove, async ({ params: { target, project, text } }) => {
+    const memory = await memoryOf();
+    const isKnown = project === undefined || (await memory.projects()).includes(project);
+    if (!isKnown || (target === "project") !== (project !== undefined)) {
+      throw invalidParams("project", "expected a name from _hermes/memory/list for the target `project`, else none");
+    }
+    const of = project === undefined ? memory : memory.ofProject(project);
+    return of.remove(target, text, { sessionId: "" }).catch(asRequestError);
   });
   onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId }, signal }) =>
     undoCall(server.session(sessionId).agent, callId, signal).catch(asRequestError),

@@ -12,7 +12,7 @@ import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
 import { type Episode, episodeOf, type Told, writeEpisode } from "../episodes.ts";
 import { type Fact, holdsIn, isActive } from "../facts.ts";
-import { withoutLearnt } from "../learnt-context.ts";
+import { usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Said, type Transcript, transcriptOf } from "../transcript.ts";
 import { type Candidate, correctingPositions, statedCandidates } from "./candidates.ts";
@@ -45,9 +45,9 @@ class Consolidation {
   constructor(ports: LoopPorts) {
     this.#ports = ports;
     const { home, clock, isOpen, settings } = ports;
-    this.store = new FactStore(ports);
     const idleMs = (): number => settings().session_idle_minutes * MINUTE_MS;
     this.#ended = new EndedSessions({ home, isOpen, idleMs, now: () => clock.now() });
+    this.store = new FactStore({ ...ports, uses: () => this.#ended.uses() });
   }
 
   /** One piece of one session. */
@@ -87,19 +87,20 @@ class Consolidation {
     const state = isAsked && session.mark !== undefined ? session.mark.state : "facts";
     const tries = isAsked ? (session.mark?.tries ?? 0) : 0;
     const isRepeated = session.mark?.state === "begun";
+    const used = usedItems(transcript, await this.store.read());
     if (isAsked || origin === "cron") {
-      await writeEpisode(this.#ports.home, episode);
-      await this.#mark(session, { messages, state: isAsked ? state : "done", tries });
+      await this.#writeEpisode(episode);
+      await this.#mark(session, { messages, state: isAsked ? state : "done", tries, used });
       return;
     }
-    await this.#mark({ ...session, size: 0 }, { messages, state: "begun", tries });
-    await writeEpisode(this.#ports.home, episode);
+    await this.#mark({ ...session, size: 0 }, { messages, state: "begun", tries, used });
+    await this.#writeEpisode(episode);
     const added = await this.#commit(transcript, statedCandidates(transcript), isRepeated);
-    await this.#mark(session, { messages, state, tries, added: added.length });
+    await this.#mark(session, { messages, state, tries, used, added: added.length });
   }
 
   async #askModel(session: EndedSession, transcript: Transcript, signal: AbortSignal): Promise<void> {
-    const { model, home } = this.#ports;
+    const { model } = this.#ports;
     const known = await this.#related(transcript);
     const request = extractionRequest(transcript, known, secretsOf(process.env));
     const answer = await model.ask("consolidation", request, signal);
@@ -115,15 +116,21 @@ class Consolidation {
       return;
     }
     const added = await this.#commit(transcript, extracted.candidates, true);
-    await this.#tell(home, transcript, extracted.told);
+    await this.#tell(transcript, extracted.told);
     await this.#mark(session, { messages, state: "done", tries, added: before + added.length });
   }
 
-  async #tell(home: string, transcript: Transcript, told: Told): Promise<void> {
+  async #tell(transcript: Transcript, told: Told): Promise<void> {
     const episode = safeEpisode(transcript);
     if (episode === undefined) return;
     const summary = safeSummary(told.summary, sourcesOf(transcript));
-    await writeEpisode(home, episode, { ...told, summary: summary || episode.summary });
+    await this.#writeEpisode(episode, { ...told, summary: summary || episode.summary });
+  }
+
+  /** An episode of which the user had anything forgotten stays as it is, so that nothing of it returns. */
+  async #writeEpisode(episode: Episode, told?: Told): Promise<void> {
+    if (await this.store.hasForgotten(episode.sessionId)) return;
+    await writeEpisode(this.#ports.home, episode, told);
   }
 
   /** Checks the candidates and writes what passes. */
@@ -182,10 +189,10 @@ class Consolidation {
   }
 
   #mark(
-    { id, size }: EndedSession,
-    mark: Pick<Mark, "messages" | "state" | "tries"> & { added?: number },
+    { id, size, mark: before }: EndedSession,
+    mark: Pick<Mark, "messages" | "state" | "tries"> & Partial<Pick<Mark, "added" | "used">>,
   ): Promise<void> {
-    return this.#ended.mark({ session: id, size, added: 0, ...mark });
+    return this.#ended.mark({ session: id, size, added: 0, used: before?.used ?? [], ...mark });
   }
 }
 

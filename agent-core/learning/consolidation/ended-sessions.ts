@@ -29,6 +29,8 @@ const markSchema = z.object({
   tries: z.number(),
   /** Facts that were added. */
   added: z.number(),
+  /** Items that reached the model in the session. */
+  used: z.array(z.string()).readonly().catch([]).default([]),
 });
 export type Mark = z.infer<typeof markSchema>;
 
@@ -106,6 +108,14 @@ export class EndedSessions {
       if (!hasCode(error, "ENOENT")) throw error;
     }
     return this.#marks.byId;
+  }
+
+  /** Number of sessions in which each item reached the model. Rejects when reading fails. */
+  async uses(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { used } of (await this.marks()).values())
+      for (const id of used) counts.set(id, (counts.get(id) ?? 0) + 1);
+    return counts;
   }
 
   async #scan(): Promise<EndedSession[]> {

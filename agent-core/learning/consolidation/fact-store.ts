@@ -24,11 +24,18 @@ import type { LearningChange, LearningLedger, LearningRecord } from "../learning
 import type { LearntOutcome, LearntStore } from "../loop.ts";
 import { acted, episodeItem, itemOf, withoutFact } from "./learnt-items.ts";
 import { changeOf } from "./merge.ts";
-import { type Batch, isNews, type MergedBatch, mergeBatch } from "./merge-batch.ts";
+import { type Batch, isNews, type MergedBatch, mergeBatch, rejectionId } from "./merge-batch.ts";
 
 const MAX_EPISODES = 200;
 const MAX_CLOSED = 200;
-type Ports = { readonly home: string; readonly ledger: LearningLedger; readonly clock: { now(): number } };
+
+type Ports = {
+  readonly home: string;
+  readonly ledger: LearningLedger;
+  readonly clock: { now(): number };
+  /** Number of sessions in which each item reached the model. */
+  readonly uses: () => Promise<ReadonlyMap<string, number>>;
+};
 
 export class FactStore implements LearntStore {
   readonly #ports: Ports;
@@ -46,7 +53,7 @@ export class FactStore implements LearntStore {
 
   /** Writes what a session showed. A repetition changes nothing. Resolves to the new facts. */
   async commit(batch: Batch): Promise<readonly Fact[]> {
-    const forgotten = new Set((await this.#forgotten()).flatMap(({ evidence }) => evidence));
+    const forgotten = await this.#forgottenIn(batch.origin.sessionId);
     let added: readonly Fact[] = [];
     await this.#change(async (facts) => {
       const merged = mergeBatch(facts, batch, forgotten);
@@ -60,14 +67,16 @@ export class FactStore implements LearntStore {
 
   async items(): Promise<readonly LearntItem[]> {
     const { home } = this.#ports;
-    const facts = await this.read();
+    const [facts, uses] = await Promise.all([this.read(), this.#ports.uses()]);
     const closed = facts.filter(({ until }) => until !== undefined).toSorted((one, other) => other.from - one.from);
     const listed = [...facts.filter(({ until }) => until === undefined), ...closed.slice(0, MAX_CLOSED)];
     const paths = (await episodePaths(home)).slice(-MAX_EPISODES);
     const episodes = await Promise.all(paths.map(async (path) => ({ path, episode: await readEpisode(path) })));
     return [
-      ...listed.map((fact) => itemOf(fact, home)),
-      ...episodes.flatMap(({ path, episode }) => (episode === undefined ? [] : [episodeItem(path, episode)])),
+      ...listed.map((fact) => itemOf(fact, home, uses.get(fact.id) ?? 0)),
+      ...episodes.flatMap(({ path, episode }) =>
+        episode === undefined ? [] : [episodeItem(path, episode, uses.get(`e-${episode.sessionId}`) ?? 0)],
+      ),
     ].toSorted((one, other) => other.at - one.at);
   }
 
@@ -76,7 +85,7 @@ export class FactStore implements LearntStore {
     const facts = await this.read();
     const fact = facts.find((each) => each.id === id);
     if (fact === undefined) return undefined;
-    const item = itemOf(fact, this.#ports.home);
+    const item = itemOf(fact, this.#ports.home, 0);
     if (!item.actions.includes(action)) return { ok: false, message: `This cannot be done with: ${fact.text}` };
     if (action === "forget") return this.#forget(fact);
     let message = "";
@@ -109,8 +118,16 @@ export class FactStore implements LearntStore {
     return changes.filter((change) => !recorded.has(keyOf(change)));
   }
 
-  async #forgotten(): Promise<readonly LearningRecord[]> {
-    return (await this.#ports.ledger.read()).filter(({ op }) => op === "forget");
+  /** True for a session whose episode the user had forgotten, or a fact that came from it. Rejects when reading fails. */
+  async hasForgotten(sessionId: string): Promise<boolean> {
+    return (await this.#forgottenIn(sessionId)).length > 0;
+  }
+
+  /** Records of everything in this session that the user had forgotten. */
+  async #forgottenIn(sessionId: string): Promise<readonly LearningRecord[]> {
+    return (await this.#ports.ledger.read()).filter(({ op, target, evidence }) => {
+      return op === "forget" && (target === `e-${sessionId}` || evidence.some((ref) => sessionOf(ref) === sessionId));
+    });
   }
 
   async #forget(fact: Fact): Promise<LearntOutcome> {
@@ -121,7 +138,7 @@ export class FactStore implements LearntStore {
       const episode = await readEpisode(path);
       if (episode !== undefined) await rewriteEpisode(home, withoutFact(episode, fact));
     }
-    await ledger.forget(fact.id);
+    for (const target of [fact.id, rejectionId(fact.text)]) await ledger.forget(target);
     await this.#change((facts) => ({
       facts: facts.filter(({ id }) => id !== fact.id),
       changes: [

@@ -58,7 +58,8 @@ export function acted(
   }
 }
 
-export function itemOf(fact: Fact, home: string): LearntItem {
+/** `used`: number of sessions in which it reached the model. */
+export function itemOf(fact: Fact, home: string, used: number): LearntItem {
   const { id, text, scope, evidence, seen, from, until, isPinned } = fact;
   const open = isShown(fact) ? "active" : "proposed";
   const state = until === undefined ? open : "closed";
@@ -70,7 +71,7 @@ export function itemOf(fact: Fact, home: string): LearntItem {
     reason: `${sourceText(fact)}${state === "active" ? "" : ` ${stateText(fact)}`}`,
     sessions: [...new Set(evidence.map(sessionOf))],
     at: until ?? from,
-    used: 0,
+    used,
     pinned: isPinned,
     path: join(learningFolder(home), "entities", `${entitySlug(fact.subject)}.md`),
     actions: state === "closed" ? ["undo", "forget"] : ["undo", "forget", pin, ...accept],
@@ -88,11 +89,11 @@ function stateText({ until, proposedFor }: Fact): string {
   return proposedFor === undefined ? "It counts when it is seen again." : "It would replace a line of yours.";
 }
 
-export function episodeItem(path: string, episode: Episode): LearntItem {
+export function episodeItem(path: string, episode: Episode, used: number): LearntItem {
   const { sessionId, summary, cwd, endedAt } = episode;
   return {
     ...{ id: `e-${sessionId}`, loop: "consolidation", kind: "episode", text: summary, scope: cwd, path },
-    ...{ reason: "Summary of a session.", sessions: [sessionId], at: endedAt, seen: 1, used: 0 },
+    ...{ reason: "Summary of a session.", sessions: [sessionId], at: endedAt, seen: 1, used },
     ...{ state: "active", pinned: false, actions: ["forget"] },
   };
 }

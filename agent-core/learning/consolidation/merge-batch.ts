@@ -1,7 +1,7 @@
 /** One session's statements merged into the facts, with the records of each change for the ledger. Pure. */
 import { isSameStatement, overlap, readStatement, type Statement, similarity } from "../../memory/statement.ts";
 import { EVERYWHERE, type Fact, factId, isActive, isPreference, sessionOf } from "../facts.ts";
-import type { LearningChange } from "../learning-ledger.ts";
+import type { LearningChange, LearningRecord } from "../learning-ledger.ts";
 import type { Admitted } from "./gates.ts";
 import { changeOf, merge, type Origin } from "./merge.ts";
 
@@ -25,12 +25,17 @@ export type Batch = {
 /** `changes`: for the ledger. */
 export type MergedBatch = { readonly facts: readonly Fact[]; readonly changes: readonly LearningChange[] };
 
-/** Facts with a batch merged in. Rules of the user come first, then the user's other words, then the output of tools. */
+/**
+ * Facts with a batch merged in. Rules of the user come first, then the user's other words, then the output of tools.
+ * `forgotten`: records of everything in the session that the user had forgotten.
+ */
 export function mergeBatch(
   facts: readonly Fact[],
   { origin, admitted, rejected }: Batch,
-  forgotten: ReadonlySet<string>,
+  forgotten: readonly LearningRecord[],
 ): MergedBatch {
+  const forgottenItems = new Set(forgotten.map(({ target }) => target));
+  const forgottenRefs = new Set(forgotten.flatMap(({ evidence }) => evidence));
   const weight = ({ isExplicit, by }: Admitted): number => Number(isExplicit) + Number(by === "user");
   const ordered = admitted.toSorted((one, other) => weight(other) - weight(one));
   const changes: LearningChange[] = [];
@@ -38,8 +43,10 @@ export function mergeBatch(
   let now = facts;
   let count = facts.filter(({ evidence }) => evidence.at(0)?.startsWith(`${origin.sessionId}:`)).length;
   for (const candidate of ordered) {
-    if (forgotten.has(`${origin.sessionId}:${candidate.position}`)) continue;
+    if (forgottenRefs.has(`${origin.sessionId}:${candidate.position}`)) continue;
     const merged = merge(now, candidate, origin);
+    // The same text at another place of the session.
+    if (merged.changes.some(({ op, target }) => op === "add" && forgottenItems.has(target))) continue;
     const isNew = merged.facts.length > now.length;
     if (isNew && count >= MAX_FACTS) {
       left.push({ target: rejectionId(candidate.text), text: candidate.text, reason: "the session has enough facts" });
