@@ -6,6 +6,8 @@ import { wrapData } from "../prompt/injection-scan.ts";
 import { spillPath, writeSpillFile } from "../sessions/session-files.ts";
 import { limitResult } from "../tools/result-limit.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
+import type { CheckedPicture } from "../web/picture.ts";
+import type { Picture } from "../web/web-access.ts";
 import {
   type AnswerPart,
   answerPart,
@@ -19,11 +21,10 @@ const RESULT_CHARS = 50_000;
 /** Larger pictures and sounds are stored in a file, because they would fill the client's memory. Characters of base64. */
 const MAX_MEDIA_CHARS = 8_000_000;
 
-const MAX_SENT_CHARS = 5_000_000;
-
-type Place = Pick<ToolContext, "callId" | "spillFolder">;
+type Place = Pick<ToolContext, "callId" | "spillFolder" | "signal">;
 type Media = NonNullable<ToolResult["media"]>[number];
-type ShownPart = { readonly text: string; readonly media?: Media };
+/** `image`: picture that models accept. */
+type ShownPart = { readonly text: string; readonly media?: Media; readonly image?: Picture };
 
 /** The result of a call. `origin` names the server and the tool. */
 export async function callResult(answer: ToolAnswer, origin: string, place: Place): Promise<ToolResult> {
@@ -48,15 +49,9 @@ export async function resourceResult({ contents }: ResourceAnswer, origin: strin
 
 /** Pictures that models accept are for the model too. */
 function mediaOf(parts: readonly ShownPart[]): Pick<ToolResult, "images" | "media"> {
-  const all = parts.flatMap((part) => (part.media === undefined ? [] : [part.media]));
-  const images = all.filter(isForModels).map(({ mimeType, data }) => ({ mimeType, data }));
-  const media = all.filter((part) => !isForModels(part));
+  const images = parts.flatMap(({ image }) => (image === undefined ? [] : [image]));
+  const media = parts.flatMap((part) => (part.media === undefined ? [] : [part.media]));
   return { ...(images.length > 0 && { images }), ...(media.length > 0 && { media }) };
-}
-
-/** Providers refuse other types, and pictures of more than 5 MB of base64. */
-function isForModels({ mimeType, data }: Media): boolean {
-  return /^image\/(?:png|jpe?g|gif|webp)$/.test(mimeType) && data.length <= MAX_SENT_CHARS;
 }
 
 /** Text of a server for the model: cut to the limit, then wrapped as data. */
@@ -101,9 +96,21 @@ async function shownPart(raw: unknown, place: Place, index: number): Promise<Sho
 
 async function mediaPart({ kind, mimeType, data }: Media, place: Place, index: number): Promise<ShownPart> {
   const size = `${kind}, ${mimeType}, ${Math.ceil((data.length * 3) / 4 / 1_024)} kB`;
-  if (data.length > MAX_MEDIA_CHARS) return { text: `[${size}: ${await stored(data, place, index)}]` };
-  const media = { kind, mimeType, data };
-  return { text: isForModels(media) ? `[${size}]` : `[${size}: the user sees it; you do not]`, media };
+  const file = data.length > MAX_MEDIA_CHARS ? await stored(data, place, index) : undefined;
+  const fitted = kind === "image" ? await fittedPicture(data, place.signal) : undefined;
+  if (fitted?.ok) {
+    const { picture: image, width, height, scaledFrom } = fitted;
+    const scaled = scaledFrom === undefined ? [] : [`scaled down from ${scaledFrom} to ${width} × ${height}`];
+    return { text: `[${[size, ...scaled, ...(file === undefined ? [] : [file])].join("; ")}]`, image };
+  }
+  if (file !== undefined) return { text: `[${size}: ${file}]` };
+  return { text: `[${size}: the user sees it; you do not]`, media: { kind, mimeType, data } };
+}
+
+/** Providers refuse other formats and larger pictures, in this request and in all later ones. */
+async function fittedPicture(base64: string, signal: AbortSignal): Promise<CheckedPicture> {
+  const { fitPicture } = await import("../web/picture.ts");
+  return fitPicture(Buffer.from(base64, "base64"), "it", signal);
 }
 
 function partSummary(part: Exclude<AnswerPart, { type: "text" }>): string {

@@ -35,23 +35,24 @@ async function run({ image, question }: z.infer<typeof input>, context: ToolCont
   if (blind !== undefined) return blind;
   const checked = isUrl(image) ? await fetchPicture(image, context) : await readPicture(image, context);
   if (!checked.ok) return { ok: false, text: `${tool}: ${checked.text}.` };
-  const { picture, width, height } = checked;
-  const seen = `The picture (${picture.mimeType}, ${width} × ${height} pixels) follows. Answer from it: ${question}`;
+  const { picture, width, height, scaledFrom } = checked;
+  const scaled = scaledFrom === undefined ? "" : `, scaled down from ${scaledFrom}`;
+  const seen = `The picture (${picture.mimeType}, ${width} × ${height} pixels${scaled}) follows. Answer from it: ${question}`;
   const looked = await showPicture(picture, { tool, seen, question, source: ["picture", image] }, context);
   return looked.ok && looked.images === undefined ? { ...looked, media: [{ kind: "image", ...picture }] } : looked;
 }
 
 async function fetchPicture(address: string, context: ToolContext): Promise<CheckedPicture> {
-  const { checkPicture } = await import("../web/picture.ts");
+  const { fitPicture } = await import("../web/picture.ts");
   const fetched = await fetchAddress(address, context, "image/*");
   if (!fetched.ok) return { ok: false, text: fetched.text.replace(/\.$/, "") };
-  return checkPicture(fetched.bytes, fetched.url);
+  return fitPicture(fetched.bytes, fetched.url, context.signal);
 }
 
 async function readPicture(image: string, { cwd, signal }: ToolContext): Promise<CheckedPicture> {
-  const { checkPicture } = await import("../web/picture.ts");
+  const { fitPicture } = await import("../web/picture.ts");
   const read = await readBytes(absolutePath(image, cwd), MAX_FILE_BYTES, signal);
-  return read.ok ? checkPicture(read.bytes, image) : { ok: false, text: read.message.replace(/\.$/, "") };
+  return read.ok ? fitPicture(read.bytes, image, signal) : { ok: false, text: read.message.replace(/\.$/, "") };
 }
 
 function isUrl(image: string): boolean {

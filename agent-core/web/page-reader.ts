@@ -1,16 +1,25 @@
-/** Reads documents in a thread of their own, one thread for all sessions of the process. It ends when it is idle. */
+/** Reads documents and scales pictures in a thread, one for all sessions of the process. It ends when it is idle. */
 import { Worker } from "node:worker_threads";
 import { abortable } from "../platform/deadline.ts";
 import type { Page, WebDocument } from "./read-document.ts";
+import type { ScaledPicture } from "./scale-picture.ts";
 
 /** A page of 2 MB takes a second on a slow machine. Milliseconds. */
 const MAX_MS = 10_000;
+/** A picture of 50 million pixels takes half of it. Milliseconds. */
+const MAX_PICTURE_MS = 40_000;
 /** The libraries and their compiled code stay for the next page. Milliseconds. */
 const IDLE_MS = 30_000;
 /** Space for new objects: with Node's own size, a large page is collected dozens of times. Megabytes. */
 const YOUNG_MB = 64;
 
-type Reading = { readonly thread: Worker; resolve(page: Page): void };
+/** `side`: longer side of the scaled picture in pixels. */
+export type Work =
+  | { readonly kind: "document"; readonly document: WebDocument }
+  | { readonly kind: "picture"; readonly bytes: Uint8Array; readonly side: number };
+
+type Failure = { readonly ok: false; readonly text: string };
+type Reading = { readonly thread: Worker; resolve(result: Failure): void };
 
 let worker: Worker | undefined;
 let idle: NodeJS.Timeout | undefined;
@@ -23,19 +32,28 @@ export function warmUpReader(): void {
 }
 
 /** Rejects only with the reason of `signal`. */
-export async function readPage(document: WebDocument, signal: AbortSignal, maxMs = MAX_MS): Promise<Page> {
+export function readPage(document: WebDocument, signal: AbortSignal, maxMs = MAX_MS): Promise<Page> {
+  return inThread<Page>({ kind: "document", document }, signal, maxMs);
+}
+
+/** Scales a PNG or JPEG down to a JPEG with this longer side in pixels. Rejects only with the reason of `signal`. */
+export function readScaled(bytes: Uint8Array, side: number, signal: AbortSignal): Promise<ScaledPicture> {
+  return inThread<ScaledPicture>({ kind: "picture", bytes, side }, signal, MAX_PICTURE_MS);
+}
+
+async function inThread<Result>(work: Work, signal: AbortSignal, maxMs: number): Promise<Result | Failure> {
   clearTimeout(idle);
   const thread = startedWorker();
   count += 1;
   const id = count;
-  const { promise, resolve } = Promise.withResolvers<Page>();
+  const { promise, resolve } = Promise.withResolvers<Result | Failure>();
   readings.set(id, { thread, resolve });
   const limit = setTimeout(() => {
     resolve({ ok: false, text: `it could not be read within ${maxMs / 1_000} s` });
     end(thread);
   }, maxMs);
   thread.ref();
-  thread.postMessage({ id, document });
+  thread.postMessage({ id, work });
   try {
     return await abortable(promise, signal);
   } finally {
@@ -68,7 +86,9 @@ function startedWorker(): Worker {
     ...{ stdout: true, stderr: true, execArgv: [], name: "hermes-pages" },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
-  thread.on("message", ({ id, page }: { readonly id: number; readonly page: Page }) => readings.get(id)?.resolve(page));
+  thread.on("message", ({ id, result }: { readonly id: number; readonly result: Failure }) =>
+    readings.get(id)?.resolve(result),
+  );
   thread.once("error", () => undefined); // its exit follows
   thread.once("exit", () => {
     if (worker === thread) worker = undefined;

@@ -1,9 +1,9 @@
 /**
- * Thread that reads documents. A hostile page can take minutes, and then the thread is ended. linkedom keeps an entry of
+ * Thread that reads documents, and scales pictures down. A hostile page can take minutes, and then the thread is ended. linkedom keeps an entry of
  * a WeakMap for each node. These entries cost the garbage collector half of the time, so the thread has another WeakMap.
  */
 import { parentPort } from "node:worker_threads";
-import type { WebDocument } from "./read-document.ts";
+import type { Work } from "./page-reader.ts";
 
 /** Keeps each value in its key. */
 class OwnWeakMap {
@@ -29,8 +29,11 @@ class OwnWeakMap {
 
 Object.assign(globalThis, { WeakMap: OwnWeakMap });
 const { readDocument } = await import("./read-document.ts");
+const { scalePicture } = await import("./scale-picture.ts");
 import("./html-page.ts").catch(() => undefined); // most documents are HTML, and the first page reports a failure
 
-parentPort?.on("message", async ({ id, document }: { readonly id: number; readonly document: WebDocument }) => {
-  parentPort?.postMessage({ id, page: await readDocument(document) });
+parentPort?.on("message", async ({ id, work }: { readonly id: number; readonly work: Work }) => {
+  const result =
+    work.kind === "document" ? await readDocument(work.document) : await scalePicture(work.bytes, work.side);
+  parentPort?.postMessage({ id, result });
 });

@@ -1,10 +1,18 @@
 /** Type and size of a picture, from its first bytes, and the limits that all providers accept. */
+import { readScaled } from "./page-reader.ts";
 import type { Picture } from "./web-access.ts";
 
 export type CheckedPicture =
-  | { readonly ok: true; readonly picture: Picture; readonly width: number; readonly height: number }
-  /** One sentence. */
-  | { readonly ok: false; readonly text: string };
+  | {
+      readonly ok: true;
+      readonly picture: Picture;
+      readonly width: number;
+      readonly height: number;
+      /** Size before it was scaled down: `9000 × 4000 pixels`. */
+      readonly scaledFrom?: string;
+    }
+  /** One sentence. `isTooLarge`: it would be accepted if it were smaller. */
+  | { readonly ok: false; readonly text: string; readonly isTooLarge?: true };
 
 /** Anthropic refuses longer sides. Providers scale a picture down themselves, to 1,568 pixels or less. */
 const MAX_SIDE = 8_000;
@@ -12,6 +20,9 @@ const MAX_SIDE = 8_000;
 const MAX_BYTES = 3_750_000;
 /** Size that loses nothing for a model. Pixels. */
 const GOOD_SIDE = 1_568;
+
+/** Formats that can be scaled down. */
+const SCALED = new Set(["image/png", "image/jpeg"]);
 
 type Format = {
   readonly mimeType: string;
@@ -38,6 +49,19 @@ const formats: readonly Format[] = [
   { mimeType: "image/jpeg", matches: (bytes) => bytes.toString("latin1", 0, 3) === "\xff\xd8\xff", size: sizeOfJpeg },
 ];
 
+/** As `checkPicture`, but a PNG or JPEG that is too large is scaled down. Rejects only with the reason of `signal`. */
+export async function fitPicture(bytes: Buffer, name: string, signal: AbortSignal): Promise<CheckedPicture> {
+  const checked = checkPicture(bytes, name);
+  if (checked.ok || checked.isTooLarge === undefined) return checked;
+  const format = formats.find(({ matches }) => matches(bytes));
+  if (format === undefined || !SCALED.has(format.mimeType)) return checked;
+  const scaled = await readScaled(bytes, GOOD_SIDE, signal);
+  if (!scaled.ok) return { ok: false, text: `${checked.text} (it could not be scaled here: ${scaled.text})` };
+  const picture = { mimeType: "image/jpeg", data: Buffer.from(scaled.bytes).toString("base64") };
+  const scaledFrom = `${(format.size(bytes) ?? []).join(" × ")} pixels`;
+  return { ok: true, picture, width: scaled.width, height: scaled.height, scaledFrom };
+}
+
 /** `name`: path or address of the picture, for the sentence. */
 export function checkPicture(bytes: Buffer, name: string): CheckedPicture {
   if (bytes.length === 0) return { ok: false, text: `${name} is empty` };
@@ -52,7 +76,7 @@ export function checkPicture(bytes: Buffer, name: string): CheckedPicture {
 
 function tooLarge(name: string, size: string): CheckedPicture {
   const advice = `scale its longer side to ${GOOD_SIDE} pixels first, for example with ImageMagick, sips or Pillow`;
-  return { ok: false, text: `${name} is too large (${size}): ${advice}` };
+  return { ok: false, text: `${name} is too large (${size}): ${advice}`, isTooLarge: true };
 }
 
 /** The three kinds of WebP: lossy, lossless and extended. */

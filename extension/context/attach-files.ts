@@ -4,8 +4,8 @@ import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { Attachment, PictureType } from "../../agent-core/protocol/attachments.ts";
 import { nameOf } from "./workspace-files.ts";
 
-/** The smallest limit of a provider for base64 is 5 MB, which are 3.75 MB of bytes. */
-const MAX_PICTURE_BYTES = 3_750_000;
+/** The panel scales a picture down. In base64 this is nearly 64 MiB, the limit of a message to it. */
+const MAX_PICTURE_BYTES = 50_000_000;
 
 const PICTURES: Readonly<Record<string, PictureType>> = {
   ...{ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" },

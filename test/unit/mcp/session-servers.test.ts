@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { encode } from "fast-png";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AIAgent, mcpServers } from "../../../agent-core/index.ts";
 import type { SessionServers } from "../../../agent-core/mcp/session-servers.ts";
+import { callResult } from "../../../agent-core/mcp/tool-result.ts";
 import type { Answer } from "../../../agent-core/tools/tool.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
 import { call as modelCall, say, startModelServer } from "../../support/model-server/model-server.ts";
@@ -102,6 +104,21 @@ test("pictures are for the model, sounds for people; links, resources and unknow
     '{"answer":42}',
   ])
     expect(text).toContain(part);
+});
+
+test("a picture that providers refuse is scaled down, and a damaged one is for people alone", async () => {
+  const place = { callId: "c", spillFolder: temporaryFolder("hermes-mcp-"), signal: new AbortController().signal };
+  const wide = encode({ width: 9_000, height: 10, data: new Uint8Array(27_000 * 10), channels: 3 });
+  const image = (data: Uint8Array) => ({
+    type: "image",
+    mimeType: "image/png",
+    data: Buffer.from(data).toString("base64"),
+  });
+  const result = await callResult({ content: [image(wide), image(wide.subarray(0, 8))] }, "s/t", place);
+  expect(result.text).toMatch(/\[image, image\/png, 1 kB; scaled down from 9000 × 10 pixels to 1568 × 2\]/);
+  expect(result.text).toContain("the user sees it; you do not");
+  expect(result.images).toEqual([{ mimeType: "image/jpeg", data: expect.any(String) }]);
+  expect(result.media).toHaveLength(1);
 });
 
 test("isError makes the call fail with the server's text", async () => {

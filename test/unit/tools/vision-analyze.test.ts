@@ -1,9 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { deflateSync } from "node:zlib";
+import { encode } from "fast-png";
+import jpeg from "jpeg-js";
+import { describe, expect, test } from "vitest";
 import type { ToolResult } from "../../../agent-core/tools/tool.ts";
 import { tool as visionAnalyze } from "../../../agent-core/tools/vision-analyze.ts";
-import { checkPicture } from "../../../agent-core/web/picture.ts";
+import { checkPicture, fitPicture } from "../../../agent-core/web/picture.ts";
 import type { WebAccess } from "../../../agent-core/web/web-access.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
@@ -51,6 +54,82 @@ test.each([
   ["many bytes", png(100, 100, 4_000_000), "p is too large (4.0 MB): scale its longer side to 1568 pixels first"],
 ])("%s is refused with one sentence", (_, bytes, expected) => {
   expect(checkPicture(bytes, "p")).toMatchObject({ ok: false, text: expect.stringContaining(expected) });
+});
+
+describe("a picture that is too large", () => {
+  const { signal } = new AbortController();
+  /** Left half red, right half as `right`. */
+  const halves = (
+    width: number,
+    height: number,
+    right: readonly number[],
+    data: Uint8Array | Uint16Array,
+  ): typeof data => {
+    const channels = data.length / (width * height);
+    for (let at = 0; at < data.length; at += 1) {
+      const isLeft = Math.floor(at / channels) % width < width / 2;
+      data[at] = (isLeft ? [255, 0, 0, 255] : right)[at % channels] ?? 0;
+    }
+    return data;
+  };
+  const fitted = async (bytes: Uint8Array) => {
+    const fits = await fitPicture(Buffer.from(bytes), "p", signal);
+    if (!fits.ok) return fits.text;
+    const { picture, width, height, scaledFrom } = fits;
+    const { data } = jpeg.decode(Buffer.from(picture.data, "base64"));
+    const at = (x: number) => [...data.subarray(x * 4, x * 4 + 3)].map((value) => Math.round(value / 51) * 51);
+    return { type: picture.mimeType, size: [width, height], scaledFrom, colours: [at(10), at(width - 10)] };
+  };
+  const expected = (right: readonly number[], height: number, from: string) => ({
+    ...{ type: "image/jpeg", size: [1568, height], scaledFrom: from, colours: [[255, 0, 0], right] },
+  });
+
+  test("is scaled down: a wide PNG, its transparent part on white", async () => {
+    const [width, height] = [9_000, 12];
+    const data = halves(width, height, [0, 0, 255, 0], new Uint8Array(width * height * 4));
+    expect(await fitted(encode({ width, height, data, channels: 4 }))).toEqual(
+      expected([255, 255, 255], 2, "9000 × 12 pixels"),
+    );
+  });
+
+  test("is scaled down: a grey PNG with 16 bits, and a JPEG", async () => {
+    const grey = new Uint16Array(9_000 * 12).fill(0xffff);
+    expect(await fitted(encode({ width: 9_000, height: 12, data: grey, channels: 1, depth: 16 }))).toMatchObject({
+      colours: [
+        [255, 255, 255],
+        [255, 255, 255],
+      ],
+    });
+    const data = halves(8_010, 40, [0, 0, 255, 255], new Uint8Array(8_010 * 40 * 4));
+    const photo = jpeg.encode({ width: 8_010, height: 40, data }, 95).data;
+    expect(await fitted(photo)).toEqual(expected([0, 0, 255], 8, "8010 × 40 pixels"));
+  });
+
+  test.each([
+    [
+      "a GIF",
+      Buffer.from("474946383961 ffff ffff".replaceAll(" ", ""), "hex"),
+      /^p is too large \(65535 × 65535 pixels\): scale/,
+    ],
+    ["a cut PNG", png(9_000, 10), /^p is too large .*could not be scaled here: unexpected end of file\)$/],
+    ["a PNG with 10 billion pixels", png(100_000, 100_000), /more than 50 million pixels/],
+    ["a PNG whose data is longer than its size says", bomb(), /could not be scaled here: .*larger than/],
+  ])("%s is refused with one sentence", async (_, bytes, reason) => {
+    expect(await fitted(bytes)).toMatch(reason);
+  });
+
+  /** Packed to 100 kB, 100 MB of zeros: more than 9,000 × 10 pixels have. */
+  function bomb(): Buffer {
+    const packed = deflateSync(Buffer.alloc(100_000_000));
+    const header = png(9_000, 10, 33);
+    header.writeUInt32BE(13, 8);
+    header.write("IHDR", 12, "latin1");
+    header.set([8, 2], 24);
+    const begin = Buffer.alloc(8);
+    begin.writeUInt32BE(packed.length, 0);
+    begin.write("IDAT", 4, "latin1");
+    return Buffer.concat([header, begin, packed, Buffer.alloc(4)]);
+  }
 });
 
 async function look(image: string, web: Partial<WebAccess>): Promise<ToolResult> {
