@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { say } from "../support/model-server/model-server.ts";
+import { call, callTools, say } from "../support/model-server/model-server.ts";
 import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 
 const FILES = {
@@ -43,6 +43,15 @@ describe("code blocks of an answer", () => {
     const asked = "Apply the code block that begins with `export const two = 2;` to src/other.js.";
     await expect.poll(() => panel().bubbles()).toContain(asked);
     await panel().idle();
+  });
+
+  test("are not offered in the output of a tool, which can be copied", async () => {
+    model().script(callTools(call("read_file", { path: "src/none.js" })), say("There is none."));
+    await panel().send("Read it");
+    await panel().idle();
+    const card = panel().page.locator("[data-tool-call]").last();
+    await card.getByRole("button", { name: "Copy code" }).waitFor();
+    expect(await card.getByRole("button", { name: /Apply|Insert/ }).count()).toBe(0);
   });
 
   test("make a new file after a question, and change no hidden one without it", async () => {

@@ -10,7 +10,10 @@ const COPIED_MS = 1_500;
 
 export type CodeBlock = FenceInfo & { readonly text: () => string };
 
-/** Adds a toolbar to a code block: its file or language, apply, insert at the cursor, copy. */
+/**
+ * Adds a toolbar to a code block: its file or language, apply, insert at the cursor, copy. The output of a tool is no
+ * proposal and has only the copy.
+ */
 export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: PanelMessage) => void): HTMLElement {
   const { language, path, text } = code;
   const bar = document.createElement("div");
@@ -28,15 +31,15 @@ export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: 
     );
   });
   const apply = path === "" ? t("Apply to the file") : t("Apply to {0}", path);
-  bar.append(
-    label,
+  const uses = [
     button("git-pull-request-go-to-changes", apply, () => {
       const paths = path === "" ? pathsAbove(block) : [path];
       post({ type: "apply-code", text: text(), language, paths });
     }),
     button("insert", t("Insert at cursor"), () => post({ type: "insert-text", text: text() })),
-    copy,
-  );
+  ];
+  const isOutput = block.closest("[data-tool-call]") !== null;
+  bar.append(label, ...(isOutput ? [] : uses), copy);
   block.prepend(bar);
   return bar;
 }
