@@ -20,12 +20,12 @@ const input = z.object({
     .refine((code) => code.trim() !== "", "must not be empty")
     .refine((code) => !code.includes("\0"), "must not contain a NUL character")
     .describe("The whole script"),
-  reset: z.boolean().optional().describe("Forget variables of earlier scripts"),
+  reset: z.boolean().optional(),
 });
 
 const DESCRIPTIONS: Readonly<Record<ScriptLanguage, string>> = {
   python:
-    "Run a Python 3 script, for loops and many calls at once. `from hermes_tools import read_file, terminal` (any tool): functions take a tool's parameters by name or in order, and return its text. Only printed output returns. Variables stay for the next script.",
+    "Run a Python 3 script, for loops and many calls at once. `from hermes_tools import read_file, terminal` (any tool): functions take a tool's parameters by name or in order, and return its text. Only printed output returns. Variables stay until reset.",
   node: 'Run a JavaScript module on Node, for loops and many calls at once. `import { read_file, terminal } from "hermes_tools"` (any tool): async functions take an object of a tool\'s parameters, or them in order, and return its text. Only printed output returns.',
 };
 const NAMES: Readonly<Record<ScriptLanguage, string>> = { python: "Python", node: "JavaScript" };
