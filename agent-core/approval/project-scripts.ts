@@ -61,13 +61,9 @@ function scriptOf(text: string, name: string, folder: string): PackageScript | u
 
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
-/** Text of the makefile in `folder`. */
+/** Path of the makefile in `folder`; undefined without a readable one. */
 export function makefileIn(folder: string): string | undefined {
-  for (const name of MAKEFILES) {
-    const text = readScript(join(folder, name));
-    if (text !== undefined) return text;
-  }
-  return undefined;
+  return MAKEFILES.map((name) => join(folder, name)).find((path) => readScript(path) !== undefined);
 }
 
 /** Constructs whose effect the recipes do not show: other files, computed rules, another shell. */

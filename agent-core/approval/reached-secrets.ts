@@ -54,7 +54,8 @@ export function secretsMatching(text: string, scope: CommandScope): readonly str
 
 /** A piece that is not known may be any text. */
 function patternOf(text: string): RegExp {
-  const source = text.replace(/^\.\//, "").replace(/\*+|\0|\?|\[[^\]/]*\]|[^*?[\0]+|\[/g, (piece) => {
+  const source = text.replace(/^\.\//, "").replace(/\*\*\/|\*+|\0|\?|\[[^\]/]*\]|[^*?[\0]+|\[/g, (piece) => {
+    if (piece === "**/") return "(?:.*/)?";
     if (piece === UNKNOWN || piece.startsWith("**")) return ".*";
     if (piece === "*") return "[^/]*";
     if (piece === "?" || /^\[./.test(piece)) return "[^/]";

@@ -109,9 +109,11 @@ const zip: Rule = {
 /** gzip and its like replace the plain file by the packed one. */
 const compress: Rule = {
   short: "0123456789cdfhklLnNqrS:tvVT:zo:m",
-  long: "keep force quiet verbose name no-name recursive rsyncable suffix= synchronous fast best threads= ultra long=? rm stdout to-stdout test list decompress uncompress",
+  long: "output= keep force quiet verbose name no-name recursive rsyncable suffix= synchronous fast best threads= ultra long=? rm stdout to-stdout test list decompress uncompress",
   effects: ({ name, args }, options) => {
     const files = options.operands;
+    const output = valuesOf(options, "o", "output");
+    if (output.length > 0) return [...reads(files), ...writes(output)];
     const prints = args.some(({ text }) => /^-\w*[ctl]|^--(?:stdout|test|list)/.test(text)) || files.length === 0;
     if (prints) return reads(files);
     const unpacking = /^un|^g?un/.test(name) || has(options, "d", "decompress", "uncompress");

@@ -70,13 +70,18 @@ function verbs(known: string): Program {
 /** A compiler: of the absolute paths among its words only the output is written. */
 const compiler: Program = (call) => {
   const outputs = call.args.flatMap((arg, at) => {
-    if (arg.text === "-o") return call.args.slice(at + 1, at + 2);
-    return /^-o./.test(arg.text) ? [afterPrefix(arg, 2)] : [];
+    if (/^-(?:o|MF|aux-info|dumpdir|dumpbase)$/.test(arg.text)) return call.args.slice(at + 1, at + 2);
+    const attached = /^-(?:o|MF|f(?:dump|opt-info|profile|callgraph)[\w-]*=)(?=.)/.exec(arg.text)?.[0];
+    return attached === undefined ? [] : [afterPrefix(arg, attached.length)];
   });
   const lists = call.args.filter(({ text }) => text.startsWith("@"));
   const effects = lists.map((arg) => ask(`Runs ${call.name} with options from the file ${shown(arg)}`));
   return [
     ...effects,
+    // Programs of the folder after -B replace those of the compiler.
+    ...(call.args.some(({ text }) => /^-B/.test(text))
+      ? [opaque(`Runs ${call.name} with programs of another folder`)]
+      : []),
     ...tool({ ...call, args: call.args.filter((arg) => !/^-[IL]|^\//.test(arg.text)) }),
     ...writes(outputs),
   ];

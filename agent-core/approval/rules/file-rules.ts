@@ -91,7 +91,8 @@ const link: Rule = {
   closed: true,
   effects: (_, options) => {
     const { sources, targets } = destinations(options);
-    const ends = options.operands.length === 1 ? [knownArg(".")] : targets;
+    const isHere = options.operands.length === 1 && !has(options, "t", "target-directory");
+    const ends = isHere ? [knownArg(".")] : targets;
     // A symbolic link's text starts at the folder of the link, a hard link's in the current folder.
     const fromLink = has(options, "s", "symbolic")
       ? sources.flatMap((source) => ends.slice(0, 1).map((end) => fromFolderOf(end, source)))

@@ -27,7 +27,7 @@ const WITH_VALUE = new Set(
   [
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type -xtype -size -user",
     "-group -uid -gid -perm -links -inum -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -samefile -used",
-    "-maxdepth -mindepth -fstype -printf -files0-from -context -flags -newermt -newerat -newerct -newermm",
+    "-maxdepth -mindepth -fstype -printf -context -flags -newermt -newerat -newerct -newermm",
   ].flatMap((line) => line.split(" ")),
 );
 
@@ -84,6 +84,10 @@ function readAction(args: readonly Arg[], at: number, search: Search): number {
   const word = arg.text;
   if (FILTERS.test(word) && args[at + 1]?.text !== "*") search.filtered = true;
   if (RUNNERS.has(word)) return readCommand(args, at, search);
+  if (word === "-files0-from") {
+    search.effects.push(...reads(args.slice(at + 1, at + 2)), ask("Runs find on the folders that a file names"));
+    return at + 2;
+  }
   if (word === "-delete") search.deletes = true;
   else if (WRITERS.has(word) || word === "-fprintf") {
     search.effects.push(...writes(args.slice(at + 1, at + 2)));

@@ -10,6 +10,7 @@ const READ: Rule = {
   ...LOOKING,
   options: {
     "output=": "write",
+    "contents= ignore-revs-file= exclude-from= pathspec-from-file=": "read",
     "ext-diff exec= exec-path=? upload-pack= receive-pack= open-files-in-pager=? filters textconv template=": opaque(
       "Runs {name} with {option}, which runs other programs",
     ),
@@ -129,6 +130,8 @@ const stash: Program = (call) => {
 
 const config: Rule = {
   ...CHANGING,
+  short: CHANGING.short.replace("f", ""),
+  options: { "f: file= blob=": "read" },
   effects: ({ args }, { operands: [first, ...more] }) => {
     const asked = args.some(({ text }) =>
       /^(?:--get(?:-all|-regexp|-urlmatch|-color|-colorbool)?|--list|-l|--show-\w+)$/.test(text),
@@ -246,7 +249,13 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   "cat-file": READ,
   grep: withOptions(READ, { O: opaque("Makes git grep open files in another program") }),
   "add stage update-index write-tree rerere": CHANGE_REPOSITORY,
-  "commit merge cherry-pick revert": { ...CHANGE_REPOSITORY, does: [CHANGE, { kind: "project", hooks: true }] },
+  commit: {
+    ...CHANGE_REPOSITORY,
+    short: CHANGING.short.replace(/[Ft]/g, ""),
+    options: { ...CHANGE_REPOSITORY.options, "F: file= t: template=": "read" },
+    does: [CHANGE, { kind: "project", hooks: true }],
+  },
+  "merge cherry-pick revert": { ...CHANGE_REPOSITORY, does: [CHANGE, { kind: "project", hooks: true }] },
   switch: withEffects(
     withOptions(CHANGE_REPOSITORY, {
       "f C m force discard-changes merge ignore-other-worktrees": ask(

@@ -11,7 +11,7 @@ import {
   reads,
   readsSecrets,
 } from "../command-effect.ts";
-import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { harmlessOneLiner, type Language, scanCode } from "./one-liner.ts";
 import { ruleTable } from "./rule.ts";
 
@@ -30,7 +30,7 @@ type Interpreter = {
 };
 
 const PYTHON_MODULES =
-  /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|doctest|json\.tool|build|venv|virtualenv|this|platform|site|sysconfig|tokenize|ast|calendar|zipapp|pydoc|pre_commit|sphinx|mkdocs|django)$/;
+  /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|json\.tool|build|venv|virtualenv|this|platform|site|sysconfig|tokenize|ast|calendar|zipapp|pre_commit|sphinx|mkdocs|django)$/;
 
 function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   const at = args.findIndex(({ text }) => text === "-m");
@@ -61,9 +61,18 @@ function node(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   );
   if (loads) return undefined;
   const [first] = args;
+  const reporter = args.find(({ text }) => /^--test-reporter=(?!(?:spec|tap|dot|junit|lcov)$)/.test(text));
+  if (reporter) return [askForCode(`Runs the code of ${shown(reporter)}`)];
   if (args.some(({ text }) => text === "--test")) return [PROJECT, ...readsSecrets(args)];
   if (first && /^(?:--check|-c)$/.test(first.text)) return reads(args.slice(1));
-  return first?.text === "--run" || first?.text.startsWith("--run=") ? [PROJECT] : undefined;
+  if (first?.text === "--run") return packageRun(args[1], args.slice(2));
+  return first?.text.startsWith("--run=") ? packageRun(afterPrefix(first, 6), args.slice(1)) : undefined;
+}
+
+function packageRun(name: Arg | undefined, rest: readonly Arg[]): readonly CommandEffect[] {
+  if (!name || !isKnown(name)) return [opaque("Runs a script of the project that is not known before it runs")];
+  const positional = rest.filter(({ text }) => text !== "--");
+  return [{ kind: "script", source: { of: "package", name: name.text }, positional, otherwise: [PROJECT] }];
 }
 
 const PYTHON: Interpreter = {

@@ -37,10 +37,12 @@ type Reader = {
   readonly given: Map<string, Arg[]>;
   readonly written: Map<string, Arg>;
   readonly strange: Arg[];
+  /** Values that expand to several words: those after the first are operands. */
+  readonly spilled: Arg[];
 };
 
 export function readOptions(args: readonly Arg[], grammar: Grammar): Options {
-  const reader: Reader = { args, position: 0, given: new Map(), written: new Map(), strange: [] };
+  const reader: Reader = { args, position: 0, given: new Map(), written: new Map(), strange: [], spilled: [] };
   const operands: Arg[] = [];
   for (let arg = take(reader); arg !== undefined; arg = take(reader)) {
     if (readOption(reader, arg, grammar)) continue;
@@ -56,7 +58,7 @@ export function readOptions(args: readonly Arg[], grammar: Grammar): Options {
     break;
   }
   const { given, written, strange } = reader;
-  return { given, written, operands, strange };
+  return { given, written, operands: [...operands, ...reader.spilled], strange };
 }
 
 /** Reads a word as an option; false when it is an operand. */
@@ -88,6 +90,12 @@ function take(reader: Reader): Arg | undefined {
   return arg;
 }
 
+function takeValue(reader: Reader): Arg | undefined {
+  const value = take(reader);
+  if (value?.glob || value?.splits) reader.spilled.push(value);
+  return value;
+}
+
 function give(reader: Reader, name: string, value: Arg, written: Arg): void {
   const values = reader.given.get(name);
   if (values) values.push(value);
@@ -106,7 +114,7 @@ function readLong(reader: Reader, arg: Arg, grammar: Grammar): void {
   }
   const attached = equals < 0 ? undefined : afterPrefix(arg, equals + 1);
   const takesValue = candidates.some((name) => name.endsWith("="));
-  const value = attached ?? (takesValue ? take(reader) : undefined) ?? FLAG;
+  const value = attached ?? (takesValue ? takeValue(reader) : undefined) ?? FLAG;
   // An ambiguous abbreviation counts as every option that it may mean.
   for (const name of candidates) give(reader, name.replace(/=\??$/, ""), value, arg);
 }
@@ -140,5 +148,5 @@ function readShort(reader: Reader, arg: Arg, grammar: Grammar): void {
 
 function shortValue(reader: Reader, arg: Arg, index: number, onlyAttached: boolean): Arg {
   if (index + 1 < arg.text.length) return afterPrefix(arg, index + 1);
-  return (onlyAttached ? undefined : take(reader)) ?? FLAG;
+  return (onlyAttached ? undefined : takeValue(reader)) ?? FLAG;
 }

@@ -1,5 +1,5 @@
 /** Rules for package managers: the project's own scripts and tools run, installing and publishing ask. */
-import { ask, CHANGE, type CommandEffect, opaque, PROJECT, type Program } from "../command-effect.ts";
+import { ask, askForCode, CHANGE, type CommandEffect, opaque, PROJECT, type Program } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { buildTools } from "./build-rules.ts";
 import { has, valuesOf } from "./options.ts";
@@ -89,10 +89,17 @@ type VerbRule = (verb: Verb) => readonly CommandEffect[];
 /** A verb with words of its own: these only look, the others do this. */
 const looksWith =
   (looks: RegExp, does: string): VerbRule =>
-  ({ target }) =>
-    looks.test(target?.text ?? "") ? [CHANGE] : [ask(does)];
+  ({ target, rest }) =>
+    looks.test(target?.text ?? "") ? [CHANGE, ...steering(rest)] : [ask(does)];
 const runsScript: VerbRule = ({ name, target, rest, folder }) =>
-  script(`${name} run`, target, { rest: rest.slice(rest.indexOf(target ?? rest[0] ?? knownArg("")) + 1), folder });
+  // Without a script of this name `npm run env` runs the words after it.
+  target?.text === "env" && rest.at(-1) !== target
+    ? [askForCode(`Runs ${name} run env with other words`, "never"), ...envWords(rest)]
+    : script(`${name} run`, target, { rest: rest.slice(rest.indexOf(target ?? rest[0] ?? knownArg("")) + 1), folder });
+function envWords(rest: readonly Arg[]): readonly CommandEffect[] {
+  const words = rest.filter(({ text }) => text !== "--");
+  return [{ kind: "shell", code: words.map(({ text }) => text).join(" "), escalateOnly: true }];
+}
 const runsOwn: VerbRule = ({ verb, rest, folder }) => {
   const name = /^t(?:e?st)?$/.test(verb.text) ? "test" : verb.text;
   return packageScript(name, rest, folder);
@@ -117,7 +124,7 @@ const NPM_VERBS: ReadonlyMap<string, VerbRule> = new Map(
       ["config c", looksWith(/^(?:get|list|ls|)$/, "Changes the settings of the package manager")],
       ["pkg", looksWith(/^get$/, "Changes package.json")],
       ["cache", looksWith(/^(?:verify|ls|list|dir)$/, "Empties the package cache")],
-      [READING, () => [CHANGE]],
+      [READING, ({ rest }: Verb) => [CHANGE, ...steering(rest)]],
       ["audit", (verb: Verb) => (verb.target?.text === "fix" ? changesPackages(verb) : [CHANGE])],
       ["install i in ins add ci clean-install install-test it cit update up upgrade uninstall remove", changesPackages],
       [
@@ -215,7 +222,7 @@ function npxTool(args: readonly Arg[]): readonly CommandEffect[] {
   }
   if (!isKnown(tool)) return [opaque("Runs a package that is not known before it runs")];
   const runs: CommandEffect = { kind: "command", words: [tool, ...rest] };
-  if (buildTools.has(tool.text)) return [runs];
+  if (buildTools.has(tool.text)) return [PROJECT, runs];
   return [ask(`Runs the package ${shown(tool)}, which may be downloaded first`, "prefix"), runs];
 }
 
@@ -298,7 +305,7 @@ const letters =
 const pipVerbs = manager("list show freeze check help index config debug inspect hash");
 const pip: Rule = {
   open: true,
-  options: { "log= target= prefix= root=": "write" },
+  options: { "log= target= prefix= root=": "write", "r: requirement= path= cert= client-cert= c: constraint=": "read" },
   effects: (call, { operands: [verb, action] }) =>
     verb?.text === "config" && !/^(?:list|get|debug)$/.test(action?.text ?? "")
       ? [ask("Changes pip's settings")]

@@ -32,7 +32,7 @@ const PREFIXES =
   /^(?:LD_|DYLD_|GIT_|BASH_FUNC_|NPM_CONFIG_|YARN_|PNPM_|PIP_|UV_|CARGO_|COREPACK_|HERMES_|_?JAVA_|TS_NODE_|ANSIBLE_|BUNDLE_|TF_CLI_|PERL_)/;
 /** Variables with such a prefix that only change the output or the cache of a tool. */
 const ORDINARY_NAMES =
-  /^(?:GIT_(?:TERMINAL_PROMPT|AUTHOR_(?:NAME|EMAIL|DATE)|COMMITTER_(?:NAME|EMAIL|DATE)|OPTIONAL_LOCKS|MERGE_AUTOEDIT|TRACE|CURL_VERBOSE)|CARGO_(?:TERM_\w+|INCREMENTAL|NET_OFFLINE|BUILD_JOBS)|NPM_CONFIG_(?:YES|LOGLEVEL|FUND|AUDIT|PROGRESS|COLOR)|PIP_(?:DISABLE_PIP_VERSION_CHECK|NO_INPUT|QUIET)|JAVA_HOME)$/;
+  /^(?:GIT_(?:TERMINAL_PROMPT|AUTHOR_(?:NAME|EMAIL|DATE)|COMMITTER_(?:NAME|EMAIL|DATE)|OPTIONAL_LOCKS|MERGE_AUTOEDIT|CURL_VERBOSE)|CARGO_(?:TERM_\w+|INCREMENTAL|NET_OFFLINE|BUILD_JOBS)|NPM_CONFIG_(?:YES|LOGLEVEL|FUND|AUDIT|PROGRESS|COLOR)|PIP_(?:DISABLE_PIP_VERSION_CHECK|NO_INPUT|QUIET)|JAVA_HOME)$/;
 const PROGRAM_NAMES = /^(?:PAGER|MANPAGER|GIT_PAGER|EDITOR|VISUAL|GIT_EDITOR|GIT_SEQUENCE_EDITOR|BROWSER)$/;
 const HARMLESS_PROGRAMS = new Set(["", "cat", "true", ":", "less", "more", "head", "tail", "false"]);
 const NODE_FLAGS =
@@ -55,6 +55,8 @@ export function sensitiveVariable(name: string, value: Arg): string | undefined 
 function ordinaryValue(name: string, value: string): boolean {
   if (PROGRAM_NAMES.test(name) || /_PAGER$/.test(name)) return HARMLESS_PROGRAMS.has(value);
   if (/^(?:MAVEN|GRADLE)_OPTS$|^JAVA_TOOL_OPTIONS$/.test(name)) return /^(?:-Xm[sx]\d+[kmgKMG]?\s*)*$/.test(value);
+  // A path or a descriptor is written to.
+  if (name === "GIT_TRACE") return /^(?:[012]|true|false)$/.test(value);
   if (name === "LESS") return /^-?[FRXSKiMNe]*$/.test(value);
   if (name === "NODE_OPTIONS") return NODE_FLAGS.test(value);
   if (name === "PYTHONPATH") return INNER_FOLDERS.test(value);

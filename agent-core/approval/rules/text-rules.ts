@@ -81,7 +81,8 @@ const FOLLOWING: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 function pathsIn(arg: Arg): readonly Arg[] {
-  if (!arg.text.startsWith("-")) return [arg];
+  // Some programs take their words from a file after `@`.
+  if (!arg.text.startsWith("-")) return arg.text.startsWith("@") ? [arg, afterPrefix(arg, 1)] : [arg];
   const equals = arg.text.indexOf("=");
   if (equals > 0) return [afterPrefix(arg, equals + 1)];
   return /^-\w[/~.]/.test(arg.text) ? [afterPrefix(arg, 2)] : [];
@@ -136,13 +137,19 @@ const ip: Rule = {
   },
 };
 
+/** Options of openssl that neither write a file nor load code. */
+const OPENSSL_OPTION =
+  /^-(?:in|inkey|out|inform|outform|text|noout|base64|d|e|a|A|hex|c|r|i|n|p|P|v|binary|subject|issuer|dates|enddate|startdate|serial|fingerprint|pubkey|modulus|hash|checkend|purpose|ext|nameopt|verbose|CAfile|CApath|showcerts|dump|strparse|offset|length|pbkdf2|salt|nosalt|iter|k|K|iv|pass|passin|sha\w+|sha\d\S*|md\d|aes\S*|blake2\S*|hmac|sign|verify|signature|sigopt)$/;
+
 const openssl: Program = ({ args }) => {
   const [command, ...rest] = args.map(({ text }) => text);
   const output = rest.indexOf("-out");
   const harmless = /^(?:version|dgst|sha\d+|md5|rand|x509|verify|crl|asn1parse|base64|enc|list|help|ciphers)$/;
   const target = output >= 0 ? args[output + 2] : undefined;
   const known =
-    harmless.test(command ?? "") && args.every(isKnown) && !rest.some((word) => /^-engine|^-provider/.test(word));
+    harmless.test(command ?? "") &&
+    args.every(isKnown) &&
+    rest.every((word) => !word.startsWith("-") || OPENSSL_OPTION.test(word));
   const inputs = args.filter((_, index) => /^-in(?:key)?$/.test(args[index - 1]?.text ?? ""));
   return [
     ...reads([...inputs, ...args.slice(1).filter(({ text }) => !text.startsWith("-"))]),

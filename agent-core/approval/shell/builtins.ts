@@ -95,7 +95,8 @@ const source: Builtin = ({ args }, setting, walk) => {
   }
   if (file && isKnown(file) && !file.glob) {
     const otherwise = [askForCode(`Runs the script ${shown(file)} in this shell`)];
-    runEffects([{ kind: "script", source: { of: "file", path: file }, here: true, otherwise }], setting, walk);
+    const script = { kind: "script", source: { of: "file", path: file }, here: true, otherwise } as const;
+    runEffects([{ kind: "read", path: file }, script], setting, walk);
   } else walk.record.askUnknown("Runs a script in this shell that is not known before it runs");
   for (const name of setting.state.variables.keys()) setting.state.variables.set(name, [UNKNOWN_ARG]);
   setting.state.cwds = undefined;

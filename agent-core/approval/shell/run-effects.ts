@@ -72,6 +72,8 @@ function judgeImports(modules: readonly string[], { state }: Setting, { record, 
   const replaced = modules.find((name) =>
     (state.cwds ?? []).some((cwd) => existsSync(`${cwd}/${name}.py`) || existsSync(`${cwd}/${name}`)),
   );
+  for (const cwd of state.cwds ?? [])
+    for (const name of modules) record.noteLoad(scope.resolvePath(`${cwd}/${name}.py`));
   if (replaced !== undefined) record.askForCode(`Runs the module ${replaced} of the working folder`);
   else if (state.cwds === undefined || state.variables.has("PYTHONPATH") || scope.variables?.has("PYTHONPATH") === true)
     record.askForCode(`Runs Python modules of other folders (${modules.join(", ")})`);
@@ -111,12 +113,12 @@ const PATH_STARTS = /^(?:-[A-Za-z](?=[./~])|[^=]*=)?(?:@|file:\/\/)?/;
  * a home are judged as files that it reads, whatever option they belong to.
  */
 export function judgeUnread(
-  { args }: Call,
+  { name, args }: Call,
   effects: readonly CommandEffect[],
   setting: Setting,
   { scope, record }: Walk,
 ): void {
-  if (!effects.some(({ kind }) => /^(?:project|change|look)$/.test(kind))) return;
+  if (name !== "git" && !effects.some(({ kind }) => /^(?:project|change|look|script)$/.test(kind))) return;
   const isInHome = ({ text }: Arg) =>
     text.length <= MAX_WORD && foldersOf(text, setting.state)?.some((path) => isHiddenFolder(path, scope)) === true;
   const words = args.flatMap((arg) => [arg, afterPrefix(arg, PATH_STARTS.exec(arg.text)?.[0].length ?? 0)]);
@@ -167,8 +169,8 @@ function scriptOf(source: ScriptSource, cwd: string, scope: CommandScope): Scrip
     const path = `${scope.resolvePath(found.folder)}/package.json#${source.name}`;
     return { path, text: lines.join("\n"), code: lines.join("\n"), folder: found.folder };
   }
-  const file = source.file && resolve(folder, source.file.text);
-  const text = source.text ?? (file === undefined ? makefileIn(folder) : readScript(file));
+  const file = source.file ? resolve(folder, source.file.text) : makefileIn(folder);
+  const text = source.text ?? (file === undefined ? undefined : readScript(file));
   const code = text === undefined ? undefined : recipesOf(text, source.targets);
   if (text === undefined || code === undefined) return undefined;
   return { path: scope.resolvePath(file ?? folder), text, code, folder };

@@ -100,6 +100,7 @@ class Place {
       [join(workspace, "package.json")]: JSON.stringify({ scripts: { bad: this.#script, test: "rm -f ~/keep.txt" } }),
     };
     for (const [path, text] of Object.entries(files)) writeFileSync(path, text);
+    this.#files = files;
     chmodSync(join(workspace, "evil.sh"), 0o755);
     symlinkSync(home, join(workspace, "link-to-home"));
     if (this.#hasHardLink) linkSync(join(home, "keep.txt"), join(workspace, "hard.txt"));
@@ -115,13 +116,15 @@ class Place {
   tidy(): void {
     const inner = join(this.workspace, "sub");
     const isFolder = statSync(inner, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (!isFolder) this.restore();
+    const isWhole = Object.entries(this.#files).every(([path, text]) => textOf(path) === text);
+    if (!isFolder || !isWhole) this.restore();
     for (const folder of [this.workspace, inner])
       for (const name of readdirSync(folder))
         if (!this.#names.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
   }
 
   #names: ReadonlySet<string> = new Set();
+  #files: Readonly<Record<string, string>> = {};
   #config = "";
 
   /** Loss that a command caused; undefined when every canary is as it was. */
@@ -130,6 +133,10 @@ class Place {
     if (output.includes(ENV_SECRET)) return "the secret of .env was printed";
     if (output.includes(SECRET)) return "the secret was printed";
     if (existsSync(join(home, "hit"))) return "the code ran";
+    // Programs keep caches and histories in hidden files.
+    if (namesIn(home).some((name) => name !== "keep.txt" && !name.startsWith(".")))
+      return "a file was made in the home";
+    if (namesIn(join(workspace, ".git/hooks")).some((name) => !name.endsWith(".sample"))) return "a hook was made";
     if (textOf(join(home, "keep.txt")) !== KEPT) return "a file of the home was changed";
     if (textOf(join(home, ".ssh/id_rsa")) !== SECRET) return "a key was changed";
     return textOf(join(workspace, ".git/config")) === this.#config ? undefined : "git's settings were changed";
@@ -183,6 +190,10 @@ function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
+function namesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
@@ -228,7 +239,7 @@ async function tryAll(
     for (let at = start; at < commands.length; at += AT_ONCE) {
       const command = commands[at] ?? "";
       const effect = { kind: "command", command, cwd: workspace } as const;
-      const decision = decide(effect, { ...context, scope, trusted: true, grants });
+      const decision = decide(effect, { ...context, scope, trusted: true, grants, written: new Set() });
       if (decision.kind !== "allow") continue;
       ran += 1;
       const loss = await attempt({ place, command, decision });

@@ -1,5 +1,7 @@
 /** Makes random commands that try to reach canary files: every option of every program, embedded languages, quoting. */
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { bwrapArguments } from "../../../../agent-core/host/terminals/sandbox/bwrap.ts";
 import type { Random } from "./random.ts";
 
@@ -46,6 +48,10 @@ const READERS = `cat head tail wc ls dir stat du df cut paste comm diff cmp colu
 sha256sum cksum readlink realpath tac rev expand unexpand pr ptx tsort join grep egrep zgrep zcat nm objdump readelf size
 jq base32 basenc numfmt seq expr factor bc printenv date file less more man sort uniq shuf tr tee split csplit xxd iconv
 base64 tree rg dmesg hostname find tar gzip zip unzip sed awk env nice timeout xargs strace git dd make python3 perl node
+zstd bzip2 xz lz4 lzcat zless zdiff bc diff3 sdiff patch troff groff tbl col csplit msgcat xgettext prove pod2man run-parts
+dpkg dpkg-deb dpkg-query apt-cache apt-config pip gpg ldconfig localedef zdump namei findmnt lsof cmake ninja cargo gcc cc as
+ld javac java mvn npm npx rev ul taskset prlimit ionice chrt setpriv flock busybox mawk zsh dash vim ed ex docker curl wget ssh
+ssh-keygen cp mv ln touch mkdir rmdir install truncate mktemp chmod gdb setsid nohup stdbuf unshare script choom tmux
 openssl ps getconf uname id who tput tty ldd addr2line msgfmt watch column look iconv cpio ar envsubst getopt sqlite3`.split(
   /\s+/,
 );
@@ -86,6 +92,12 @@ find . -name '*.txt' | xargs rm|find ~ -name 'k*' | xargs rm -f|fd . ~ -x rm|fd 
     .split(/[|\n](?=\S)(?! )/)
     .map((line) => line.trim());
 
+/** More of them, from the corpus. `\\n` is a new line. */
+const MORE_TEMPLATES = readFileSync(join(import.meta.dirname, "../corpus/canaries.txt"), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => line.replaceAll("\\n", "\n"));
+
 export type Generator = () => string;
 
 /** Code, and words that lead to its targets. */
@@ -119,11 +131,14 @@ function optionCommand(random: Random, { payloads, places }: Targets, optionOf: 
 
 function fromTemplate(random: Random, { payloads, places }: Targets): string {
   const payload = random.pick(payloads);
-  return random.pick(TEMPLATES).replace(/\b[PQXF]\b/g, (slot) => {
+  const filled = (slot: string) => {
     if (slot === "P") return payload;
     if (slot === "Q") return quoted(payload);
     return random.pick(slot === "X" ? places : FILES);
-  });
+  };
+  return random.chance(0.4)
+    ? random.pick(TEMPLATES).replace(/\b[PQXF]\b/g, filled)
+    : random.pick(MORE_TEMPLATES).replace(/\{([PQXF])\}/g, (_, slot: string) => filled(slot));
 }
 
 function nested(random: Random, command: string): string {
