@@ -49,20 +49,28 @@ export type AcpSessionOptions = SessionAgentOptions &
     readonly takeLearnt: () => readonly string[];
   };
 
+/** Parts that a prompt needs. A new session makes them after its response, which needs none of them. */
+type SessionParts = {
+  readonly agent: AIAgent;
+  readonly journal: Journal;
+  readonly restores: RestorePoints;
+  readonly earlier: ReplayPages;
+  readonly prompts: PromptRunner;
+  readonly processWatch: ProcessWatch | undefined;
+  /** For the user. */
+  readonly notes: readonly StatusEvent[];
+};
+
 export class AcpSession {
   readonly id: string;
   /** Working folder, absolute. */
   readonly cwd: string;
-  readonly agent: AIAgent;
   readonly model: SessionModel;
-  readonly restores: RestorePoints;
-  readonly earlier: ReplayPages;
   readonly #client: AgentContext;
   readonly #titled: () => void;
   readonly #takeLearnt: AcpSessionOptions["takeLearnt"];
-  readonly #journal: Journal;
-  readonly #prompts: PromptRunner;
-  readonly #processWatch: ProcessWatch | undefined;
+  readonly #make: () => SessionParts;
+  #parts: SessionParts | undefined;
   /** The session is new, and the client is not our extension, which lists only sessions with messages. */
   readonly #isKept: boolean;
   /** The client handles `_hermes/extensions/changed`. */
@@ -74,13 +82,12 @@ export class AcpSession {
   readonly #warming = new AbortController();
   readonly #status: (event: StatusEvent) => void;
   readonly #contextPressure: Updates["callbacks"]["contextPressure"];
-  /** For the user, not sent yet. */
-  #notes: readonly StatusEvent[];
+  #notesSent = false as boolean;
   #mode: ApprovalMode;
   #isTrusted: boolean;
 
   constructor(options: AcpSessionOptions) {
-    const { client, identity, params, id, stored, configured, directory, model, log } = options;
+    const { client, identity, params, id, stored, configured, directory, model } = options;
     const ours = hermesCapabilities(identity.capabilities);
     this.id = id;
     this.cwd = params.cwd;
@@ -90,61 +97,38 @@ export class AcpSession {
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = params.trusted;
     this.#showsNotices = identity.capabilities.session?.notices != null;
-    const send = (update: SessionUpdate): void => this.send(update);
-    const showsCompactions = identity.capabilities.session?.compaction != null;
-    const { callbacks, endTurn } = updateCallbacks({
-      send,
-      costUsd: () => this.agent.usage.costUsd,
-    });
-    const { status } = callbacks;
+    const updates = updateCallbacks({ send: (update) => this.send(update), costUsd: () => this.agent.usage.costUsd });
+    const { status } = updates.callbacks;
     this.#status = status;
-    this.#contextPressure = callbacks.contextPressure;
-    const trusted = (): boolean => this.#isTrusted;
-    const { agent, journal, notes } = sessionAgent(options, {
-      trusted,
-      approvalMode: () => this.#mode,
-      status,
-      callbacks: {
-        ...callbacks,
-        compressed: (event) => {
-          this.#sendCompression(event);
-          if (showsCompactions) this.send(compactionUpdate(this.agent.compression));
-          else if (ours.compressions !== true) status({ severity: "info", message: compressionNotice(event) });
-        },
-        status: (event) => {
-          status(event);
-          this.model.announce(); // a fallback to another model announces itself by a status
-        },
-      },
-    });
-    this.agent = agent;
-    agent.extensions.onChange(() => this.announceExtensions());
-    this.#journal = journal;
-    this.restores = new RestorePoints({ agent, send, trusted, readStored: () => options.readStored(id) });
-    this.earlier = new ReplayPages(() => agent.transcript, stored);
+    this.#contextPressure = updates.callbacks.contextPressure;
     this.model = new SessionModel({
       directory,
-      agent,
+      starting: model.resolved,
+      agent: () => this.#parts?.agent,
+      makeAgent: () => this.agent,
       chosen: model.chosen,
       isRecorded: stored !== undefined,
       effort: model.effort,
       configuredEffort: configured.options.sampling?.reasoningEffort,
-      record: (entry) => journal.append(entry),
+      record: (entry) => this.#made.journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
-    const forCommands = (signal: AbortSignal): CommandSession => this.#forCommands(options, signal);
-    const { keyHint } = identity;
-    const { beginTurn } = options;
-    this.#prompts = new PromptRunner({
-      ...{ agent, journal, keyHint, endTurn, forCommands, beginTurn },
-      sessionId: id,
-      model: this.model,
-    });
+    this.#make = () => this.#makeParts(options, updates);
     this.#showsExtensions = ours.extensions === true;
     this.#isKept = stored === undefined && ours.sessionIndex !== true;
-    this.#processWatch = ours.processes === true ? watchProcesses(agent, client, id, log) : undefined;
-    this.#notes = [...options.notes.map((message) => ({ severity: "warning" as const, message })), ...notes];
     afterResponse(() => this.#sendNotes());
+  }
+
+  get agent(): AIAgent {
+    return this.#made.agent;
+  }
+
+  get restores(): RestorePoints {
+    return this.#made.restores;
+  }
+
+  get earlier(): ReplayPages {
+    return this.#made.earlier;
   }
 
   get mode(): ApprovalMode {
@@ -202,7 +186,7 @@ export class AcpSession {
   setMode(mode: ApprovalMode): void {
     if (mode === this.#mode) return;
     this.#mode = mode;
-    this.#journal.append({ type: "mode", mode });
+    this.#made.journal.append({ type: "mode", mode });
     this.send({ sessionUpdate: "current_mode_update", currentModeId: mode });
     this.#sendOptions();
   }
@@ -225,26 +209,27 @@ export class AcpSession {
     const learnt = this.#takeLearnt();
     if (learnt.length > 0) this.#status({ severity: "info", message: learnt.join(" ") });
     for (const message of leftOut(blocks)) this.#status({ severity: "warning", message });
-    return this.#prompts.run(blocks, signal);
+    return this.#made.prompts.run(blocks, signal);
   }
 
   /** Runs work that must not overlap a turn. Throws the protocol's error when a prompt runs or waits. */
   betweenTurns<Value>(work: () => Promise<Value>): Promise<Value> {
-    return this.#prompts.betweenTurns(work);
+    return this.#made.prompts.betweenTurns(work);
   }
 
   cancel(): void {
-    this.#prompts.cancel();
+    this.#parts?.prompts.cancel();
   }
 
   /** Lines that are not in the journal yet. */
   get unsaved(): Buffer | undefined {
-    return this.#journal.unsaved;
+    return this.#parts?.journal.unsaved;
   }
 
   /** Stores a new session without messages, for a client that keeps its id. */
   keep(): void {
-    if (this.#isKept && this.agent.transcript.length === 0) this.#journal.append({ type: "mode", mode: this.#mode });
+    if (this.#isKept && this.agent.transcript.length === 0)
+      this.#made.journal.append({ type: "mode", mode: this.#mode });
   }
 
   /** Resolves to the journal if it has lines that could not be saved. */
@@ -252,10 +237,58 @@ export class AcpSession {
     this.cancel();
     this.#warming.abort();
     this.model.dispose();
-    this.#processWatch?.dispose();
-    await Promise.all([this.#prompts.idle(), this.agent.close()]);
-    this.#journal.close();
-    return this.#journal.unsaved === undefined ? undefined : this.#journal;
+    if (this.#parts === undefined) return undefined;
+    const { agent, journal, prompts, processWatch } = this.#parts;
+    processWatch?.dispose();
+    await Promise.all([prompts.idle(), agent.close()]);
+    journal.close();
+    return journal.unsaved === undefined ? undefined : journal;
+  }
+
+  get #made(): SessionParts {
+    this.#parts ??= this.#make();
+    return this.#parts;
+  }
+
+  #makeParts(options: AcpSessionOptions, { callbacks, endTurn }: Updates): SessionParts {
+    const { client, identity, id, stored, log, notes, beginTurn } = options;
+    const { status } = callbacks;
+    const ours = hermesCapabilities(identity.capabilities);
+    const showsCompactions = identity.capabilities.session?.compaction != null;
+    const send = (update: SessionUpdate): void => this.send(update);
+    const trusted = (): boolean => this.#isTrusted;
+    const { agent, journal, ...own } = sessionAgent(options, {
+      trusted,
+      approvalMode: () => this.#mode,
+      status,
+      callbacks: {
+        ...callbacks,
+        compressed: (event) => {
+          this.#sendCompression(event);
+          if (showsCompactions) this.send(compactionUpdate(this.agent.compression));
+          else if (ours.compressions !== true) status({ severity: "info", message: compressionNotice(event) });
+        },
+        status: (event) => {
+          status(event);
+          this.model.announce(); // a fallback to another model announces itself by a status
+        },
+      },
+    });
+    this.model.attach(agent);
+    agent.extensions.onChange(() => this.announceExtensions());
+    const forCommands = (signal: AbortSignal): CommandSession => this.#forCommands(options, signal);
+    return {
+      ...{ agent, journal },
+      restores: new RestorePoints({ agent, send, trusted, readStored: () => options.readStored(id) }),
+      earlier: new ReplayPages(() => agent.transcript, stored),
+      prompts: new PromptRunner({
+        ...{ agent, journal, keyHint: identity.keyHint, endTurn, forCommands, beginTurn },
+        sessionId: id,
+        model: this.model,
+      }),
+      processWatch: ours.processes === true ? watchProcesses(agent, client, id, log) : undefined,
+      notes: [...notes.map((message) => ({ severity: "warning" as const, message })), ...own.notes],
+    };
   }
 
   /** Settles when the update has left. Never rejects. */
@@ -294,9 +327,9 @@ export class AcpSession {
   }
 
   #sendNotes(): void {
-    const notes = this.#notes;
-    this.#notes = [];
-    for (const note of notes) this.#status(note);
+    if (this.#notesSent) return;
+    this.#notesSent = true;
+    for (const note of this.#made.notes) this.#status(note);
   }
 
   #sendOptions(): void {

@@ -1,17 +1,16 @@
 /** The agent of one connection: its client, its configuration and its open sessions. */
-import { isAbsolute } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
 import { withDelegations } from "../agent/stored-agent.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { folderProblem } from "../host/node-files.ts";
 import { prepareSandbox } from "../host/terminals/sandbox/find-sandbox.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
-import { invalidParams } from "../protocol/handle.ts";
 import type { HermesImport, HermesImported, HermesShelf } from "../protocol/sessions.ts";
 import { discoverEditorModels } from "../providers/catalogue/discovered-models.ts";
 import { deployments } from "../providers/deployments.ts";
@@ -27,7 +26,7 @@ import { ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import { type JobAgent, type JobAgentOptions, PlannedJobs } from "./planned-jobs.ts";
 import { authRequired, sessionUnusable } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
-import type { SessionParams } from "./session-params.ts";
+import { checkAbsolute, checkFolders, type SessionParams } from "./session-params.ts";
 import { type ForkSource, StoredSessions } from "./stored-sessions.ts";
 
 export type AgentServerOptions = {
@@ -115,7 +114,7 @@ export class AgentServer {
   }
 
   async newSession(client: AgentContext, params: SessionParams): Promise<AcpSession> {
-    await this.#checkFolders(params);
+    checkFolders(params);
     return this.#open(client, params, newSessionId((this.options.clock ?? systemClock).now()));
   }
 
@@ -131,8 +130,8 @@ export class AgentServer {
       this.stored.checkId(id);
       await this.stored.waitUntilFree(id);
       const stored = await withDelegations(() => this.readStored(id), this.options.log);
-      const notes = storedNotes(stored, params.cwd, await this.#folderProblem(params.cwd));
-      const problems = await Promise.all(params.otherFolders.map((folder) => this.#folderProblem(folder)));
+      const notes = storedNotes(stored, params.cwd, folderProblem(params.cwd));
+      const problems = params.otherFolders.map(folderProblem);
       const otherFolders = params.otherFolders.filter((_, index) => problems[index] === undefined);
       const missing = params.otherFolders.flatMap((folder, index) =>
         problems[index] === undefined ? [] : [`The folder ${folder} ${problems[index]} and was left out.`],
@@ -144,7 +143,7 @@ export class AgentServer {
 
   /** Opens a new session with the messages of another one. */
   async forkSession(client: AgentContext, params: SessionParams, source: ForkSource): Promise<AcpSession> {
-    await this.#checkFolders(params);
+    checkFolders(params);
     const fork = await this.stored.fork(source, params);
     return (await this.loadSession(client, params, fork)).session;
   }
@@ -242,24 +241,26 @@ export class AgentServer {
     const model = await startingModel(directory, choices, this.#client.keyHint);
     const { local, log, job } = this.options;
     if (configured.terminal.sandbox !== "off") await this.#prepareSandbox();
-    const session = createSession(
-      () =>
-        new AcpSession({
-          ...{ client, params, id, stored, configured, directory, model, local, log },
-          notes,
-          identity: this.#client,
-          journal: this.#unsaved.get(id),
-          home: this.home,
-          index: this.stored.index,
-          readStored: (other) => this.readStored(other),
-          importSessions: (request, signal) => this.importSessions(request, signal),
-          learning: this.background,
-          jobs: job === undefined ? this.jobs : undefined,
-          titled: () => this.#client.notifySessionsChanged(),
-          beginTurn: () => this.background.beginTurn(),
-          takeLearnt: () => this.#learnt.splice(0),
-        }),
-    );
+    const session = createSession(() => {
+      const made = new AcpSession({
+        ...{ client, params, id, stored, configured, directory, model, local, log },
+        notes,
+        identity: this.#client,
+        journal: this.#unsaved.get(id),
+        home: this.home,
+        index: this.stored.index,
+        readStored: (other) => this.readStored(other),
+        importSessions: (request, signal) => this.importSessions(request, signal),
+        learning: this.background,
+        jobs: job === undefined ? this.jobs : undefined,
+        titled: () => this.#client.notifySessionsChanged(),
+        beginTurn: () => this.background.beginTurn(),
+        takeLearnt: () => this.#learnt.splice(0),
+      });
+      // A configuration that names toolsets may name an unknown one, which is the response then.
+      if (stored !== undefined || namesToolsets(configured)) void made.agent;
+      return made;
+    });
     this.#sessions.set(id, session);
     this.#unsaved.delete(id);
     session.model.refresh();
@@ -274,20 +275,10 @@ export class AgentServer {
     if (hermesCapabilities(this.#client.capabilities).sandbox === true) await prepareSandbox();
     else setTimeout(prepareSandbox, SANDBOX_DELAY_MS).unref();
   }
+}
 
-  async #checkFolders(params: SessionParams): Promise<void> {
-    checkAbsolute(params);
-    for (const { field, folder } of foldersOf(params)) {
-      const problem = await this.#folderProblem(folder);
-      if (problem !== undefined) throw invalidParams(field, `${JSON.stringify(folder)} ${problem}`);
-    }
-  }
-
-  async #folderProblem(folder: string): Promise<string | undefined> {
-    const stat = await this.options.local.files.stat(folder);
-    if (stat === undefined) return "does not exist";
-    return stat.kind === "directory" ? undefined : "is not a folder";
-  }
+function namesToolsets({ options: { enabledToolsets, disabledToolsets = [] } }: ConfiguredAgent): boolean {
+  return enabledToolsets !== undefined || disabledToolsets.length > 0;
 }
 
 /** Passes an invalid configuration on to the client: the user can correct it. */
@@ -296,20 +287,6 @@ function createSession(create: () => AcpSession): AcpSession {
     return create();
   } catch (error) {
     throw RequestError.internalError(undefined, messageOf(error));
-  }
-}
-
-type NamedFolder = { readonly field: string; readonly folder: string };
-
-function foldersOf({ cwd, otherFolders }: SessionParams): readonly NamedFolder[] {
-  const others = otherFolders.map((folder, index) => ({ field: `additionalDirectories[${index}]`, folder }));
-  return [{ field: "cwd", folder: cwd }, ...others];
-}
-
-/** Throws the protocol's error for a relative folder. */
-function checkAbsolute(params: SessionParams): void {
-  for (const { field, folder } of foldersOf(params)) {
-    if (!isAbsolute(folder)) throw invalidParams(field, `${JSON.stringify(folder)} is not an absolute path`);
   }
 }
 

@@ -5,7 +5,7 @@ import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
 import type { HermesModelMeta } from "../protocol/attachments.ts";
 import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from "../providers/model-choice.ts";
-import { modelInfo } from "../providers/model-info.ts";
+import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
@@ -24,7 +24,11 @@ const REFRESH_DELAY_MS = 100;
 
 export type SessionModelOptions = {
   readonly directory: ModelDirectory;
-  readonly agent: AIAgent;
+  /** Model of an agent that does not exist yet. */
+  readonly starting: ResolvedModel;
+  readonly agent: () => AIAgent | undefined;
+  /** Makes the agent unless it exists. */
+  readonly makeAgent: () => AIAgent;
   /** Undefined: the configuration decides. */
   readonly chosen: ModelChoice | undefined;
   /** The journal already has the choice. */
@@ -53,24 +57,33 @@ export class SessionModel {
     this.#isRecorded = options.isRecorded;
     this.#effort = options.effort;
     this.#stopListening = options.directory.onChange(() => this.announce());
-    this.#applyEffort();
     this.#shown = JSON.stringify(this.options);
+  }
+
+  /** Applies the effort to an agent that was just made. */
+  attach(agent: AIAgent): void {
+    agent.setReasoningEffort(this.#effortOf(agent.model));
   }
 
   /** Options for the client: the model, and the effort of a reasoning model. */
   get options(): readonly SessionConfigOption[] {
-    const { directory, agent } = this.#options;
+    const { directory } = this.#options;
     const hermes: HermesModelMeta = { refusesImages: true };
+    const facts = directory.facts(this.#model);
     const model: SessionConfigOption = {
       ...modelOption(this.current, directory.groups()),
-      ...(agent.refusesImages && { _meta: { hermes } }),
+      ...(refusesImages(this.#model, facts) && { _meta: { hermes } }),
     };
-    return this.#reasons() ? [model, effortOption(this.#wantedEffort())] : [model];
+    return this.#reasons(this.#model) ? [model, effortOption(this.#wantedEffort())] : [model];
   }
 
   /** The model in use: the chosen one or its fallback. */
   get current(): ModelChoice {
-    return choiceOf(this.#options.agent.model);
+    return choiceOf(this.#model);
+  }
+
+  get #model(): ResolvedModel {
+    return this.#options.agent()?.model ?? this.#options.starting;
   }
 
   /** All models, including those of servers on this machine. */
@@ -92,7 +105,7 @@ export class SessionModel {
     const resolution = this.#options.directory.resolve(choice);
     if (!resolution.ok) return resolution.message;
     this.#chosen = choice;
-    this.#options.agent.setModel(settingsOf(resolution.model));
+    this.#options.makeAgent().setModel(settingsOf(resolution.model));
     this.#isRecorded = false;
     this.record();
     this.announce();
@@ -119,20 +132,20 @@ export class SessionModel {
 
   /** Resolves the choice again after a change of keys or addresses. */
   async reconfigure(): Promise<void> {
-    const { directory, agent } = this.#options;
+    const { directory, makeAgent } = this.#options;
     const own = this.#chosen && directory.resolve(this.#chosen);
     // A removed key is not used any more. The choice stays, in case the key comes back.
     const resolution = own?.ok ? own : await directory.resolveDefault();
-    if (resolution.ok && !isDeepStrictEqual(resolution.model, agent.model))
-      agent.setModel(settingsOf(resolution.model));
+    if (resolution.ok && !isDeepStrictEqual(resolution.model, this.#model))
+      makeAgent().setModel(settingsOf(resolution.model));
     this.announce();
     this.refresh();
   }
 
   /** Refreshes the lists in the background. */
   refresh(): void {
-    const { directory, agent } = this.#options;
-    const load = (): void => void Promise.all([directory.refresh(), directory.loadDetails(agent.model)]); // never rejects
+    const { directory } = this.#options;
+    const load = (): void => void Promise.all([directory.refresh(), directory.loadDetails(this.#model)]); // never rejects
     setTimeout(load, REFRESH_DELAY_MS).unref();
   }
 
@@ -159,15 +172,18 @@ export class SessionModel {
     return isThere();
   }
 
-  #reasons(): boolean {
-    const { agent, directory } = this.#options;
-    return modelInfo(agent.model.model, directory.facts(agent.model)).reasoning;
+  #reasons(model: ResolvedModel): boolean {
+    return modelInfo(model.model, this.#options.directory.facts(model)).reasoning;
+  }
+
+  #applyEffort(): void {
+    const agent = this.#options.agent();
+    if (agent !== undefined) this.attach(agent);
   }
 
   /** A model without reasoning would refuse a request with an effort. */
-  #applyEffort(): void {
-    const { agent, configuredEffort } = this.#options;
-    agent.setReasoningEffort(this.#reasons() ? this.#wantedEffort() : configuredEffort);
+  #effortOf(model: ResolvedModel): Sampling["reasoningEffort"] {
+    return this.#reasons(model) ? this.#wantedEffort() : this.#options.configuredEffort;
   }
 
   /** Undefined: the provider's default. */

@@ -1,5 +1,8 @@
 /** Common parameters of session/new, load, resume and fork. */
+import { isAbsolute } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
+import { folderProblem } from "../host/node-files.ts";
+import { invalidParams } from "../protocol/handle.ts";
 import { readMeta } from "../protocol/method.ts";
 import { HermesSessionMeta } from "../protocol/sessions.ts";
 
@@ -31,4 +34,27 @@ export function sessionParams(params: {
     trusted: ours?.trusted ?? true,
     model: ours?.model,
   };
+}
+
+type NamedFolder = { readonly field: string; readonly folder: string };
+
+function foldersOf({ cwd, otherFolders }: SessionParams): readonly NamedFolder[] {
+  const others = otherFolders.map((folder, index) => ({ field: `additionalDirectories[${index}]`, folder }));
+  return [{ field: "cwd", folder: cwd }, ...others];
+}
+
+/** Throws the protocol's error for a relative folder, and for one that does not exist. */
+export function checkFolders(params: SessionParams): void {
+  checkAbsolute(params);
+  for (const { field, folder } of foldersOf(params)) {
+    const problem = folderProblem(folder);
+    if (problem !== undefined) throw invalidParams(field, `${JSON.stringify(folder)} ${problem}`);
+  }
+}
+
+/** Throws the protocol's error for a relative folder. */
+export function checkAbsolute(params: SessionParams): void {
+  for (const { field, folder } of foldersOf(params)) {
+    if (!isAbsolute(folder)) throw invalidParams(field, `${JSON.stringify(folder)} is not an absolute path`);
+  }
 }

@@ -219,7 +219,7 @@ export class AIAgent {
 
   /** True for a model that is known to take no images. */
   get refusesImages(): boolean {
-    return this.model.mode === "offline" || refusesImages(this.model.model, this.#setup.modelFacts(this.model));
+    return refusesImages(this.model, this.#setup.modelFacts(this.model));
   }
 
   /** Undefined while nothing is compressed. */

@@ -1,4 +1,5 @@
 /** Text files of this machine. */
+import { statSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, readlink, rename, stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
@@ -77,5 +78,17 @@ export async function readBytes(
   } catch (error) {
     signal.throwIfAborted();
     return systemFailure(path, error, "read");
+  }
+}
+
+/**
+ * Problem with a folder of this machine. Synchronous: the first asynchronous call of a process starts its threads, which takes
+ * longer than all other checks of a new session.
+ */
+export function folderProblem(folder: string): string | undefined {
+  try {
+    return statSync(folder).isDirectory() ? undefined : "is not a folder";
+  } catch {
+    return "does not exist";
   }
 }

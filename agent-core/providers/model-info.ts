@@ -141,10 +141,12 @@ function knownFacts(model: string): ModelFacts | undefined {
   return familyOf.get(model);
 }
 
-/** True for a model that is known to take no images. An unknown model may take them. */
-export function refusesImages(model: string, { images }: ModelFacts): boolean {
-  const name = model.toLowerCase();
-  return (images ?? families.find(([pattern]) => pattern.test(name))?.[1].images) === false;
+/** True for the offline interpreter, and for a model that is known to take no images. An unknown model may take them. */
+export function refusesImages(
+  { mode, model }: { readonly mode: string; readonly model: string },
+  { images }: ModelFacts,
+): boolean {
+  return mode === "offline" || (images ?? knownFacts(model)?.images) === false;
 }
 
 /**
