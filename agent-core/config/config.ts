@@ -11,7 +11,7 @@ import { messageOf } from "../platform/errors.ts";
 import type { Environment } from "./home.ts";
 import { sectionDefault } from "./section-defaults.ts";
 import { type Config, fallbacks, type SectionName, sections, UNUSABLE_TERMINAL } from "./sections.ts";
-import { checkNames, type Safeguard, safeguardOf } from "./setting-names.ts";
+import type { Safeguard } from "./setting-names.ts";
 import { readTuned, withTuned } from "./tuned-settings.ts";
 
 /** `${NAME}` and `${NAME:-default}` in a value, so that a config can be shared without its secrets. */
@@ -39,11 +39,14 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const merged = { ...fileEnvironment, ...environment };
   const errors: string[] = [];
   const raw = await readYaml(join(home, "config.yaml"), errors);
-  const names = checkNames(raw);
+  const tuned = errors.length > 0 ? raw : withTuned(raw, await readTuned(home));
+  // Without any setting there is nothing to check, and a start does without the names.
+  const known = Object.keys(tuned).length > 0 ? await import("./setting-names.ts") : undefined;
+  const names = known?.checkNames(raw) ?? { warnings: [], errors: [], safeguards: [] };
   // A file that cannot be read may have chosen another machine for commands, or fewer tools.
   const strict = new Set<Safeguard>(errors.length > 0 ? ["commands", "tools"] : names.safeguards);
-  const tuned = errors.length > 0 ? raw : withTuned(raw, await readTuned(home));
-  const config = parseConfig(tuned, { environment: merged, warnings, strict });
+  const safeguardOf: Reading["safeguardOf"] = (path) => known?.safeguardOf(path)?.name;
+  const config = parseConfig(tuned, { environment: merged, warnings, strict, safeguardOf });
   warnings.push(...names.warnings);
   const version = config._config_version ?? 0;
   if (version > CONFIG_VERSION) {
@@ -71,6 +74,8 @@ type Reading = {
   readonly warnings: string[];
   /** Protections whose value cannot be read. */
   readonly strict: Set<Safeguard>;
+  /** Protection that a setting belongs to. */
+  readonly safeguardOf: (path: string) => Safeguard | undefined;
 };
 
 /** Parses each section by itself, so that a wrong value does not affect the others. */
@@ -80,7 +85,11 @@ function parseConfig(raw: Record<string, unknown>, reading: Reading): Config {
   return Object.fromEntries(entries) as Config; // each value comes from the schema of its name
 }
 
-function readSection(name: SectionName, raw: unknown, { environment, warnings, strict }: Reading): unknown {
+function readSection(
+  name: SectionName,
+  raw: unknown,
+  { environment, warnings, strict, safeguardOf }: Reading,
+): unknown {
   const schema: z.ZodType = sections[name];
   const missing = (variable: string): void => {
     warnings.push(`config.yaml: ${name} refers to \${${variable}}, which is not set.`);
@@ -96,7 +105,7 @@ function readSection(name: SectionName, raw: unknown, { environment, warnings, s
   if (isRefused) return fallbacks[name];
   for (const { path } of issues) {
     const safeguard = safeguardOf([name, ...path.slice(0, 1)].join(".")) ?? safeguardOf(name);
-    if (safeguard !== undefined) strict.add(safeguard.name);
+    if (safeguard !== undefined) strict.add(safeguard);
   }
   const others = schema.safeParse(withoutKeys(value, new Set(issues.map(({ path }) => path[0]))));
   return others.success ? others.data : sectionDefault(name);

@@ -5,7 +5,6 @@ import { editorMethods, type HermesPlannedEdit, type HermesTaskOfEditor } from "
 import type { RequestMethod } from "../protocol/method.ts";
 import { inBreaksOf } from "./patch/line-breaks.ts";
 import type { FileChange } from "./patch/v4a/plan-changes.ts";
-import { stageChanges } from "./patch/v4a/stage-patch.ts";
 import { absolutePath, shortTitle, shownPath } from "./resolve-path.ts";
 import {
   defineTool,
@@ -228,6 +227,7 @@ function stagePlanned(
     if (edits.length === 0) return refused(tool, "the editor has no change for this.");
     const changes = await Promise.all(edits.map((edit) => changeOf(edit, context)));
     const count = changes.length === 1 ? "1 file" : `${changes.length} files`;
+    const { stageChanges } = await import("./patch/v4a/stage-patch.ts");
     return stageChanges({ tool, changes, notes: [`Changes in ${count}:`] }, context);
   });
 }

@@ -1,10 +1,8 @@
 import * as z from "zod";
-import { deletedReason, rebaseEdit, refusedEdit, stageEdit, staleReason } from "./file-edit.ts";
+import { deletedReason, type FileEdit, rebaseEdit, refusedEdit, stageEdit, staleReason } from "./file-edit.ts";
 import { nearFiles } from "./nearest-names.ts";
-import { type ReplaceRequest, replaceExactly, replaceText } from "./patch/replace.ts";
 import type { FileSection } from "./patch/v4a/parse-patch.ts";
 import { candidatePaths, parsePatch } from "./patch/v4a/parse-patch.ts";
-import { stagePatch } from "./patch/v4a/stage-patch.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
@@ -36,6 +34,7 @@ const input = z
   });
 
 type Call = z.infer<typeof input>;
+type Replacing = typeof import("./patch/replace.ts");
 
 export const tool = defineTool({
   name: "patch",
@@ -48,8 +47,12 @@ export const tool = defineTool({
   title: (call) => shortTitle(titleOf(call)),
   locations: (call, cwd) => pathsOf(call, cwd).map((path) => ({ path })),
   effect: (call, cwd) => ({ kind: "edit", paths: pathsOf(call, cwd) }),
-  stage: (call, context) =>
-    call.mode === "patch" ? stagePatch(call.patch ?? "", context) : stageReplace(call, context),
+  // Loaded with the first edit: no start needs its code.
+  async stage(call, context) {
+    if (call.mode === "replace") return stageReplace(call, context, await import("./patch/replace.ts"));
+    const { stagePatch } = await import("./patch/v4a/stage-patch.ts");
+    return stagePatch(call.patch ?? "", context);
+  },
 });
 
 function titleOf(call: Call): string {
@@ -76,7 +79,11 @@ function sectionsOf({ patch = "" }: Call): readonly FileSection[] {
   return parsed.ok ? parsed.sections : [];
 }
 
-async function stageReplace(call: Call, context: ToolContext): Promise<StagedCall> {
+async function stageReplace(
+  call: Call,
+  context: ToolContext,
+  { replaceText, replaceExactly }: Replacing,
+): Promise<StagedCall> {
   const { path: written = "", old_string: oldString = "", new_string: newString = "", replace_all: replaceAll } = call;
   const { host, cwd, signal } = context;
   const path = absolutePath(written, cwd);
@@ -88,7 +95,8 @@ async function stageReplace(call: Call, context: ToolContext): Promise<StagedCal
   }
   const request = { oldString, newString, replaceAll };
   const stale = staleReason(path, read.text, context);
-  if (stale !== undefined) return stageRebased(path, read.text, request, { context, stale });
+  const edit: OpenEdit = { tool: "patch", path, exactly: (text) => replaceExactly(text, request) };
+  if (stale !== undefined) return stageRebased(edit, read.text, { context, stale });
   const replaced = replaceText(read.text, request);
   switch (replaced.kind) {
     case "refused":
@@ -96,29 +104,22 @@ async function stageReplace(call: Call, context: ToolContext): Promise<StagedCal
     case "already":
       return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text: replaced.text }) };
     case "changed":
-      return noted(
-        stageEdit({ ...editOf(path, request), oldText: read.text, newText: replaced.newText }, context),
-        replaced.how,
-      );
+      return noted(stageEdit({ ...edit, oldText: read.text, newText: replaced.newText }, context), replaced.how);
   }
 }
 
+type OpenEdit = Required<Pick<FileEdit, "tool" | "path" | "exactly">>;
+
 /** The file has changed since the model read it: only an exact match, unique in both texts, is applied. */
 function stageRebased(
-  path: string,
+  edit: OpenEdit,
   present: string,
-  request: ReplaceRequest,
   { context, stale }: { readonly context: ToolContext; readonly stale: string },
 ): StagedCall {
-  const base = context.files.recall(path) ?? present;
-  const edit = editOf(path, request);
+  const base = context.files.recall(edit.path) ?? present;
   const newText = rebaseEdit(edit, { base, present });
   if (newText === undefined) return { ok: false, text: `patch: ${stale}` };
   return stageEdit({ ...edit, base, oldText: present, newText }, context);
-}
-
-function editOf(path: string, request: ReplaceRequest) {
-  return { tool: "patch", path, exactly: (text: string) => replaceExactly(text, request) } as const;
 }
 
 /** Adds how old_string was found, when the match was not exact: the model should know the file's real text. */

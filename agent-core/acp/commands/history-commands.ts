@@ -1,7 +1,6 @@
 /** /new, /resume, /title, /export and /import: this session and the stored ones. */
 import { join } from "node:path";
 import { messageOf } from "../../platform/errors.ts";
-import { exportName, exportSession, writeExport } from "../../sessions/export-session.ts";
 import type { Building } from "../../sessions/index/index-messages.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
 import { type SessionIndex, stillBuilding } from "../../sessions/index/session-index.ts";
@@ -99,6 +98,7 @@ export const exportToFile: Command = {
     if (agent.transcript.length === 0) return "Nothing to export: this session has no messages yet.";
     const stored = await readStored(id).catch(messageOf);
     if (typeof stored === "string") return `The session was not exported: ${stored}`;
+    const { exportName, exportSession, writeExport } = await import("../../sessions/export-session.ts");
     const target = path === "" ? join(cwd, exportName(stored, format)) : absolutePath(path, cwd);
     const written = await writeExport(target, await exportSession(stored, format));
     return written.ok ? `Wrote ${shownPath(target, cwd)}.` : `The session was not exported: ${written.message}`;

@@ -21,7 +21,6 @@ import {
   type HermesSearchHits,
   sessionMethods,
 } from "../../protocol/sessions.ts";
-import { exportName, exportSession } from "../../sessions/export-session.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
 import type { FoundSession } from "../../sessions/index/search-messages.ts";
 import type { snippetOf } from "../../sessions/index/search-text.ts";
@@ -123,6 +122,7 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
     return {};
   });
   onClientRequest(app, sessionMethods.export, async ({ params: { sessionId, format } }) => {
+    const { exportName, exportSession } = await import("../../sessions/export-session.ts");
     const stored = await server.readStored(sessionId);
     return { text: await exportSession(stored, format), fileName: exportName(stored, format) };
   });
