@@ -1,4 +1,4 @@
-/** Planned jobs of one agent process: their ticks, and the requests of clients, commands and tools. Its code loads late. */
+/** Planned jobs of one agent process. The scheduler is loaded with the first tick or request. */
 import { homedir } from "node:os";
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import type { Environment } from "../config/home.ts";
@@ -11,16 +11,16 @@ import type { Background } from "./background.ts";
 import type { ClientModels } from "./client-models.ts";
 import type { ModelSource } from "./sessionless-models.ts";
 
-/** Time for the first prompt of a new process. Milliseconds. */
+/** Delay of the scheduler, so that it does not slow the first prompt of a new process. Milliseconds. */
 const START_DELAY_MS = 3_000;
 
 /** Agent for the session of a job, whose client cannot ask anybody. */
 export type JobAgent = { readonly app: AgentApp; dispose(): Promise<void> };
 
-/** Differences to the agent that runs the job. */
+/** Options of the agent that runs a job. */
 export type JobAgentOptions = {
   readonly environment: Environment;
-  /** Present in the agent of a job. `models`: those of the editor. */
+  /** `models`: the editor's models. */
   readonly job: { readonly models: ClientModels | undefined };
 };
 
@@ -50,7 +50,7 @@ export class PlannedJobs {
     this.#options = options;
   }
 
-  /** Ticks each minute from some time after the first call. */
+  /** Starts the ticks once, `START_DELAY_MS` after the first call. */
   start(): void {
     if (this.#isDisposed) return;
     this.#stopWaiting ??= this.#options.clock.every(START_DELAY_MS, () => {

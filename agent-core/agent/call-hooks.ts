@@ -12,11 +12,11 @@ export type CallVerdict =
   | { readonly kind: "refuse"; readonly text: string }
   | {
       readonly kind: "run";
-      /** Input in place of the model's; undefined when it stays. */
+      /** Changed input; undefined when no hook changed it. */
       readonly input: Readonly<Record<string, unknown>> | undefined;
-      /** Reasons of hooks that ask the user; empty without one. */
+      /** Reasons of the hooks that ask the user. */
       readonly asks: readonly string[];
-      /** A hook of the home answers for the user. */
+      /** True when a hook of the home approves the call, so that the user is not asked. */
       readonly isApproved: boolean;
       /** Notes for the model, which follow the result. */
       readonly notes: readonly string[];

@@ -22,7 +22,7 @@ export type ToolProgressEvent =
       readonly kind: ToolKind;
       readonly locations: readonly ToolLocation[];
       readonly input: unknown;
-      /** Call that this one is a part of. Its id is the start of this one's. */
+      /** Call that this call is a part of. `callId` begins with its id. */
       readonly parentCallId?: string;
       /** Task of the delegation `parentCallId` that the call belongs to. */
       readonly taskId?: string;
@@ -81,7 +81,7 @@ export type StepEvent = {
 export type StatusEvent = {
   readonly severity: "info" | "warning" | "error";
   readonly message: string;
-  /** The wait before a retry. A later status with the same id replaces it. */
+  /** The wait before a retry. A later status with the same id replaces this one. */
   readonly wait?: RetryWait;
   /** Id of the call whose changes of the memory and of skills the message is about. The user can undo them. */
   readonly memoryCall?: string;

@@ -225,10 +225,10 @@ export class ContextKeeper {
     // The memory flush sends the whole conversation, so it needs room. There is none after a refusal or in a smaller
     // window.
     const hasRoom = share === 0 && before < this.window;
-    const isFlushed = plan.fresh.length > 0 && hasRoom && this.#options.canSummarize();
+    const needsFlush = plan.fresh.length > 0 && hasRoom && this.#options.canSummarize();
     const [next] = await Promise.all([
       this.#execute(plan, compression, focus, signal),
-      isFlushed ? this.#options.flush.run(transcript, conversation.messages, signal) : undefined,
+      needsFlush ? this.#options.flush.run(transcript, conversation.messages, signal) : undefined,
     ]);
     conversation.compress(next);
     this.#meter.forget();

@@ -1,7 +1,7 @@
 /**
  * Extensions: abilities beyond the built-in ones, such as MCP servers, plugins, skills and hooks. A session has its own
- * objects, at most one of each kind. A kind without configuration is a small object that
- * offers its slash command; the rest of its code is not loaded.
+ * objects, at most one of each kind. A kind without configuration only offers its slash command; the rest of its code is
+ * not loaded.
  */
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { Hook } from "../hooks/hook.ts";
@@ -61,13 +61,13 @@ export type Extension = {
   hooks?(): readonly Hook[];
   /** Engine in place of the built-in one, which is its fallback. Undefined: none. */
   contextEngine?(builtIn: ContextEngine): ContextEngine | undefined;
-  /** Folders of skills that it brings along, absolute. */
+  /** Folders of the extension's skills, absolute. */
   skillFolders?(): readonly string[];
   /** Part of the system prompt of a new session. */
   promptText?(): Promise<string | undefined>;
-  /** True when sub-agents get the same part. */
+  /** True when the prompt of sub-agents has the same part. */
   readonly inheritsPrompt?: boolean;
-  /** Data for the model that belongs to a message of the user. It follows the message, and the user does not see it. */
+  /** Data for the model about a message of the user. The data follows the message, and the user does not see it. */
   attach?(message: string): Promise<string | undefined>;
   /** The extension's parts, for the list that the user sees. */
   items?(): readonly HermesExtensionItem[];
@@ -90,7 +90,7 @@ function isOffered(item: HermesExtensionItem, action: HermesExtensionAction, arg
 /** Longest wait of a first turn for extensions. Most servers start within a second. Milliseconds. */
 const READY_MS = 1_500;
 
-/** The extensions of one session, as one. A defect of one extension does not affect the others. */
+/** All extensions of one session. A defect of one extension does not affect the others. */
 export class Extensions {
   readonly #all: readonly Extension[];
   readonly #onDefect: (message: string) => void;
@@ -170,7 +170,7 @@ export class Extensions {
     return texts.length === 0 ? undefined : texts.join("\n\n");
   }
 
-  /** Data that belongs to a message of the user. */
+  /** Data about a message of the user. */
   attachments(message: string): Promise<readonly string[]> {
     return this.#texts((extension) => extension.attach?.(message));
   }

@@ -1,5 +1,5 @@
 /**
- * Verdicts of a user whose editor reports none: at the begin of a turn, each hunk that the turn before it left in a file is
+ * Verdicts of a user whose editor reports none: at the start of a turn, each hunk that the turn before it left in a file is
  * compared with the file. Each hunk gets one verdict.
  */
 import { structuredPatch } from "diff";

@@ -45,7 +45,7 @@ export class Page {
   #lastActivity = 0;
   #console: string[] = [];
   #consoleEvents = 0;
-  /** Elements by ref, and refs by the browser's id. The numbers go on after a navigation, so an old ref is never reused. */
+  /** Elements by ref, and refs by the browser's id. A navigation does not restart the numbers, so an old ref is never reused. */
   readonly #elements = new Map<string, number>();
   readonly #refs = new Map<number, string>();
   #refCount: number;

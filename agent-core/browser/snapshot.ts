@@ -124,7 +124,7 @@ class SnapshotWriter {
     else this.#writeChildren(page, node, place);
   }
 
-  /** Of the content of an element that is its name, only the further elements with refs. */
+  /** For an element named by its content: only those descendants that have refs. */
   #writeControls(page: PageDocument, node: number, place: Place): void {
     this.#flush(place.depth);
     const length = this.#lines.length;

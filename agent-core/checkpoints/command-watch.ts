@@ -11,7 +11,7 @@ import type { GitBlobs } from "./git-blobs.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { isUnchanged, type Scan, type SeenFile, type WorkspaceScan } from "./workspace-scan.ts";
 
-/** The commands of a session together wait for so many copies, which take a third of a second on a quiet machine. */
+/** Maximum number of copies that the commands of a session together wait for: a third of a second on an idle machine. */
 const AWAITED_FILES = 1_000;
 /** The same for the size of these copies. Bytes. */
 const AWAITED_BYTES = 20_000_000;

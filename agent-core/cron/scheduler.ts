@@ -21,7 +21,7 @@ const LATE_MS = 2 * TICK_MS;
 /** Each run is a session with its model calls and commands; further due ones wait for a free place. */
 const MAX_RUNNING = 3;
 /** Failures in a row after which the user is no longer notified. */
-const FAILURES_TOLD = 3;
+const MAX_NOTIFIED_FAILURES = 3;
 
 export type CronSettings = Config["cron"];
 
@@ -158,7 +158,7 @@ export class Scheduler {
     return { claims, lost };
   }
 
-  /** Undefined while an earlier run of the job goes on. */
+  /** Undefined while an earlier run of the job has not ended. */
   async #claimOne(job: Job, planned: number, manual: boolean): Promise<Claim | undefined> {
     const path = this.#lockOf(job.id);
     if (running.has(path)) return undefined;
@@ -183,7 +183,7 @@ export class Scheduler {
     return { job, run, lock: { release } };
   }
 
-  /** Runs whose process died: nobody knows how far they came. */
+  /** Runs whose process died, so that their progress is unknown. */
   async #findLost(now: number): Promise<readonly RunRecord[]> {
     const lost = (await this.files.runs())
       .filter((run) => isOpen(run) && !this.isRunning({ id: run.job }))
@@ -298,8 +298,8 @@ function messageFor({ name, state, summary, late, planned, started }: RunRecord,
   const times = `planned for ${instantText(planned, machineZone())}, run at ${instantText(started, machineZone())}`;
   const lateness = late ? ` Late: ${times}.` : "";
   if (state === "completed") return `The job "${name}" finished.${lateness}`;
-  if (failures > FAILURES_TOLD) return undefined;
-  if (failures === FAILURES_TOLD) {
+  if (failures > MAX_NOTIFIED_FAILURES) return undefined;
+  if (failures === MAX_NOTIFIED_FAILURES) {
     return `The job "${name}" has failed ${failures} times in a row. ${summary} You are notified again after it succeeds.`;
   }
   return `The job "${name}" ${state === "unknown" ? "was interrupted" : "failed"}. ${summary}${lateness}`;

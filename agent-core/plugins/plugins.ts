@@ -1,4 +1,4 @@
-/** The plugins of a session: those of the home that config.yaml names run, and the user switches them on and off. */
+/** The plugins of a session: starts the ones that config.yaml enables, and lets the user switch them on and off. */
 import { existsSync } from "node:fs";
 import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
 import { type Environment, extensionPlaces } from "../config/home.ts";
@@ -23,7 +23,7 @@ export type PluginsOptions = {
   readonly config: Config["plugins"];
   /** Name of a plugin's engine in config.yaml; undefined for a built-in one. */
   readonly engineName: string | undefined;
-  /** Environment of the agent. One that a hook or a plugin has started runs no hooks of plugins. */
+  /** Environment of the agent. An agent that a hook or a plugin has started runs no hooks of plugins. */
   readonly environment: Environment;
   /** Changes to the environment of commands; plugins get the same. */
   readonly variables: CommandVariables;
@@ -237,7 +237,7 @@ export class Plugins implements Extension {
       this.#set({ plugin, state: "on", running, parts: this.#usable(parts, plugin, session) });
   }
 
-  /** Leaves out tools that have the name of another one. */
+  /** Leaves out tools whose names are taken. */
   #usable(parts: PluginParts, { name: plugin }: InstalledPlugin, session: ExtensionSession): PluginParts {
     const taken = new Set([...builtInTools, ...this.#tools].map(({ name }) => name));
     const tools = parts.tools.filter(({ name }) => {

@@ -1,8 +1,8 @@
-/** Instructions of a project for agents: the first kind of file that exists counts. */
+/** Instructions of a project for agents. Of several kinds of instruction files only the first that exists is used. */
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { findThreat, wrapData } from "./injection-scan.ts";
 
-/** Gives a file's text as the user sees it; undefined for a missing file, and for one without text. */
+/** Reads a file's text as the user sees it; undefined for a missing file and for a file without text. */
 export type ReadText = (path: string) => Promise<string | undefined>;
 
 /** File access for the search of instruction files. */
@@ -17,7 +17,7 @@ export type ContextFiles = {
 type Found = readonly { readonly path: string; readonly text: string }[];
 
 const AGENTS = ["AGENTS.override.md", "AGENTS.md", "agents.md"];
-/** Files of a subfolder; the first one that exists counts. */
+/** Instruction files of a subfolder; only the first that exists is used. */
 const SUBFOLDER_FILES = ["AGENTS.md", "CLAUDE.md", ".hermes.md", "HERMES.md"];
 /** Folders that are checked above a path. */
 const MAX_FOLDERS = 8;
@@ -83,7 +83,7 @@ async function firstOf(names: readonly string[], folder: string, { read }: Conte
   return [];
 }
 
-/** Only the working folder outside a repository. */
+/** Outside a repository, only the working folder. */
 async function foldersUpToRoot(cwd: string, { exists }: ContextFiles): Promise<readonly string[]> {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
@@ -106,7 +106,7 @@ export class SubfolderContext {
     this.#known = new Set([cwd]);
   }
 
-  /** Instructions of the folders of these absolute paths that the model has not had yet; empty without any. */
+  /** New instructions for these absolute paths: those of their folders that the model does not have yet. */
   async of(paths: readonly string[]): Promise<string> {
     const fresh = new Set(paths.flatMap((path) => this.#foldersOf(path)));
     for (const folder of fresh) this.#known.add(folder);
@@ -114,7 +114,7 @@ export class SubfolderContext {
     return texts.filter((text) => text !== undefined).join("\n\n");
   }
 
-  /** Folders between the working folder and the path that were not checked yet, outermost first. */
+  /** Unchecked folders between the working folder and the path, outermost first. */
   #foldersOf(path: string): readonly string[] {
     const folders: string[] = [];
     for (
@@ -147,7 +147,7 @@ function presentFile(shown: string, text: string): string | undefined {
   const body = text.replace(FRONT_MATTER, "").trim();
   if (body === "") return undefined;
   const threat = findThreat(body);
-  if (threat !== undefined) return `[${shown} was left out: it holds ${threat}. Tell the user when it matters.]`;
+  if (threat !== undefined) return `[${shown} was left out: it contains ${threat}. Tell the user when it matters.]`;
   return wrapData(TAG, shown, cutText(body, shown));
 }
 

@@ -102,7 +102,7 @@ export class TurnWatch {
   #observeUpdate(session: WatchedSession, update: SessionUpdate): void {
     if (update.sessionUpdate === "session_info_update" && update.title) this.#titles.set(session, update.title);
     const turn = this.#turns.get(session);
-    // A replay is no news.
+    // A replay of earlier messages is not logged.
     if (turn === undefined) return;
     switch (update.sessionUpdate) {
       case "tool_call":

@@ -93,7 +93,7 @@ export async function presentText(path: string): Promise<string | null> {
   return textOf(await openPlace(path));
 }
 
-/** The one place where a file's text is compared with the text that a change was made for. */
+/** Compares the file's text with the expected text. No other code does, so that all edits have the same rules. */
 function editAt(place: Place, { path, expected, after }: GuardedEdit): FileEdit {
   const before = textOf(place);
   const inEndings = (text: string): string => (place.kind === "document" ? inEndingsOf(place.document, text) : text);
@@ -162,7 +162,7 @@ async function writeDocument(document: vscode.TextDocument, text: string): Promi
   if (edit !== undefined && !(await apply(document, edit))) {
     throw new ConflictError(`${document.uri.fsPath} was being changed at the same moment`, document.getText());
   }
-  // The user saves what they have typed since.
+  // The user saves text that they have typed since the write.
   const isTheirs = wasDirty || document.isUntitled || document.getText() !== text;
   if (edit !== undefined && !isTheirs) {
     await save(document);
@@ -174,8 +174,8 @@ async function writeDocument(document: vscode.TextDocument, text: string): Promi
 }
 
 /**
- * False when the document has changed meanwhile. In the editor with the focus, VS Code makes a workspace edit
- * smaller still, down to half a surrogate pair, and breaks the character: there the editor itself takes it as it is.
+ * False when the document has changed in the meantime. VS Code minimises a workspace edit in a visible editor, even to half
+ * of a surrogate pair, which breaks the character. Such an edit goes through the editor, which does not minimise it.
  */
 async function apply(document: vscode.TextDocument, { start, end, text }: MinimalEdit): Promise<boolean> {
   const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
@@ -191,7 +191,7 @@ async function apply(document: vscode.TextDocument, { start, end, text }: Minima
 async function save(document: vscode.TextDocument): Promise<void> {
   const deadline = new Deadline(SAVE_LIMIT_MS);
   while (!(await document.save())) {
-    // A save that VS Code began by itself refuses this one, and is as good once it has ended.
+    // VS Code refuses this save while its own save runs, which then stores the same text.
     if (document.isDirty) await changeOf(document);
     if (!document.isDirty) return;
     if (deadline.hasPassed()) throw new Error("it was changed in the editor, but could not be saved");
@@ -209,7 +209,7 @@ export async function hasMark(uri: vscode.Uri): Promise<boolean> {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 3)) === BYTE_ORDER_MARK;
 }
 
-/** Moves the file to the bin, where there is one. */
+/** Moves the file to the bin on systems that have one. */
 async function deleteFile(uri: vscode.Uri): Promise<void> {
   const change = new vscode.WorkspaceEdit();
   change.deleteFile(uri, { ignoreIfNotExists: true });

@@ -4,14 +4,14 @@ import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { HermesSymbol, HermesSymbolPlace } from "../../agent-core/protocol/editor.ts";
 
-/** An extension starts with the first document of its language, and its service with the first question. Milliseconds. */
+/** Waits for a language service, which starts with the first document of its language. Milliseconds. */
 const START_WAITS_MS = [100, 200, 400, 800, 1_500, 2_000];
-/** Lines around the given one that are searched too: the agent's line may be of an earlier text. */
+/** Lines around the given line that are searched too: the agent may know the line from an earlier text. */
 const NEAR_LINES = 5;
 /** Uses of a name that are tried when it has no declaration in the file: the first one may be in a comment. */
 const MAX_USES = 5;
 
-/** Languages that have answered once, or that nothing answers for. */
+/** Languages whose service has answered once, or has not answered within all waits. */
 const started = new Set<string>();
 
 export type DeclaredSymbol = HermesSymbol & { readonly position: vscode.Position };
@@ -68,7 +68,7 @@ export function kindName(kind: vscode.SymbolKind): string {
 
 /**
  * Positions of a name, the most likely one first. Rejects with an Error in one line when the file does not have the name, or
- * declares it more than once and no line tells the declarations apart.
+ * when it has several declarations and `line` is undefined.
  */
 export async function positionsOf(
   document: vscode.TextDocument,
@@ -104,7 +104,7 @@ function nearest(uses: readonly vscode.Position[], line: number, problem: string
   return best;
 }
 
-/** Places where the name stands as a whole word. */
+/** Positions of the name as a whole word. */
 function usesOf(document: vscode.TextDocument, name: string): readonly vscode.Position[] {
   const literal = name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const word = new RegExp(`(?<![\\p{ID_Continue}$])${literal}(?![\\p{ID_Continue}$])`, "gu");

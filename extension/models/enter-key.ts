@@ -11,9 +11,9 @@ import type { Services } from "../services.ts";
 
 type Entered = { readonly key: string; readonly check: HermesKeyCheck };
 
-/** Models of an endpoint in the list. The model picker has all of them. */
+/** Length of the list of an endpoint's models. The model picker has all of them. */
 const CHOICES_SHOWN = 200;
-/** Time that a result is shown in the status bar. */
+/** Time for which the status bar shows a result. */
 const MESSAGE_MS = 8_000;
 
 /** Asks the user for a provider when `provider` is undefined. Ends without a message when the user cancels. */
@@ -100,7 +100,7 @@ async function askAddress(value: string): Promise<string | undefined> {
   return address?.trim();
 }
 
-/** The user enters another address for this key. */
+/** The address is wrong, so the user enters another one for this key. */
 type WrongAddress = { readonly key: string; readonly isWrongAddress: true };
 
 /**
@@ -157,7 +157,7 @@ async function askOnce(
   return key === "" && !mayBeEmpty ? undefined : key;
 }
 
-/** An empty key of a provider that needs one is to be removed, without a test. */
+/** Skips the test of an empty key when the provider needs a key: the caller then removes the stored key. */
 async function testKey(
   { worker }: Services,
   { name, title, needsAddress }: HermesProvider,

@@ -1,4 +1,4 @@
-/** Read-only documents with texts that are in no file: baselines, proposals and checkpoints. */
+/** Read-only documents for texts that are not in a file: baselines, proposals and checkpoints. */
 import * as vscode from "vscode";
 import {
   ACCEPTED_SCHEME,
@@ -47,7 +47,7 @@ export class OriginalDocuments implements vscode.TextDocumentContentProvider, vs
 
 const CHECKPOINT_SCHEME = "hermes-checkpoint";
 
-/** `text` null: there was no file. `isThere`: there is one now. */
+/** `text`: null when the file did not exist. `existsNow`: the file exists now. */
 export type CheckpointText = { readonly path: string; readonly text: string | null; readonly isThere: boolean };
 
 /** Texts of files at a checkpoint, as documents to compare with. */

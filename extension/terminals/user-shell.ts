@@ -126,7 +126,7 @@ export class UserShell {
     return !this.isTaken && this.#running.size === 0 && !this.isClosed;
   }
 
-  /** True when typed text reaches the shell, and no program that VS Code does not know of. */
+  /** True when typed text reaches the shell, and not a program that VS Code has not noticed. */
   async isAtPrompt(): Promise<boolean> {
     const pid = await this.terminal.processId;
     const deadline = new Deadline(PROMPT_MS);
@@ -137,7 +137,7 @@ export class UserShell {
     return !this.isClosed;
   }
 
-  /** Makes a new shell ready for commands, which may end it; false when a withheld variable could not be unset. */
+  /** Prepares a new shell for commands. False when the shell ended, or when a withheld variable could not be unset. */
   async prepare(): Promise<boolean> {
     const isUnset = await this.#unsetWithheld();
     await this.#launched;
@@ -158,7 +158,7 @@ export class UserShell {
   async enter(folder: string): Promise<boolean> {
     const current = await this.folder();
     const isThere = current !== undefined && normalized(current) === normalized(folder);
-    return isThere || this.#ran(changeFolderLine(folder, this.kind));
+    return isThere || this.#run(changeFolderLine(folder, this.kind));
   }
 
   /** Current folder while nothing runs; undefined when it is unknown. */
@@ -179,14 +179,14 @@ export class UserShell {
     return readlink(`/proc/${await this.terminal.processId}/cwd`).catch(() => undefined);
   }
 
-  /** The report comes some time after the change. */
+  /** False while the shell has not reported its latest folder yet. */
   async #isReportCurrent(): Promise<boolean> {
     const reported = this.#reportedFolder;
     return reported !== undefined && (await realpath(reported).catch(() => undefined)) === (await this.#seenFolder());
   }
 
-  /** True when a line of ours succeeded. A shell that does not begin the line is closed, because its state is unknown. */
-  async #ran(line: string): Promise<boolean> {
+  /** Runs a line; true on success. A shell that does not begin the line is closed, because its state is unknown. */
+  async #run(line: string): Promise<boolean> {
     const { kind, exitCode } = await this.execute(line).ending;
     if (kind === "never-begun") await this.close();
     return exitCode === 0;
@@ -232,7 +232,7 @@ export class UserShell {
     return { data, ending };
   }
 
-  /** Ids of the shell's processes, its own included. */
+  /** Process ids of the shell and of all processes in it. */
   async processes(): Promise<ReadonlySet<number>> {
     const pid = await this.terminal.processId;
     const members = pid === undefined ? [] : await livingMembers({ pid, marker: this.#marker });

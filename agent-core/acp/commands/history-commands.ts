@@ -105,7 +105,7 @@ export const exportToFile: Command = {
   },
 };
 
-/** Argument that includes sessions deleted here. */
+/** Option that also imports sessions which the user deleted here. */
 const AGAIN = /^--again(?:\s+|$)/;
 
 export const importSessions: Command = {

@@ -1,4 +1,4 @@
-/** The slash commands: a message that begins with the name of one runs it and does not reach the model. */
+/** The slash commands: a message that begins with `/name` runs the command and does not reach the model. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
 import type { Command, CommandSession } from "./command.ts";
@@ -89,7 +89,7 @@ export function commandIn(text: string): { readonly name: string | undefined; re
   return { name, argument: argument.trim() };
 }
 
-/** The built-in commands and those of extensions; a built-in one hides another with its name. */
+/** The built-in commands, then those of extensions. A built-in command hides an extension's command with the same name. */
 export function availableCommands(further: readonly ExtensionCommand[]): AvailableCommand[] {
   const names = new Set(commands.map(({ name }) => name));
   return [...commands, ...further.filter(({ name }) => !names.has(name))].map(({ name, description, hint }) => ({

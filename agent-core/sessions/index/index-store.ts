@@ -3,7 +3,7 @@
  * deleted. Several processes can share a home: each reads the growth of all journals, and the last save wins.
  */
 import { rm } from "node:fs/promises";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { type Changes, catchUp, findChanges, type IndexedBytes, indexedBytes, JournalFolder } from "./catch-up.ts";
@@ -11,7 +11,7 @@ import type { Building } from "./index-messages.ts";
 import { openDatabase, saveDatabase } from "./open-database.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** Least time between two saves of the snapshot. Milliseconds. */
+/** Minimum time between two saves of the snapshot. Milliseconds. */
 const SAVE_INTERVAL_MS = 30_000;
 /** An answer waits for changes up to these limits. Larger changes are indexed in the background. */
 const WAITED_JOURNALS = 100;
@@ -19,10 +19,10 @@ const WAITED_BYTES = 4_194_304;
 /** With a background build, the first answer waits for this many recent sessions or this time. */
 const FIRST_JOURNALS = 50;
 const FIRST_MS = 100;
-/** Least time between two progress reports. */
-const TELL_INTERVAL_MS = 250;
+/** Minimum time between two progress reports. */
+const REPORT_INTERVAL_MS = 250;
 /** Snapshot blocks read between two questions: about one millisecond of work. */
-const BLOCKS_A_TURN = 8;
+const BLOCKS_A_TICK = 8;
 /** After this many failures the index is not built again. */
 const MAX_FAILURES = 2;
 
@@ -51,10 +51,10 @@ export class IndexStore {
   readonly #journals: JournalFolder;
   readonly #closing = new AbortController();
   #database: Database | undefined;
-  /** Source of the database. */
+  /** Snapshot that the database reads its pages from. */
   #snapshot: Snapshot | undefined;
   /** Settles when the whole snapshot is read or no longer needed. */
-  #readingOn: Promise<void> | undefined;
+  #readingRest: Promise<void> | undefined;
   /** Cache of the database's own values; undefined after a failure. */
   #indexed: IndexedBytes | undefined;
   #build: Build | undefined;
@@ -70,7 +70,10 @@ export class IndexStore {
     this.#journals = new JournalFolder(options.journals);
   }
 
-  /** Catches up with the journals, or starts to, and answers. Rejects when SQLite cannot be loaded. */
+  /**
+   * Answers after it has read the growth of the journals. A large growth is read in the background, and the answer covers
+   * only what is read. Rejects when SQLite cannot be loaded.
+   */
   ask<Value>(question: (database: Database) => Value): Promise<{ value: Value; building: Building | undefined }> {
     const answer = this.#queue.then(() => this.#answer(question));
     this.#queue = answer.catch(() => undefined); // the asker gets the error
@@ -83,7 +86,7 @@ export class IndexStore {
     clearTimeout(this.#saving);
     await this.#queue;
     await this.#build?.over;
-    await this.#readingOn;
+    await this.#readingRest;
     await this.#save();
     this.#closeDatabase();
   }
@@ -103,15 +106,15 @@ export class IndexStore {
   async #ask<Value>(question: (database: Database) => Value) {
     await this.#catchUp();
     const value = question(await this.#open());
-    this.#readingOn ??= this.#readOn();
+    this.#readingRest ??= this.#readRest();
     return { value, building: this.#build?.building };
   }
 
   /** Reads the rest of the snapshot in the background, so that its file can be closed. */
-  async #readOn(): Promise<void> {
+  async #readRest(): Promise<void> {
     const { signal } = this.#closing;
     try {
-      while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_A_TURN) === false) await turn();
+      while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_A_TICK) === false) await nextTick();
     } catch {
       // Damage: the question repeats the read, which rebuilds the index.
       if (!signal.aborted) void this.ask(() => this.#snapshot?.readOn(Number.POSITIVE_INFINITY)).catch(() => undefined);
@@ -150,12 +153,12 @@ export class IndexStore {
     setTimeout(first.resolve, FIRST_MS);
     const build = { building: { done: 0, total }, first: first.promise };
     this.#options.building(build.building);
-    let toldAt = Date.now();
+    let reportedAt = Date.now();
     const reading = this.#read(database, changes, (done) => {
       build.building = { done, total };
       if (done >= FIRST_JOURNALS) first.resolve();
-      if (Date.now() - toldAt < TELL_INTERVAL_MS) return;
-      toldAt = Date.now();
+      if (Date.now() - reportedAt < REPORT_INTERVAL_MS) return;
+      reportedAt = Date.now();
       this.#options.building(build.building);
     });
     const over = reading

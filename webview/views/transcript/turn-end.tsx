@@ -1,4 +1,4 @@
-/** The steps that a turn's end offers: after an error those that help against its fault, and another try after an answer. */
+/** Actions after a turn: remedies for the fault after an error, a copy and another try after an answer. */
 import { useComputed } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { Panel } from "../../panel.ts";
@@ -9,7 +9,7 @@ import { t } from "../../texts.ts";
 import { Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
-/** The message of the agent's own prompt for a turn that did some of its work. */
+/** Prompt that continues a failed turn whose tool calls have already done some of the work. */
 export const CONTINUE = t("Continue where you stopped.");
 
 type Step = { readonly label: string; readonly act: (panel: Panel) => void };
@@ -121,7 +121,7 @@ function useIsLast(key: string): boolean {
   }).value;
 }
 
-/** A turn that has called tools continues: its work is not repeated. */
+/** Continues a turn that has called tools, so that its work is not repeated. */
 function sendAgain(panel: Panel): void {
   if (lastTurn(panel.store.state).hasCalls) panel.post({ type: "prompt", text: CONTINUE });
   else resendLast(panel);
