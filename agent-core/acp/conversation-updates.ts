@@ -96,7 +96,7 @@ export function planUpdate(items: readonly Todo[]): SessionUpdate {
 
 /** Names the messages that the model has only as a summary. */
 export function compressionUpdate(
-  said: readonly TranscriptEntry[],
+  transcript: readonly TranscriptEntry[],
   { dropped, summary }: Compression,
   { messages, tokensBefore, tokensAfter }: CompressedEvent,
 ): SessionUpdate {
@@ -105,8 +105,8 @@ export function compressionUpdate(
   const hermes: HermesCompressionMeta = {
     compression: {
       ...{ messages, tokensBefore, tokensAfter, summary },
-      first: first === undefined ? null : anchorFrom(said, first),
-      firstKept: last === undefined ? null : anchorFrom(said, last + 1),
+      first: first === undefined ? null : anchorFrom(transcript, first),
+      firstKept: last === undefined ? null : anchorFrom(transcript, last + 1),
     },
   };
   return { sessionUpdate: "session_info_update", _meta: { hermes } };
@@ -124,8 +124,8 @@ export function compactionUpdate(compression: Compression | undefined): SessionU
 }
 
 /** First message at or after this position that a client can identify. */
-function anchorFrom(said: readonly TranscriptEntry[], from: number): HermesAnchor | null {
-  for (const one of said) {
+function anchorFrom(transcript: readonly TranscriptEntry[], from: number): HermesAnchor | null {
+  for (const one of transcript) {
     const { position } = one;
     if (position < from) continue;
     const { message } = one;

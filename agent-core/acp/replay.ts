@@ -38,10 +38,10 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
 /** Display of a session beside its messages. */
 type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf" | "noticesAt">;
 
-/** Lazy: a long session has many updates, and each reads its tool entry from the disk. `said`: default: everything. */
-export function* replay(stored: StoredSession, said = stored.conversation.transcript): Generator<SessionUpdate> {
+/** Lazy: a long session has many updates, and each reads its tool entry from the disk. `transcript`: default: everything. */
+export function* replay(stored: StoredSession, transcript = stored.conversation.transcript): Generator<SessionUpdate> {
   const { records, conversation, todos } = stored;
-  yield* replaySaid(said, stored);
+  yield* replayMessages(transcript, stored);
   const { compression } = conversation;
   // The conversation holds the journal's entry itself.
   const entry = records.find((candidate) => candidate.type === "compression" && candidate === compression);
@@ -55,10 +55,10 @@ export function* replay(stored: StoredSession, said = stored.conversation.transc
 }
 
 /** Updates of the messages, each call with its result. */
-export function* replaySaid(said: readonly TranscriptEntry[], calls: StoredCalls): Generator<SessionUpdate> {
+export function* replayMessages(transcript: readonly TranscriptEntry[], calls: StoredCalls): Generator<SessionUpdate> {
   /** Arguments of the calls that still wait for their result. */
   const open = new Map<string, string>();
-  for (const one of said) {
+  for (const one of transcript) {
     const { message, position } = one;
     if (message.role !== "tool") yield* cutOff(open, calls);
     if (message.role === "assistant")
@@ -183,7 +183,7 @@ function isToolKind(kind: string | undefined): kind is ToolKind {
 const LONGEST_REST = 400;
 
 export type ReplayPage = {
-  readonly said: readonly TranscriptEntry[];
+  readonly page: readonly TranscriptEntry[];
   /** Null at the beginning of the conversation. */
   readonly earlier: HermesEarlier | null;
 };
@@ -193,37 +193,37 @@ export type ReplayPage = {
  * of calls before `before` belong to the page.
  */
 export function pageBefore(
-  said: readonly TranscriptEntry[],
+  transcript: readonly TranscriptEntry[],
   before: number,
   messages = Number.POSITIVE_INFINITY,
 ): ReplayPage {
-  const end = endBefore(said, before);
-  const start = startOfPage(said, end, messages);
-  const earlier = shownCount(said.slice(0, start).map(({ shownAs }) => shownAs));
-  const first = said[start];
+  const end = endBefore(transcript, before);
+  const start = startOfPage(transcript, end, messages);
+  const earlier = shownCount(transcript.slice(0, start).map(({ shownAs }) => shownAs));
+  const first = transcript[start];
   // A rest without any shown message is not a page of its own.
-  if (earlier === 0 || first === undefined) return { said: said.slice(0, end), earlier: null };
-  return { said: said.slice(start, end), earlier: { before: first.position, messages: earlier } };
+  if (earlier === 0 || first === undefined) return { page: transcript.slice(0, end), earlier: null };
+  return { page: transcript.slice(start, end), earlier: { before: first.position, messages: earlier } };
 }
 
-function endBefore(said: readonly TranscriptEntry[], before: number): number {
-  const found = said.findIndex(({ position }) => position >= before);
-  let end = found < 0 ? said.length : found;
-  while (said[end]?.role === "tool") end += 1;
+function endBefore(transcript: readonly TranscriptEntry[], before: number): number {
+  const found = transcript.findIndex(({ position }) => position >= before);
+  let end = found < 0 ? transcript.length : found;
+  while (transcript[end]?.role === "tool") end += 1;
   return end;
 }
 
-function startOfPage(said: readonly TranscriptEntry[], end: number, messages: number): number {
+function startOfPage(transcript: readonly TranscriptEntry[], end: number, messages: number): number {
   const start = Math.max(0, end - messages);
   const least = Math.max(0, start - LONGEST_REST);
-  for (let index = start; index >= least; index -= 1) if (beginsTurn(said, index)) return index;
-  for (let index = start; index > 0; index -= 1) if (said[index]?.role !== "tool") return index;
+  for (let index = start; index >= least; index -= 1) if (beginsTurn(transcript, index)) return index;
+  for (let index = start; index > 0; index -= 1) if (transcript[index]?.role !== "tool") return index;
   return 0;
 }
 
 /** A message that steers a running turn begins none. */
-function beginsTurn(said: readonly TranscriptEntry[], index: number): boolean {
-  return said[index]?.shownAs === "prompt" && said[index - 1]?.role !== "tool";
+function beginsTurn(transcript: readonly TranscriptEntry[], index: number): boolean {
+  return transcript[index]?.shownAs === "prompt" && transcript[index - 1]?.role !== "tool";
 }
 
 /** Updates of a page between two yields to the event loop: a turn may be running. */
@@ -238,23 +238,23 @@ export type PageRequest = {
 
 /** Pages of a conversation, for a client that loads a session from its end. A page has whole turns. */
 export class ReplayPages {
-  readonly #said: () => readonly TranscriptEntry[];
+  readonly #transcript: () => readonly TranscriptEntry[];
   readonly #calls: StoredCalls;
   /** The client has got everything from here on as live updates. */
   readonly #end: number;
 
-  /** `said` reads the current conversation; `stored` is the session at its opening. */
-  constructor(said: () => readonly TranscriptEntry[], stored: StoredSession | undefined) {
-    this.#said = said;
+  /** `transcript` reads the current conversation; `stored` is the session at its opening. */
+  constructor(transcript: () => readonly TranscriptEntry[], stored: StoredSession | undefined) {
+    this.#transcript = transcript;
     this.#calls = stored ?? { toolEntry: () => undefined, diffsOf: () => [], noticesAt: () => [] };
     this.#end = stored?.conversation.next ?? 0;
   }
 
   /** The messages before a position. Rejects with the signal's reason. */
   async page({ before, messages, signal }: PageRequest): Promise<HermesEarlierPage> {
-    const { said, earlier } = pageBefore(this.#said(), Math.min(before, this.#end), messages);
+    const { page, earlier } = pageBefore(this.#transcript(), Math.min(before, this.#end), messages);
     const updates: SessionUpdate[] = [];
-    for (const update of replaySaid(said, this.#calls)) {
+    for (const update of replayMessages(page, this.#calls)) {
       updates.push(update);
       if (updates.length % YIELD_AFTER !== 0) continue;
       await setImmediate();

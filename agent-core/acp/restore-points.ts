@@ -9,7 +9,7 @@ import type { HermesRewoundMeta } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { userAttachments, userText } from "./conversation-updates.ts";
-import { replaySaid } from "./replay.ts";
+import { replayMessages } from "./replay.ts";
 
 /** A user message as the target of a restore. */
 export type RestorePoint = {
@@ -127,7 +127,7 @@ export class RestorePoints {
       if (first === undefined) return;
       const stored = await this.#readStored();
       const returned = stored.conversation.transcript.filter((one) => one.position >= first);
-      for (const update of replaySaid(returned, stored)) this.#send(update);
+      for (const update of replayMessages(returned, stored)) this.#send(update);
     }
     this.#rewound = { id: undoId, position, isBack: !isBack };
   }

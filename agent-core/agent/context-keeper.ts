@@ -207,7 +207,7 @@ export class ContextKeeper {
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
-    return engine.plan({ said: transcript, compression, target, enough, focus }, signal);
+    return engine.plan({ transcript, compression, target, enough, focus }, signal);
   }
 
   async #compress(request: CompressRequest, signal: AbortSignal): Promise<CompressedEvent | undefined> {

@@ -67,8 +67,8 @@ export class SessionRecord {
   /** True when the model gets this text already. */
   isKnown(text: string): boolean {
     const { messages } = this.conversation;
-    const isSaid = messages.some(({ content }) => typeof content === "string" && content.includes(text));
-    return isSaid || this.systemPrompt?.includes(text) === true;
+    const isInMessage = messages.some(({ content }) => typeof content === "string" && content.includes(text));
+    return isInMessage || this.systemPrompt?.includes(text) === true;
   }
 
   /** Appends an entry to the journal, if there is one. */

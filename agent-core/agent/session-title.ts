@@ -31,18 +31,18 @@ export function makeTitle(request: TitleRequest, setTitle: (title: string) => vo
 /** Title from the first message. Throws the signal's reason when it is aborted. */
 async function sessionTitle({ messages, auxiliary, signal }: TitleRequest): Promise<string | undefined> {
   const first = messages.find((message) => message.role === "user");
-  const said = first === undefined ? "" : subjectOf(first.content);
-  if (said.trim() === "") return undefined;
+  const subject = first === undefined ? "" : subjectOf(first.content);
+  if (subject.trim() === "") return undefined;
   // Titles must not cost the user anything unasked, so only a model that is configured for titles makes them.
-  if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(said);
+  if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(subject);
   const answer = await auxiliary.ask("title_generation", {
     messages: [
       { role: "system", content: TITLE_REQUEST },
-      { role: "user", content: said.slice(0, MAX_SHOWN_CHARS).toWellFormed() },
+      { role: "user", content: subject.slice(0, MAX_SHOWN_CHARS).toWellFormed() },
     ],
     signal,
   });
-  return cutTitle((answer.ok && answer.text) || said);
+  return cutTitle((answer.ok && answer.text) || subject);
 }
 
 /** The typed text; of a message without one, the names of its attachments. */

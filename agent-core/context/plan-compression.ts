@@ -25,8 +25,8 @@ const REPEATED = "[The same output came again later; left out here to make room.
 export type Shortened = { readonly position: number; readonly content: string };
 
 export type CompressionRequest = {
-  /** Transcript without messages that were undone. */
-  readonly said: readonly TranscriptEntry[];
+  /** CompressedTranscript without messages that were undone. */
+  readonly transcript: readonly TranscriptEntry[];
   readonly compression: Compression | undefined;
   /** Estimated tokens of the conversation afterwards. */
   readonly target: number;
@@ -58,12 +58,12 @@ export type CompressionChoice = {
   readonly summary?: string | undefined;
 };
 
-type Transcript = Pick<CompressionRequest, "said" | "compression">;
+type CompressedTranscript = Pick<CompressionRequest, "transcript" | "compression">;
 
 /** Messages that the model gets at the moment, with the texts that it gets. */
-export function keptMessages({ said, compression }: Transcript): readonly TranscriptEntry[] {
+export function keptMessages({ transcript, compression }: CompressedTranscript): readonly TranscriptEntry[] {
   const isDropped = inRanges(compression?.dropped ?? []);
-  const kept = said.filter(({ isUnfinished, position }) => !isUnfinished && !isDropped(position));
+  const kept = transcript.filter(({ isUnfinished, position }) => !isUnfinished && !isDropped(position));
   return withShorter(kept, compression?.shortened ?? []);
 }
 
@@ -71,20 +71,20 @@ export function keptMessages({ said, compression }: Transcript): readonly Transc
  * Plan for a choice. Drops a call and its results together, and never the user's last request. Undefined when nothing
  * remains to do.
  */
-export function planChoice(transcript: Transcript, choice: CompressionChoice): CompressionPlan | undefined {
-  const { said, compression } = transcript;
+export function planChoice(state: CompressedTranscript, choice: CompressionChoice): CompressionPlan | undefined {
+  const { transcript, compression } = state;
   const chosen = new Set(choice.drop);
-  const units = unitsOf(keptMessages(transcript));
+  const units = unitsOf(keptMessages(state));
   const request = units.findLastIndex(isUsers);
   const going = units.filter((unit, at) => at !== request && unit.items.some(({ position }) => chosen.has(position)));
   const gone = new Set(going.flatMap(({ items }) => items.map(({ position }) => position)));
-  const fresh = said.filter(({ position }) => gone.has(position));
+  const fresh = transcript.filter(({ position }) => gone.has(position));
   if (fresh.length === 0 && choice.replace.length === 0) return undefined;
   const isDropped = inRanges(compression?.dropped ?? []);
   return {
     dropped: rangesOf(
-      said.filter(({ position }) => isDropped(position) || gone.has(position)),
-      said.filter(({ isUnfinished }) => !isUnfinished),
+      transcript.filter(({ position }) => isDropped(position) || gone.has(position)),
+      transcript.filter(({ isUnfinished }) => !isUnfinished),
     ),
     shortened: replaced(compression?.shortened ?? [], choice.replace).filter(({ position }) => !gone.has(position)),
     fresh,
@@ -96,9 +96,9 @@ export function planChoice(transcript: Transcript, choice: CompressionChoice): C
 /** Undefined when nothing can be dropped or shortened. */
 export function planCompression(room: CompressionRequest): CompressionPlan | undefined {
   const { compression, target, enough, strategy, protectedMessages = PROTECTED_MESSAGES } = room;
-  const said = room.said.filter(({ isUnfinished }) => !isUnfinished);
+  const transcript = room.transcript.filter(({ isUnfinished }) => !isUnfinished);
   const isDropped = inRanges(compression?.dropped ?? []);
-  const kept = said.filter(({ position }) => !isDropped(position));
+  const kept = transcript.filter(({ position }) => !isDropped(position));
   const units = unitsOf(withShorter(kept, compression?.shortened ?? []));
   const { middle, tail } = parts(units, target, protectedMessages);
   const pruned = shortenOutputs(middle.flatMap(({ items }) => items));
@@ -121,8 +121,8 @@ export function planCompression(room: CompressionRequest): CompressionPlan | und
   if (fresh.length === 0 && pruned.length === 0 && cuts.length === 0) return undefined;
   return {
     dropped: rangesOf(
-      said.filter(({ position }) => isDropped(position) || gone.has(position)),
-      said,
+      transcript.filter(({ position }) => isDropped(position) || gone.has(position)),
+      transcript,
     ),
     shortened: replaced(shortened, cuts).filter(({ position }) => !gone.has(position)),
     fresh,
@@ -174,7 +174,7 @@ function cutTail(tail: readonly Unit[], kept: readonly TranscriptEntry[], excess
   );
   return long.flatMap(({ position, message }) => {
     if ((message.content ?? "").length <= chars + CUT_NOTE_CHARS) return [];
-    const whole = kept.find((said) => said.position === position)?.message ?? message;
+    const whole = kept.find((entry) => entry.position === position)?.message ?? message;
     return whole.role === "tool" ? [{ position, content: cutTo(whole.content, chars) }] : [];
   });
 }
@@ -203,8 +203,8 @@ function replaced(before: readonly Shortened[], now: readonly Shortened[]): read
 
 function withShorter(items: readonly TranscriptEntry[], shortened: readonly Shortened[]): readonly TranscriptEntry[] {
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
-  return items.map((said) => {
-    const { position, role, shownAs, isUnfinished, message } = said;
+  return items.map((item) => {
+    const { position, role, shownAs, isUnfinished, message } = item;
     const content = contents.get(position);
     return content !== undefined && message.role === "tool"
       ? {
@@ -214,16 +214,16 @@ function withShorter(items: readonly TranscriptEntry[], shortened: readonly Shor
           isUnfinished,
           message: { role: "tool", tool_call_id: message.tool_call_id, content },
         }
-      : said;
+      : item;
   });
 }
 
 /** Ranges of dropped messages; a position without a message belongs to the range around it. */
-function rangesOf(going: readonly TranscriptEntry[], said: readonly TranscriptEntry[]): readonly PositionRange[] {
+function rangesOf(going: readonly TranscriptEntry[], transcript: readonly TranscriptEntry[]): readonly PositionRange[] {
   const positions = new Set(going.map(({ position }) => position));
   const ranges: [number, number][] = [];
   let isOpen = false as boolean;
-  for (const { position } of said) {
+  for (const { position } of transcript) {
     const last = ranges.at(-1);
     if (!positions.has(position)) isOpen = false;
     else if (isOpen && last !== undefined) last[1] = position;

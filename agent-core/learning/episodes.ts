@@ -76,12 +76,12 @@ export type Episode = z.infer<typeof episodeSchema> & {
 };
 
 /** Part of an episode that a model writes. */
-export type Told = Pick<Episode, "summary" | "taskType" | "outcome">;
+export type ModelFields = Pick<Episode, "summary" | "taskType" | "outcome">;
 
 /** Episode of a session, as far as the journal shows it. Undefined without a message of the user. */
 export function episodeOf(transcript: Transcript): Episode | undefined {
-  const { sessionId, at, endedAt, cwd, folders, origin, said, happened, own } = transcript;
-  const asked = said.filter(({ message }) => message.role === "user" && message.synthetic !== true);
+  const { sessionId, at, endedAt, cwd, folders, origin, messages, happened, own } = transcript;
+  const asked = messages.filter(({ message }) => message.role === "user" && message.synthetic !== true);
   const [first] = asked;
   if (first === undefined) return undefined;
   const { score, signals } = feedbackScore(own);
@@ -98,7 +98,7 @@ export function episodeOf(transcript: Transcript): Episode | undefined {
         command === undefined ? [] : [{ command: shortened(command.text), exit: command.exit }],
       )
       .slice(-MAX_LISTED),
-    corrections: correctionsIn(said)
+    corrections: correctionsIn(messages)
       .map((one) => shortened(wordsOf(one)))
       .slice(-MAX_LISTED),
     undone: verdicts
@@ -119,7 +119,7 @@ export function episodeOf(transcript: Transcript): Episode | undefined {
   };
 }
 
-type Asked = Transcript["said"][number];
+type Asked = Transcript["messages"][number];
 
 /** The words that the user typed. */
 function wordsOf({ message }: Asked): string {
@@ -127,8 +127,8 @@ function wordsOf({ message }: Asked): string {
 }
 
 /** Summary without a model: the request, and the last answer. */
-function plainSummary({ said }: Transcript, request: string): string {
-  const last = said.findLast(({ message }) => message.role === "assistant" && Boolean(message.content))?.message;
+function plainSummary({ messages }: Transcript, request: string): string {
+  const last = messages.findLast(({ message }) => message.role === "assistant" && Boolean(message.content))?.message;
   const answer = last?.role === "assistant" ? answerText(last) : "";
   const parts = [`Asked: ${shortened(request)}`, ...(answer === "" ? [] : [`Answered: ${shortened(answer)}`])];
   return limitWords(redact(parts.join("\n\n")));
@@ -157,12 +157,12 @@ function episodesFolder(home: string): string {
 }
 
 /** Writes an episode. A summary that a person edited stays. Rejects when writing fails. */
-export async function writeEpisode(home: string, episode: Episode, told?: Told): Promise<Episode> {
+export async function writeEpisode(home: string, episode: Episode, fields?: ModelFields): Promise<Episode> {
   const path = episodePath(home, episode);
   const before = await readEpisodeFile(path);
   const isEdited = before !== undefined && before.written !== hashOf(before.episode.summary);
   const kept = before !== undefined && before.episode.taskType !== "" ? before.episode : undefined;
-  const { summary, taskType, outcome } = told ?? kept ?? episode;
+  const { summary, taskType, outcome } = fields ?? kept ?? episode;
   const whole = {
     ...episode,
     ...{ taskType, outcome },

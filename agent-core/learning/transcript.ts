@@ -6,7 +6,7 @@ import type { Message } from "../messages/message.ts";
 import type { EntryOf, JournalEntry, SessionOrigin } from "../sessions/entry.ts";
 
 /** A message that was not taken back. `position` counts from 0 over the whole session. */
-export type Said = { readonly position: number; readonly message: Message; readonly at: number };
+export type TranscriptMessage = { readonly position: number; readonly message: Message; readonly at: number };
 
 /** An entry that is no message: a tool call, a verdict, the end of a turn. */
 type Happened = Exclude<JournalEntry, { type: "session" | "message" | "rewind" | "compression" | "system-prompt" }>;
@@ -21,7 +21,7 @@ export type Transcript = {
   /** Milliseconds since 1970: begin, and last entry of a turn. */
   readonly at: number;
   readonly endedAt: number;
-  readonly said: readonly Said[];
+  readonly messages: readonly TranscriptMessage[];
   readonly happened: readonly Happened[];
   /** Entries that are no copies, also those that the user took back. */
   readonly own: readonly JournalEntry[];
@@ -44,7 +44,7 @@ export function transcriptOf(id: string, entries: readonly JournalEntry[]): Tran
     origin: head?.origin ?? head?.source ?? "user",
     at: head?.at ?? entries[0]?.at ?? 0,
     endedAt: ended?.at ?? head?.at ?? 0,
-    said: fold.said,
+    messages: fold.messages,
     happened: fold.happened,
     own,
     systemPrompt: prompt?.text ?? "",
@@ -69,17 +69,17 @@ type Placed = { readonly position: number; readonly entry: Happened };
 
 /** Applies the entries in order. A rewind takes back the messages and what happened after them. */
 class Fold {
-  #said: Said[] = [];
+  #messages: TranscriptMessage[] = [];
   #happened: Placed[] = [];
-  #taken: { readonly said: Said[]; readonly happened: Placed[] } | undefined;
+  #taken: { readonly messages: TranscriptMessage[]; readonly happened: Placed[] } | undefined;
   #next: number;
 
   constructor(next: number) {
     this.#next = next;
   }
 
-  get said(): readonly Said[] {
-    return this.#said;
+  get messages(): readonly TranscriptMessage[] {
+    return this.#messages;
   }
 
   get happened(): readonly Happened[] {
@@ -107,19 +107,19 @@ class Fold {
 
   #say({ message, position: stored, at }: EntryOf<"message">): void {
     const position = Math.max(stored ?? this.#next, this.#next);
-    this.#said.push({ position, message, at });
+    this.#messages.push({ position, message, at });
     this.#next = position + 1;
   }
 
   #rewind(keep: number): void {
-    this.#taken = { said: this.#said, happened: this.#happened };
-    this.#said = this.#said.filter(({ position }) => position < keep);
+    this.#taken = { messages: this.#messages, happened: this.#happened };
+    this.#messages = this.#messages.filter(({ position }) => position < keep);
     this.#happened = this.#happened.filter(({ position }) => position < keep);
   }
 
   #return(): void {
     if (this.#taken === undefined) return;
-    this.#said = this.#taken.said;
+    this.#messages = this.#taken.messages;
     this.#happened = this.#taken.happened;
     this.#taken = undefined;
   }

@@ -65,7 +65,7 @@ export class SessionServers implements Extension {
   /** Servers that were starting when the last turn began. */
   #late: ReadonlySet<ServerEntry> | undefined;
   /** Servers whose advice the model has. */
-  readonly #told = new Set<string>();
+  readonly #advised = new Set<string>();
 
   /** Starts the servers in the background. */
   constructor(options: SessionServersOptions, switches: Switches, session: ExtensionSession) {
@@ -251,7 +251,7 @@ export class SessionServers implements Extension {
 
   /** Advice that the model has not got, within the budget. */
   #advice(isKnown: (text: string) => boolean): string | undefined {
-    return adviceOf(this.#entries, this.#told, isKnown);
+    return adviceOf(this.#entries, this.#advised, isKnown);
   }
 
   /** Reports servers that were not ready for the first turn, once each. */

@@ -48,8 +48,8 @@ export class StdioTransport implements Transport {
   /** Exit code or signal of a server that ended by itself, and the last lines of its stderr; in one line. */
   get log(): string {
     const lines = this.#stderr.split("\n").map((line) => line.trim());
-    const said = lines.filter((line) => line !== "").slice(-STDERR_LINES);
-    return this.#withoutSecrets([this.#how, said.join(" | ")].filter((part) => part).join(": "));
+    const lastLines = lines.filter((line) => line !== "").slice(-STDERR_LINES);
+    return this.#withoutSecrets([this.#how, lastLines.join(" | ")].filter((part) => part).join(": "));
   }
 
   /** Servers print the key that they refuse. */

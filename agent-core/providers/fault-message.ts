@@ -23,43 +23,43 @@ export function faultMessage(facts: FaultFacts): string {
   const { endpoint, model, status } = facts;
   const who = redact(endpointName(endpoint), [endpoint.apiKey]);
   const code = status === undefined ? "" : ` (${status})`;
-  const said = quotedDetail(facts);
+  const detail = quotedDetail(facts);
   switch (facts.kind) {
     case "authentication":
       return endpoint.apiKey === undefined
         ? `${who} needs a key, and none is set${code}. ${keyAdvice(endpoint.provider)}`
         : `The key for ${who} was refused${code}. ${keyAdvice(endpoint.provider)}`;
     case "billing":
-      return `${who} requires payment${code}${said} Check the account, or choose another model.`;
+      return `${who} requires payment${code}${detail} Check the account, or choose another model.`;
     case "rate-limit":
-      return `${who} limits requests to ${model}${code}${said} Try again ${whenOf(facts)}.`;
+      return `${who} limits requests to ${model}${code}${detail} Try again ${whenOf(facts)}.`;
     case "overloaded":
-      return `${who} is overloaded${code}${said} Try again ${whenOf(facts)}, or choose another model.`;
+      return `${who} is overloaded${code}${detail} Try again ${whenOf(facts)}, or choose another model.`;
     case "server":
     case "unexplained":
-      return `${who} failed with ${model}${code}${said} Try again, or choose another model.`;
+      return `${who} failed with ${model}${code}${detail} Try again, or choose another model.`;
     case "network":
-      return `${who} cannot be reached${placeOf(endpoint)}${said} ${remedyOf(endpoint)}`;
+      return `${who} cannot be reached${placeOf(endpoint)}${detail} ${remedyOf(endpoint)}`;
     case "timeout":
-      return `${who} did not answer in time with ${model}${code}${said} Try again.`;
+      return `${who} did not answer in time with ${model}${code}${detail} Try again.`;
     case "cut-off":
-      return `${who} cut off the answer of ${model}${said} Send the message again.`;
+      return `${who} cut off the answer of ${model}${detail} Send the message again.`;
     case "context-overflow":
-      return `The conversation is too long for ${model} at ${who}${code}${said} Start a new session, or choose a model with a larger window.`;
+      return `The conversation is too long for ${model} at ${who}${code}${detail} Start a new session, or choose a model with a larger window.`;
     case "model-not-found":
-      return `${who} has no model ${model}${code}${said} Choose another model.`;
+      return `${who} has no model ${model}${code}${detail} Choose another model.`;
     case "bad-request":
     case "unsupported-parameter":
     case "reasoning-rejected":
     case "reasoning-missing":
     case "image-rejected":
-      return `${who} refused the request to ${model}${code}${said}`;
+      return `${who} refused the request to ${model}${code}${detail}`;
     case "empty":
       return `${model} at ${who} gave an empty answer. Send the message again, or choose another model.`;
     case "malformed":
-      return `${who} sent an unreadable answer for ${model}${said} Try again, or check the base URL.`;
+      return `${who} sent an unreadable answer for ${model}${detail} Try again, or check the base URL.`;
     case "unknown":
-      return `${who} failed with ${model}${code}${said} Check the base URL and the model, or try again.`;
+      return `${who} failed with ${model}${code}${detail} Check the base URL and the model, or try again.`;
   }
 }
 

@@ -111,8 +111,8 @@ function editorModel(model: string | undefined): Resolution {
 /** True when the environment has no model name, address or key. */
 export function namesNoModel(environment: Environment): boolean {
   const asked = withEnvironment({}, environment);
-  const isSaid = asked.provider !== undefined || asked.apiMode !== undefined;
-  return !isSaid && chooseDeployment(asked, environment, []) === offline;
+  const isChosen = asked.provider !== undefined || asked.apiMode !== undefined;
+  return !isChosen && chooseDeployment(asked, environment, []) === offline;
 }
 
 function resolved(

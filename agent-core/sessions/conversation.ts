@@ -70,11 +70,11 @@ class ReleasableMessage implements TranscriptEntry {
 }
 
 export class Conversation {
-  #said: ReleasableMessage[] = [];
+  #transcript: ReleasableMessage[] = [];
   #next = 0;
   #compressions: Compression[] = [];
   /** State before the last rewind, until the next message. */
-  #taken: { readonly said: ReleasableMessage[]; readonly compressions: Compression[] } | undefined;
+  #taken: { readonly transcript: ReleasableMessage[]; readonly compressions: Compression[] } | undefined;
   /** Cache of the model's messages. An appended message extends it; any other change drops it. */
   #view: Message[] | undefined;
 
@@ -91,7 +91,7 @@ export class Conversation {
 
   /** All messages that were not taken back, compressed or not. */
   get transcript(): readonly TranscriptEntry[] {
-    return this.#said;
+    return this.#transcript;
   }
 
   get compression(): Compression | undefined {
@@ -105,18 +105,18 @@ export class Conversation {
   append(message: Message, position = this.#next, stored?: StoredMessage): number {
     this.#taken = undefined;
     const place = Math.max(position, this.#next);
-    const said = new ReleasableMessage(place, message, stored);
-    this.#said.push(said);
+    const entry = new ReleasableMessage(place, message, stored);
+    this.#transcript.push(entry);
     this.#next = place + 1;
-    if (said.isUnfinished) said.release();
+    if (entry.isUnfinished) entry.release();
     else this.#view?.push(message);
     return place;
   }
 
   /** Takes back all messages from position `keep` on. A compression that covers one of them is undone. */
   rewind(keep: number): void {
-    this.#taken = { said: this.#said, compressions: this.#compressions };
-    this.#said = this.#said.filter(({ position }) => position < keep);
+    this.#taken = { transcript: this.#transcript, compressions: this.#compressions };
+    this.#transcript = this.#transcript.filter(({ position }) => position < keep);
     this.#compressions = this.#compressions.filter((compression) => endOf(compression) < keep);
     this.#view = undefined;
   }
@@ -126,11 +126,11 @@ export class Conversation {
     const taken = this.#taken;
     this.#taken = undefined;
     if (taken === undefined) return [];
-    const left = this.#said.length;
-    this.#said = taken.said;
+    const left = this.#transcript.length;
+    this.#transcript = taken.transcript;
     this.#compressions = taken.compressions;
     this.#view = undefined;
-    return rangesOf(taken.said.slice(left).map(({ position }) => position));
+    return rangesOf(taken.transcript.slice(left).map(({ position }) => position));
   }
 
   compress(compression: Compression): void {
@@ -143,17 +143,17 @@ export class Conversation {
 
   /** Releases the messages that the last compression drops beyond the one before it. The view releases the rest. */
   #releaseBehind(before: number, last: number): void {
-    for (let index = this.#said.length - 1; index >= 0; index -= 1) {
-      const said = this.#said[index];
-      if (said === undefined || said.position <= before) return;
-      if (said.position <= last) said.release();
+    for (let index = this.#transcript.length - 1; index >= 0; index -= 1) {
+      const entry = this.#transcript[index];
+      if (entry === undefined || entry.position <= before) return;
+      if (entry.position <= last) entry.release();
     }
   }
 
   #viewed(): Message[] {
     const { compression } = this;
-    const sent = this.#said.filter(({ isUnfinished }) => !isUnfinished);
-    return compression === undefined ? sent.map((said) => said.hold()) : compressed(sent, compression);
+    const sent = this.#transcript.filter(({ isUnfinished }) => !isUnfinished);
+    return compression === undefined ? sent.map((entry) => entry.hold()) : compressed(sent, compression);
   }
 }
 
@@ -179,11 +179,11 @@ function compressed(all: readonly ReleasableMessage[], compression: Compression)
   const view: Message[] = [];
   let range = 0;
   let isSummarized = summary === null;
-  for (const said of all) {
-    const { position } = said;
+  for (const entry of all) {
+    const { position } = entry;
     while ((dropped[range]?.[1] ?? Number.POSITIVE_INFINITY) < position) range++;
     const isDropped = (dropped[range]?.[0] ?? Number.POSITIVE_INFINITY) <= position;
-    if (isDropped) said.release();
+    if (isDropped) entry.release();
     if (isDropped && isSummarized) continue;
     if (isDropped) {
       view.push({ role: "user", content: framed(summary ?? "", droppedCount(compression)), synthetic: true });
@@ -191,15 +191,15 @@ function compressed(all: readonly ReleasableMessage[], compression: Compression)
       continue;
     }
     const content = contents.get(position);
-    view.push(content === undefined ? said.hold() : shortenedTo(said, content));
+    view.push(content === undefined ? entry.hold() : shortenedTo(entry, content));
   }
   return view;
 }
 
-function shortenedTo(said: ReleasableMessage, content: string): Message {
-  const { message } = said;
-  if (message.role !== "tool") return said.hold();
-  said.release();
+function shortenedTo(entry: ReleasableMessage, content: string): Message {
+  const { message } = entry;
+  if (message.role !== "tool") return entry.hold();
+  entry.release();
   const { images: _, ...rest } = message;
   return { ...rest, content };
 }

@@ -236,8 +236,8 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
 
   #endReason(how: string): string {
     const lines = this.#stderr.split("\n").map((line) => line.trim());
-    const said = lines.filter((line) => line !== "").slice(-STDERR_LINES);
-    const reason = [how, said.join(" | ")].filter((part) => part !== "").join(": ");
+    const lastLines = lines.filter((line) => line !== "").slice(-STDERR_LINES);
+    const reason = [how, lastLines.join(" | ")].filter((part) => part !== "").join(": ");
     return vscode.l10n.t("{0} ended with {1}. Your next message starts it again.", this.title, reason);
   }
 

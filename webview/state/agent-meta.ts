@@ -110,8 +110,8 @@ export function hooksIn(meta: Meta): readonly HermesHookRun[] | undefined {
 }
 
 function hookOf(value: unknown): HermesHookRun[] {
-  const { name, event, outcome: said, durationMs, message } = fieldsOf(value);
-  const outcome = hookOutcomes.find((known) => known === said);
+  const { name, event, outcome: written, durationMs, message } = fieldsOf(value);
+  const outcome = hookOutcomes.find((known) => known === written);
   if (typeof name !== "string" || typeof event !== "string" || outcome === undefined) return [];
   const run = { name, event, outcome, durationMs: typeof durationMs === "number" ? durationMs : 0 };
   return [typeof message === "string" ? { ...run, message } : run];

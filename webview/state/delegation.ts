@@ -41,12 +41,12 @@ function taskOf(value: unknown): HermesTask[] {
   const { id, goal, status } = fields;
   if (typeof id !== "string" || typeof goal !== "string" || !isStatus(status)) return [];
   const text = (name: "sessionId" | "step" | "reason") => {
-    const said = fields[name];
-    return typeof said === "string" && { [name]: said };
+    const value = fields[name];
+    return typeof value === "string" && { [name]: value };
   };
   const time = (name: "startedAt" | "durationMs") => {
-    const said = fields[name];
-    return typeof said === "number" && { [name]: said };
+    const value = fields[name];
+    return typeof value === "number" && { [name]: value };
   };
   return [
     {
@@ -83,8 +83,8 @@ function fileOf(value: unknown): HermesTask["files"][number][] {
 const decisions = ["accept", "retry", "amend", "escalate"] as const;
 
 function verdictOf(value: unknown): HermesVerdict[] {
-  const { decision: said, reason, ...scores } = fieldsOf(value);
-  const decision = decisions.find((known) => known === said);
+  const { decision: written, reason, ...scores } = fieldsOf(value);
+  const decision = decisions.find((known) => known === written);
   if (decision === undefined) return [];
   const [correctness, completeness, confidence] = ["correctness", "completeness", "confidence"].map((name) => {
     const score = scores[name];

@@ -130,10 +130,10 @@ export const retry: Command = {
   description: "Discard the last answer and ask again",
   run(_argument, { agent, restores }) {
     const last = restores.points().at(-1);
-    const said = agent.transcript.find(({ position }) => position === last?.position)?.message;
-    if (last === undefined || said?.role !== "user") return "Nothing to retry: this session has no messages yet.";
+    const lastPrompt = agent.transcript.find(({ position }) => position === last?.position)?.message;
+    if (last === undefined || lastPrompt?.role !== "user") return "Nothing to retry: this session has no messages yet.";
     restores.rewindTo(last.position);
-    return { ask: said.content };
+    return { ask: lastPrompt.content };
   },
 };
 

@@ -80,9 +80,9 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
   onClientRequest(app, sessionMethods.rewind, ({ params: { sessionId, position } }) => {
     const session = server.session(sessionId);
     return session.betweenTurns(async () => {
-      const said = session.agent.transcript.find((candidate) => candidate.position === position);
+      const removed = session.agent.transcript.find((candidate) => candidate.position === position);
       session.agent.rewind(position);
-      return { prompt: userText(said?.message) };
+      return { prompt: userText(removed?.message) };
     });
   });
   onClientRequest(app, restoreMethods.preview, ({ params: { sessionId, position, withTexts = false }, signal }) => {

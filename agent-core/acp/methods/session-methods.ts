@@ -52,9 +52,9 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
   app.onRequest(methods.agent.session.load, async ({ params, client }) => {
     const { session, stored } = await server.loadSession(client, sessionParams(params), params.sessionId);
     const tail = readMeta(HermesLoadMeta, params._meta)?.tail;
-    const { said, earlier } = pageBefore(stored.conversation.transcript, stored.conversation.next, tail);
+    const { page, earlier } = pageBefore(stored.conversation.transcript, stored.conversation.next, tail);
     if (earlier !== null) session.send(earlierUpdate(earlier));
-    await session.sendAll(replay(stored, said));
+    await session.sendAll(replay(stored, page));
     if (stored.title !== undefined) session.send({ sessionUpdate: "session_info_update", title: stored.title });
     session.sendUsage();
     return opened(session, server);

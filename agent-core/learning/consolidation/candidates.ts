@@ -5,7 +5,7 @@
 import { typedText } from "../../messages/message.ts";
 import { correctionsIn } from "../../sessions/correction.ts";
 import type { EntityKind } from "../facts.ts";
-import type { Said, Transcript } from "../transcript.ts";
+import type { Transcript, TranscriptMessage } from "../transcript.ts";
 
 export type Candidate = {
   readonly kind: "fact" | "preference";
@@ -84,10 +84,11 @@ export function isInstruction(text: string): boolean {
 }
 
 /** Positions of the messages that correct an answer, or repeat a rule after it. */
-export function correctingPositions({ said }: Transcript): ReadonlySet<number> {
-  const asked = said.filter(({ message }) => message.role === "user" && message.synthetic !== true);
-  const corrections = new Set(correctionsIn(said));
-  const corrects = (one: Said): boolean => corrections.has(one) || /^(?:please\s+)?remember\b/i.test(textOf(one));
+export function correctingPositions({ messages }: Transcript): ReadonlySet<number> {
+  const asked = messages.filter(({ message }) => message.role === "user" && message.synthetic !== true);
+  const corrections = new Set(correctionsIn(messages));
+  const corrects = (one: TranscriptMessage): boolean =>
+    corrections.has(one) || /^(?:please\s+)?remember\b/i.test(textOf(one));
   return new Set(
     asked
       .slice(1)
@@ -96,14 +97,14 @@ export function correctingPositions({ said }: Transcript): ReadonlySet<number> {
   );
 }
 
-function textOf({ message }: Said): string {
+function textOf({ message }: TranscriptMessage): string {
   return message.role === "user" ? typedText(message.content, "\n") : "";
 }
 
 /** Statements that the user makes outright, and corrections that say how it should be. */
 export function statedCandidates(transcript: Transcript): readonly Candidate[] {
   const corrections = correctingPositions(transcript);
-  const found = transcript.said.flatMap((one) => {
+  const found = transcript.messages.flatMap((one) => {
     if (one.message.role !== "user" || one.message.synthetic === true) return [];
     return statementsOf(one, corrections.has(one.position));
   });
@@ -111,7 +112,7 @@ export function statedCandidates(transcript: Transcript): readonly Candidate[] {
   return [...new Map(found.map((candidate) => [candidate.text, candidate])).values()].slice(-MAX_STATED);
 }
 
-function statementsOf(one: Said, corrects: boolean): readonly Candidate[] {
+function statementsOf(one: TranscriptMessage, corrects: boolean): readonly Candidate[] {
   const { position } = one;
   const typed = textOf(one);
   const sentences = sentencesOf(typed);

@@ -10,11 +10,11 @@ import { typedText } from "../../messages/message.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
-import { type Episode, episodeOf, type Told, writeEpisode } from "../episodes.ts";
+import { type Episode, episodeOf, type ModelFields, writeEpisode } from "../episodes.ts";
 import { type Fact, holdsIn, isActive } from "../facts.ts";
 import { usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
-import { type Said, type Transcript, transcriptOf } from "../transcript.ts";
+import { type Transcript, type TranscriptMessage, transcriptOf } from "../transcript.ts";
 import { type Candidate, correctingPositions, statedCandidates } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
 import { extractionRequest, parseExtraction, sourcesOf } from "./extraction.ts";
@@ -116,21 +116,21 @@ class Consolidation {
       return;
     }
     const added = await this.#commit(transcript, extracted.candidates, true);
-    await this.#tell(transcript, extracted.told);
+    await this.#completeEpisode(transcript, extracted.fields);
     await this.#mark(session, { messages, state: "done", tries, added: before + added.length });
   }
 
-  async #tell(transcript: Transcript, told: Told): Promise<void> {
+  async #completeEpisode(transcript: Transcript, fields: ModelFields): Promise<void> {
     const episode = safeEpisode(transcript);
     if (episode === undefined) return;
-    const summary = safeSummary(told.summary, sourcesOf(transcript));
-    await this.#writeEpisode(episode, { ...told, summary: summary || episode.summary });
+    const summary = safeSummary(fields.summary, sourcesOf(transcript));
+    await this.#writeEpisode(episode, { ...fields, summary: summary || episode.summary });
   }
 
-  /** An episode of which the user had anything forgotten stays as it is, so that nothing of it returns. */
-  async #writeEpisode(episode: Episode, told?: Told): Promise<void> {
+  /** Keeps an episode of which the user had anything forgotten, so that nothing of it returns. */
+  async #writeEpisode(episode: Episode, fields?: ModelFields): Promise<void> {
     if (await this.store.hasForgotten(episode.sessionId)) return;
-    await writeEpisode(this.#ports.home, episode, told);
+    await writeEpisode(this.#ports.home, episode, fields);
   }
 
   /** Checks the candidates and writes what passes. */
@@ -168,10 +168,10 @@ class Consolidation {
   }
 
   /** Active facts of the session's project and of the user, those first that share words with the session. */
-  async #related({ cwd, folders, said }: Transcript): Promise<readonly Fact[]> {
+  async #related({ cwd, folders, messages }: Transcript): Promise<readonly Fact[]> {
     const facts = (await this.store.read()).filter((fact) => isActive(fact) && holdsIn(fact, [cwd, ...folders]));
     if (facts.length === 0) return facts;
-    const spoken = new Set(contentWords(said.map(spokenIn).join("\n").slice(-SPOKEN_CHARS)));
+    const spoken = new Set(contentWords(messages.map(spokenIn).join("\n").slice(-SPOKEN_CHARS)));
     const shared = new Map(
       facts.map((fact) => [fact, contentWords(fact.text).filter((word) => spoken.has(word)).length]),
     );
@@ -202,13 +202,13 @@ function safeEpisode(transcript: Transcript): Episode | undefined {
 }
 
 /** The words that the user typed. */
-function spokenIn({ message }: Said): string {
+function spokenIn({ message }: TranscriptMessage): string {
   return message.role === "user" && message.synthetic !== true ? typedText(message.content).slice(0, SPOKEN_CHARS) : "";
 }
 
 /** Words and calls of the agent, in lower case. */
-function actedIn({ said }: Transcript): string {
-  const texts = said.flatMap(({ message }) => {
+function actedIn({ messages }: Transcript): string {
+  const texts = messages.flatMap(({ message }) => {
     if (message.role !== "assistant") return [];
     return [message.content ?? "", ...(message.tool_calls ?? []).map(({ function: call }) => call.arguments)];
   });

@@ -4,9 +4,9 @@ import { type Message, typedText } from "../../messages/message.ts";
 import { parseRepairedJson } from "../../platform/json.ts";
 import { redact } from "../../providers/redact.ts";
 import { answerText } from "../../sessions/shown-message.ts";
-import { limitWords, type Told } from "../episodes.ts";
+import { limitWords, type ModelFields } from "../episodes.ts";
 import { ENTITIES, type Fact, isPreference } from "../facts.ts";
-import type { Said, Transcript } from "../transcript.ts";
+import type { Transcript, TranscriptMessage } from "../transcript.ts";
 import type { Candidate } from "./candidates.ts";
 
 /** Length of the transcript, about 6,000 tokens; half of it at most for the user's messages. Characters. */
@@ -70,8 +70,8 @@ export function extractionRequest(
 type Row = { readonly text: string; readonly isUser: boolean };
 
 /** All messages of the user; of the others the head and the tail of the session. */
-export function digestOf({ said }: Transcript): string {
-  const rows = rowsOf(said);
+export function digestOf({ messages }: Transcript): string {
+  const rows = rowsOf(messages);
   const users = rows.filter(({ isUser }) => isUser);
   const userChars = lengthOf(users);
   const share = Math.min(1, USER_CHARS / Math.max(1, userChars));
@@ -106,9 +106,9 @@ function lengthOf(rows: readonly Row[]): number {
   return rows.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-function rowsOf(said: readonly Said[]): readonly Row[] {
-  const names = toolNames(said);
-  return said.flatMap(({ position, message }) => {
+function rowsOf(messages: readonly TranscriptMessage[]): readonly Row[] {
+  const names = toolNames(messages);
+  return messages.flatMap(({ position, message }) => {
     const text = rowText(message, names);
     return text === undefined ? [] : [{ text: `[${position} ${text}`, isUser: message.role === "user" }];
   });
@@ -136,9 +136,9 @@ function rowText(message: Message, names: ReadonlyMap<string, string>): string |
 }
 
 /** Names of the called tools, by the ids of the calls. */
-function toolNames(said: readonly Said[]): ReadonlyMap<string, string> {
+function toolNames(messages: readonly TranscriptMessage[]): ReadonlyMap<string, string> {
   return new Map(
-    said.flatMap(({ message }) =>
+    messages.flatMap(({ message }) =>
       message.role === "assistant"
         ? (message.tool_calls ?? []).map(({ id, function: { name } }) => [id, name] as const)
         : [],
@@ -150,9 +150,9 @@ function toolNames(said: readonly Said[]): ReadonlyMap<string, string> {
 export type Source = { readonly position: number; readonly by: "user" | "tool"; readonly text: string };
 
 /** The messages that can be evidence: not the agent's own words, and nothing that the host or a recall brought in. */
-export function sourcesOf({ said }: Transcript): readonly Source[] {
-  const names = toolNames(said);
-  return said.flatMap(({ position, message }): readonly Source[] => {
+export function sourcesOf({ messages }: Transcript): readonly Source[] {
+  const names = toolNames(messages);
+  return messages.flatMap(({ position, message }): readonly Source[] => {
     if (message.role === "tool") {
       const isRecalled = RECALL.has(names.get(message.tool_call_id) ?? "");
       return isRecalled ? [] : [{ position, by: "tool", text: message.content }];
@@ -197,7 +197,7 @@ const factSchema = z.object({
 
 const signalSchema = z.object({ text, scope, quote: text, position, supersedes });
 
-export type Extracted = { readonly told: Told; readonly candidates: readonly Candidate[] };
+export type Extracted = { readonly fields: ModelFields; readonly candidates: readonly Candidate[] };
 
 /** Undefined for an answer that is not what was asked for. A candidate without a quote is left out. */
 export function parseExtraction(answer: string): Extracted | undefined {
@@ -212,7 +212,7 @@ export function parseExtraction(answer: string): Extracted | undefined {
     .slice(0, 40);
   const outcome = ["success", "partial", "failure"].includes(episode.outcome) ? episode.outcome : "";
   return {
-    told: { summary: limitWords(redact(episode.summary)), taskType, outcome },
+    fields: { summary: limitWords(redact(episode.summary)), taskType, outcome },
     candidates: [
       ...signals.slice(0, MAX_CANDIDATES).flatMap(asPreference),
       ...facts.slice(0, MAX_CANDIDATES).flatMap(asFact),

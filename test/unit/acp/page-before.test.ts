@@ -31,39 +31,39 @@ const turns = (count: number): Conversation =>
 
 const END = Number.MAX_SAFE_INTEGER;
 
-const positions = (page: ReturnType<typeof pageBefore>): number[] => page.said.map(({ position }) => position);
+const positions = (page: ReturnType<typeof pageBefore>): number[] => page.page.map(({ position }) => position);
 
 test("an empty session is one page without earlier ones", () => {
-  expect(pageBefore(new Conversation().transcript, END, 10)).toEqual({ said: [], earlier: null });
+  expect(pageBefore(new Conversation().transcript, END, 10)).toEqual({ page: [], earlier: null });
 });
 
 test("a session that is no longer than its tail is one page", () => {
-  const { transcript: said } = turns(2);
+  const { transcript } = turns(2);
   for (const messages of [8, 9, undefined]) {
-    const page = pageBefore(said, END, messages);
+    const page = pageBefore(transcript, END, messages);
     expect([positions(page).length, page.earlier]).toEqual([8, null]);
   }
 });
 
 test("a page has as few whole turns as the request needs, and counts the earlier messages", () => {
-  const { transcript: said } = turns(5);
-  const page = pageBefore(said, END, 5);
+  const { transcript } = turns(5);
+  const page = pageBefore(transcript, END, 5);
   expect(positions(page)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
   expect(page.earlier).toEqual({ before: 12, messages: 6 });
-  expect(pageBefore(said, END, 1).earlier).toEqual({ before: 16, messages: 8 });
+  expect(pageBefore(transcript, END, 1).earlier).toEqual({ before: 16, messages: 8 });
 });
 
 test("pages follow each other without a gap up to the first message", () => {
-  const { transcript: said } = turns(25);
+  const { transcript } = turns(25);
   const pages: number[][] = [];
   let before: number | undefined = END;
   while (before !== undefined) {
-    const page = pageBefore(said, before, 30);
+    const page = pageBefore(transcript, before, 30);
     pages.unshift(positions(page));
     before = page.earlier?.before;
   }
   expect(pages.length).toBe(4);
-  expect(pages.flat()).toEqual(said.map(({ position }) => position));
+  expect(pages.flat()).toEqual(transcript.map(({ position }) => position));
 });
 
 test("a very long turn is split between two steps, never between a call and its result", () => {
@@ -72,15 +72,15 @@ test("a very long turn is split between two steps, never between a call and its 
     result(`a${step}`),
     result(`b${step}`),
   ]);
-  const { transcript: said } = talk([user("first"), answer("yes"), user("long"), ...steps.flat()]);
-  const page = pageBefore(said, END, 10);
-  expect(page.said[0]?.role).toBe("assistant");
-  expect(page.said.length).toBe(12);
+  const { transcript } = talk([user("first"), answer("yes"), user("long"), ...steps.flat()]);
+  const page = pageBefore(transcript, END, 10);
+  expect(page.page[0]?.role).toBe("assistant");
+  expect(page.page.length).toBe(12);
   expect(page.earlier?.messages).toBe(3);
 });
 
 test("a message sent during a turn begins no page", () => {
-  const { transcript: said } = talk([
+  const { transcript } = talk([
     user("one"),
     calls("a"),
     result("a"),
@@ -89,12 +89,12 @@ test("a message sent during a turn begins no page", () => {
     result("b"),
     answer("ok"),
   ]);
-  expect(positions(pageBefore(said, END, 4))).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(positions(pageBefore(transcript, END, 4))).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
 
 test("a page up to the middle of a tool call contains its results", () => {
-  const { transcript: said } = turns(3);
-  expect(positions(pageBefore(said, 6, 2))).toEqual([4, 5, 6]);
+  const { transcript } = turns(3);
+  expect(positions(pageBefore(transcript, 6, 2))).toEqual([4, 5, 6]);
 });
 
 test("a rewound position leads to the messages before it", () => {
@@ -104,10 +104,10 @@ test("a rewound position leads to the messages before it", () => {
   expect(positions(page)).toEqual([4, 5, 6, 7]);
   expect(page.earlier).toEqual({ before: 4, messages: 2 });
   conversation.rewind(0);
-  expect(pageBefore(conversation.transcript, 12, 4)).toEqual({ said: [], earlier: null });
+  expect(pageBefore(conversation.transcript, 12, 4)).toEqual({ page: [], earlier: null });
 });
 
 test("a message without visible content is no page of its own", () => {
-  const { transcript: said } = talk([{ role: "system", content: "be kind" }, user("one"), answer("two")]);
-  expect(pageBefore(said, END, 2)).toMatchObject({ said: { length: 3 }, earlier: null });
+  const { transcript } = talk([{ role: "system", content: "be kind" }, user("one"), answer("two")]);
+  expect(pageBefore(transcript, END, 2)).toMatchObject({ page: { length: 3 }, earlier: null });
 });

@@ -127,7 +127,7 @@ test("compression.protect_last_n is the number of newest messages that stay", as
     message:
       position % 2 === 0 ? { role: "user" as const, content: "go on" } : { role: "assistant" as const, content: "ok" },
   }));
-  const plan = { said: entries, compression: undefined, target: 10_000, enough: 0 };
+  const plan = { transcript: entries, compression: undefined, target: 10_000, enough: 0 };
   const droppedWith = async (count: number) => {
     const { contextEngine } = await configured(`compression: {protect_last_n: ${count}}\n`);
     return (await contextEngine?.plan(plan, signal))?.fresh.length ?? 0;

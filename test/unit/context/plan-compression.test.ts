@@ -25,7 +25,7 @@ function talk(...messages: readonly Message[]): Conversation {
 
 function room(conversation: Conversation, target: number, strategy = "summary"): CompressionRequest {
   const { transcript: said, compression } = conversation;
-  return { said, compression, target, enough: target, strategy: strategyOf(strategy) };
+  return { transcript: said, compression, target, enough: target, strategy: strategyOf(strategy) };
 }
 
 const exchanges = (count: number, length = 100): Message[] =>

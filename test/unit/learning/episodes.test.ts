@@ -99,7 +99,7 @@ test("counts in a fork only what came after it", () => {
   expect(episodeOf(transcriptOf(ID, [fork, ...copied.slice(0, 0)]))).toBeUndefined();
   const own = [user("new request"), ran("patch"), ended()];
   const whole = transcriptOf(ID, [{ ...fork, at: own[0]?.at ?? 0 }, ...copied, ...own]);
-  expect(whole.said.map((said) => said.position)).toEqual([1]);
+  expect(whole.messages.map((said) => said.position)).toEqual([1]);
   expect(episodeOf(whole)).toMatchObject({ firstMessage: "new request", tools: ["patch"] });
 });
 

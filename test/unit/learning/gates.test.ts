@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { type Candidate, statedCandidates } from "../../../agent-core/learning/consolidation/candidates.ts";
 import { type Evidence, Gates } from "../../../agent-core/learning/consolidation/gates.ts";
-import type { Said, Transcript } from "../../../agent-core/learning/transcript.ts";
+import type { Transcript, TranscriptMessage } from "../../../agent-core/learning/transcript.ts";
 
 const PROMPT = [
   "You are Hermes, a coding agent that works inside the user's editor.",
@@ -246,8 +246,12 @@ test("of 10,000 candidates nearly all that pass are good, and nearly all good on
 });
 
 const messages = (...texts: readonly string[]): Transcript => {
-  const said: Said[] = texts.map((content, position) => ({ position, at: 0, message: { role: "user", content } }));
-  return { said } as unknown as Transcript;
+  const messages: TranscriptMessage[] = texts.map((content, position) => ({
+    position,
+    at: 0,
+    message: { role: "user", content },
+  }));
+  return { messages } as unknown as Transcript;
 };
 
 const stated = (...texts: readonly string[]): readonly string[] =>

@@ -283,7 +283,7 @@ const MESSAGES = ["first", "second", "third", "last"].map((content, position) =>
   isUnfinished: false,
   message: { role: "user" as const, content },
 }));
-const ROOM = { said: MESSAGES, compression: undefined, target: 10, enough: 10 };
+const ROOM = { transcript: MESSAGES, compression: undefined, target: 10, enough: 10 };
 
 async function engineOf(code: string): Promise<ContextEngine | undefined> {
   install("keeper", plugin(`ctx.registerContextEngine("short", ${code});`));
