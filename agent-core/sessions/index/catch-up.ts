@@ -191,7 +191,7 @@ export class JournalFolder {
   #locked: readonly string[] = [];
   /** Change time of the folder in nanoseconds; undefined while a further change could carry the same time. */
   #changedAt: bigint | undefined;
-  #lookedAt = 0;
+  #listedAt = 0;
 
   /** `path`: absolute. It need not exist. */
   constructor(path: string) {
@@ -201,23 +201,23 @@ export class JournalFolder {
   /** All current journals by session. Throws the system's error when the folder cannot be read. */
   files(): ReadonlyMap<string, JournalFile> {
     const changedAt = statSync(this.#path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
-    const isTrusted = Math.abs(Date.now() - this.#lookedAt) < TRUSTED_MS;
+    const isTrusted = Math.abs(Date.now() - this.#listedAt) < TRUSTED_MS;
     if (isTrusted && changedAt !== undefined && changedAt === this.#changedAt)
-      for (const id of this.#locked) this.#look(id);
-    else this.#lookAtAll(changedAt);
+      for (const id of this.#locked) this.#stat(id);
+    else this.#statAll(changedAt);
     return this.#files;
   }
 
-  #lookAtAll(changedAt: bigint | undefined): void {
+  #statAll(changedAt: bigint | undefined): void {
     this.#files = new Map();
-    this.#lookedAt = Date.now();
-    this.#changedAt = changedAt !== undefined && isSettled(changedAt, this.#lookedAt) ? changedAt : undefined;
+    this.#listedAt = Date.now();
+    this.#changedAt = changedAt !== undefined && isSettled(changedAt, this.#listedAt) ? changedAt : undefined;
     const names = changedAt === undefined ? [] : readdirSync(this.#path); // no folder: no session yet
-    for (const name of names) if (name.endsWith(EXTENSION)) this.#look(basename(name, EXTENSION));
+    for (const name of names) if (name.endsWith(EXTENSION)) this.#stat(basename(name, EXTENSION));
     this.#locked = names.filter((name) => name.endsWith(LOCK_EXTENSION)).map((name) => basename(name, LOCK_EXTENSION));
   }
 
-  #look(id: string): void {
+  #stat(id: string): void {
     if (!isSessionId(id)) return;
     const path = join(this.#path, `${id}${EXTENSION}`);
     const found = statSync(path, { throwIfNoEntry: false });

@@ -128,6 +128,8 @@ test("two processes build and save at the same time without losing entries", asy
   // The slower one may find the snapshot of the other complete, and then builds nothing.
   for (const { index } of [one, other])
     await expect.poll(async () => (await index.ask("list", { limit: 1 })).building).toBeUndefined();
+  // A writer holds the journal's lock: other journals are read again only after some seconds.
+  writeFileSync(join(journals, `${idOf(7)}.jsonl.lock`), "");
   appendFileSync(
     join(journals, `${idOf(7)}.jsonl`),
     `${JSON.stringify({ type: "title", title: "Seventh", at: 1_007 })}\n`,
