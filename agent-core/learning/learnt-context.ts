@@ -171,13 +171,13 @@ export function withoutLearnt(prompt: string): string {
 
 /** Ids of the facts in the session's prompt, and of the episodes that came with its first message. */
 export function usedItems(
-  { systemPrompt, said, cwd, folders }: Pick<Transcript, "systemPrompt" | "said" | "cwd" | "folders">,
+  { systemPrompt, messages, cwd, folders }: Pick<Transcript, "systemPrompt" | "messages" | "cwd" | "folders">,
   facts: readonly Fact[],
 ): readonly string[] {
   const from = systemPrompt.indexOf(HEAD);
   const lines = from < 0 ? [] : systemPrompt.slice(from, systemPrompt.indexOf(END, from)).split("\n");
   const shown = facts.filter((fact) => holdsIn(fact, [cwd, ...folders]) && lines.includes(`- ${fact.text}`));
-  const attached = said.flatMap(({ message: { role, content } }) => {
+  const attached = messages.flatMap(({ message: { role, content } }) => {
     if (role !== "user" || typeof content !== "string" || !content.includes(EPISODES)) return [];
     return [...content.matchAll(EPISODE_LINE)].map(([, id = ""]) => `e-${id}`);
   });
