@@ -83,7 +83,7 @@ const KINDS: readonly HermesExtensionItem["kind"][] = ["mcp", "plugin", "hook", 
 
 /** True when the item offers the action. A single tool of a server can be enabled and disabled, too. */
 function isOffered(item: HermesExtensionItem, action: HermesExtensionAction, argument: string | undefined): boolean {
-  if (argument === undefined) return item.actions.includes(action);
+  if (argument === undefined || action === "sign-in") return item.actions.includes(action);
   return (action === "enable" || action === "disable") && item.tools?.some(({ name }) => name === argument) === true;
 }
 

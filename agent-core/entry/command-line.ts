@@ -154,7 +154,7 @@ function isSkillVerb(verb: string): verb is SkillVerb {
   return SKILL_VERBS.some((known) => known === verb);
 }
 
-const MCP_VERBS = ["list", "allow", "restart", "signin", "signout", "enable", "disable"];
+const MCP_VERBS = ["list", "allow", "restart", "signin", "login", "signout", "logout", "enable", "disable"];
 /** Server, and one of its tools. */
 const MAX_MCP_WORDS = 4;
 

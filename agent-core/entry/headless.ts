@@ -7,6 +7,7 @@ import { homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
+import { extensionMethods } from "../protocol/extensions.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
@@ -156,6 +157,28 @@ function ownWords(error: unknown): string {
   return messageOf(error).replace(/^(?:Internal error|Invalid params): /, "");
 }
 
+/**
+ * While a sign-in to an MCP server waits, each line of the standard input is the address that a browser on another machine
+ * was redirected to. Returns the end of reading.
+ */
+async function pasteSignIn(agent: ClientContext, sessionId: string, prompt: string): Promise<() => void> {
+  const name = /^\/mcp (?:signin|login) (.+) --wait$/.exec(prompt)?.[1];
+  if (name === undefined) return () => undefined;
+  const { createInterface } = await import("node:readline");
+  const paste = async (argument: string): Promise<string> => {
+    const { items } = await call(agent, extensionMethods.list, { sessionId });
+    const id = items.find((item) => item.kind === "mcp" && item.name.toLowerCase() === name.toLowerCase())?.id ?? name;
+    return (await call(agent, extensionMethods.act, { sessionId, id, action: "sign-in", argument })).message;
+  };
+  const lines = createInterface({ input: process.stdin }).on("line", (line) => {
+    if (line.trim() === "") return;
+    const said = paste(line.trim()).catch(ownWords);
+    void said.then((text) => process.stderr.write(`hermes: ${text}\n`));
+  });
+  process.stderr.write("hermes: if the browser is on another machine, paste the address of its last page here.\n");
+  return () => lines.close();
+}
+
 /** Skips the library's check: it takes as long as printing, and the sender is our own agent. */
 function asSent(params: unknown): SessionNotification {
   return params as SessionNotification;
@@ -175,6 +198,7 @@ async function converse(
   const sessionId = resume === undefined ? await newSession(agent, cwd) : await resumed(agent, resume, cwd);
   const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
   process.on("SIGINT", cancel);
+  const stopPasting = await pasteSignIn(agent, sessionId, prompt);
   try {
     const { stopReason } = await agent.request(methods.agent.session.prompt, {
       sessionId,
@@ -185,6 +209,7 @@ async function converse(
     return stopReason === "cancelled" ? INTERRUPTED : 0;
   } finally {
     process.off("SIGINT", cancel);
+    stopPasting();
   }
 }
 

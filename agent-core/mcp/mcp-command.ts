@@ -28,6 +28,7 @@ const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   /** Word of the original Hermes Agent. */
   login: "sign-in",
   signout: "sign-out",
+  logout: "sign-out",
   enable: "enable",
   disable: "disable",
 };

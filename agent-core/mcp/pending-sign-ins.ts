@@ -87,8 +87,9 @@ export class PendingSignIns {
       throw new Error(`the page could not be opened: ${messageOf(error)}`);
     });
     if (outcome === "refused") throw new Error("the page was not opened");
-    if (outcome === "opened") return `Sign in to ${name} in your browser.`;
-    const line = `To sign in to ${name}, open ${url.href}`;
+    const elsewhere = `If it ends on a page that does not load, the browser is on another machine: copy the address of that page, and type \`/mcp signin ${name} ADDRESS\`.`;
+    if (outcome === "opened") return `Sign in to ${name} in your browser. ${elsewhere}`;
+    const line = `To sign in to ${name}, open ${url.href} in a browser. ${elsewhere}`;
     this.#session.status({ severity: "info", message: line });
     return line;
   }

@@ -139,7 +139,7 @@ export class SessionServers implements Extension {
       case "restart":
         return this.#restart(entry);
       case "sign-in":
-        return this.#beginSignIn(entry);
+        return argument === undefined ? this.#beginSignIn(entry) : this.paste(id, argument);
       case "sign-out":
         return this.#signOut(entry);
     }

@@ -17,6 +17,8 @@ const ID_BYTES = 100;
 const STDERR_CHARS = 2_000;
 /** Lines of stderr in an error: the last one alone is often only the version of the program. */
 const STDERR_LINES = 3;
+/** Time from a message to the note of the children that the server may have started for it. Milliseconds. */
+const NOTE_MS = 300;
 /** Variables of this process that a server gets. */
 const INHERITED = ["PATH", "HOME", "LANG"];
 
@@ -37,6 +39,7 @@ export class StdioTransport implements Transport {
   /** Start and end of a message that is too long. */
   #skipped: { readonly head: string; tail: Buffer } | undefined;
   #stderr = "";
+  #noting: NodeJS.Timeout | undefined;
   #how: string | undefined;
 
   /** `env`: the server's own variables. */
@@ -85,6 +88,7 @@ export class StdioTransport implements Transport {
     const server = this.#server;
     if (server === undefined) return;
     this.#server = undefined;
+    clearTimeout(this.#noting);
     this.#clear();
     const ended = server.end();
     this.onclose?.();
@@ -136,6 +140,10 @@ export class StdioTransport implements Transport {
   /** Drops a line that is not a message: some servers log to stdout by mistake. */
   #receive(line: string): void {
     const message = parseJson(line);
+    this.#noting ??= setTimeout(() => {
+      this.#noting = undefined;
+      void this.#server?.note();
+    }, NOTE_MS).unref();
     if (isMessage(message)) this.onmessage?.(message);
     else if (line.trim() !== "") this.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`));
   }

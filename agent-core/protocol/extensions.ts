@@ -50,7 +50,10 @@ const items = z.array(HermesExtensionItem).readonly();
 export const HermesExtensions = z.object({ items, places: HermesExtensionPlaces });
 export type HermesExtensions = z.infer<typeof HermesExtensions>;
 
-/** `argument`: name of a tool, to enable or disable that tool of a server alone. */
+/**
+ * `argument`: name of a tool, to enable or disable that tool of a server alone; for a sign-in that waits, the address that a
+ * browser on another machine was redirected to.
+ */
 export const HermesExtensionAct = inSession.extend({
   id: z.string(),
   action: HermesExtensionAction,

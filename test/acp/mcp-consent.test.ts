@@ -1,5 +1,6 @@
 // MCP servers of a workspace, servers with hundreds of tools, and a server that requires a sign-in.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -65,13 +66,16 @@ test("a workspace's server starts after /mcp allow, in a trusted workspace alone
   expect(await answer(agent, untrusted, "/tools")).not.toContain("mcp__fix__echo");
 });
 
-test("a session that is loaded, resumed or forked without trust has none of the workspace's servers and hooks", async () => {
+test("a session that is loaded, resumed or forked without trust has none of the workspace's servers, hooks and skills", async () => {
   const { agent, model } = await begin({ _meta: { hermes: { extensions: true } } });
   const log = workspaceServer(agent);
   const hooked = join(agent.cwd, "hooked");
   const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: `touch ${hooked}` }] }] };
   mkdirSync(join(agent.cwd, ".claude"));
   writeFileSync(join(agent.cwd, ".claude", "settings.json"), JSON.stringify({ hooks }));
+  const skill = join(agent.cwd, ".claude", "skills", "release-notes");
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(join(skill, "SKILL.md"), "---\nname: release-notes\ndescription: zq7-notes\n---\nWrite them.\n");
   const sessionId = await open(agent, true);
   model.respondWith(({ messages }) =>
     messages.at(-1)?.["role"] === "tool" ? say("read") : { parts: [call("read_file", { path: ".mcp.json" })] },
@@ -92,6 +96,7 @@ test("a session that is loaded, resumed or forked without trust has none of the 
     expect(await answer(agent, id, "/mcp"), method).toContain("There are no MCP servers.");
     await agent.prompt(id, "read it");
     expect([method, hasStarted(), existsSync(hooked)]).toEqual([method, false, false]);
+    expect(await answer(agent, id, "/skills"), method).not.toContain("release-notes");
   }
 });
 
@@ -193,6 +198,29 @@ test("a client with ACP's own method for pages gets the page by that method", as
   const id = await open(agent, true, [{ type: "http", name: "guarded", url: issuer.url.href, headers: [] }]);
   expect(await answer(agent, id, "/mcp signin guarded --wait")).toContain("You are signed in to guarded: on");
   expect(pages).toMatchObject([{ mode: "url", sessionId: id, message: "Sign in to the MCP server guarded" }]);
+});
+
+test("hermes mcp login works on a machine without a browser: the user pastes the address of the last page", async () => {
+  const issuer = await startIssuer();
+  running.push({ stop: () => issuer.close() });
+  const { agent } = await begin();
+  const servers = { guarded: { url: issuer.url.href, auth: "oauth" } };
+  writeFileSync(join(agent.home, "config.yaml"), JSON.stringify({ mcp_servers: servers }));
+  const child = spawn(process.execPath, ["dist/cli.js", "mcp", "login", "guarded", "--cwd", agent.cwd], {
+    env: { PATH: process.env["PATH"], HERMES_HOME: agent.home, HERMES_LOCAL_SERVERS: "off" },
+  });
+  running.push({ stop: async () => void child.kill() });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  const ended = once(child, "exit");
+  const link = (): string | undefined => /open (http:\S+) /.exec(output)?.[1];
+  await expect.poll(link, { timeout: 20_000 }).toContain("/authorize?");
+  child.stdin.write("nonsense\n");
+  await expect.poll(() => output).toContain("nonsense is not an address");
+  const { headers } = await fetch(link() ?? "", { redirect: "manual" });
+  child.stdin.write(`${headers.get("location")}\n`);
+  expect((await ended)[0]).toBe(0);
+  expect(output).toContain("You are signed in to guarded: on, 1 tool.");
 });
 
 test("hermes mcp lists the servers once they have started, allows one, and leaves no session", async () => {

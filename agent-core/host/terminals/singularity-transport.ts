@@ -24,7 +24,8 @@ export function singularityTransport(options: SingularityOptions): Transport {
   let instance: string | undefined;
   const start = (name: string, limits: readonly string[], signal: AbortSignal): Promise<ProgramResult> =>
     runProgram(program, startArguments(options, name, limits), { signal }).catch((error: unknown) => {
-      throw new Error(`apptainer could not be started: ${messageOf(error)}`);
+      const advice = "Install Apptainer, or set terminal.backend in config.yaml to local, ssh or docker";
+      throw new Error(`apptainer could not be started: ${messageOf(error)}. ${advice}.`);
     });
   return {
     place,

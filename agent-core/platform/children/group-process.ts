@@ -7,10 +7,12 @@ import { randomUUID } from "node:crypto";
 import { Duplex, type Readable, type Writable } from "node:stream";
 import { Deadline } from "../deadline.ts";
 import { guardGroup } from "./guard.ts";
-import { isGroupAlive, killTree, livingRelatives, signalMember } from "./process-tree.ts";
+import { isGroupAlive, killTree, livingRelatives, type Member, signalMember } from "./process-tree.ts";
 
 /** Time for a program to end by itself after its stdin has closed, before its tree is killed. Milliseconds. */
 const CLOSE_GRACE_MS = 100;
+/** Limit of the noted children, for a program that starts one for each request. */
+const MAX_NOTED = 1_000;
 
 export type GroupStart = {
   readonly command: string;
@@ -30,6 +32,8 @@ export type GroupProcess = {
   readonly pipes: readonly Duplex[];
   /** Resolves when the first process has ended: `exit code 1`, or `signal SIGKILL`. */
   readonly ended: Promise<string>;
+  /** Lists its children that left the group: those of a program that crashes cannot be found later. */
+  note(): Promise<void>;
   /** Closes the pipes and ends what is left. Resolves when no process of the group is left. */
   end(): Promise<void>;
 };
@@ -52,20 +56,26 @@ export async function startGroup({ command, args, env, cwd, pipes: count = 0 }: 
   if (pid === undefined) throw new Error(`${command} has no process id`);
   const endGuard = guardGroup(pid, stdin);
   const tree = { pid, marker: randomUUID() };
+  let noted: readonly Member[] = [];
+  const note = async (): Promise<void> => {
+    const members = await livingRelatives(tree);
+    const known = new Set(members.map((member) => member.pid));
+    noted = [...members, ...noted.filter((member) => !known.has(member.pid))].slice(0, MAX_NOTED);
+  };
   const end = async (): Promise<void> => {
-    const members = await livingRelatives(tree); // those that left the group cannot be found once their parent has ended
+    await note(); // those that left the group cannot be found once their parent has ended
     stdin.end();
     for (const pipe of pipes) pipe.destroy();
     await new Deadline(CLOSE_GRACE_MS).waitFor(ended);
     if (isGroupAlive(pid)) await killTree(tree);
-    for (const member of members) signalMember(member, "SIGKILL");
+    for (const member of noted) signalMember(member, "SIGKILL");
     endGuard();
     stdout.destroy();
     stderr.destroy();
   };
   let ending: Promise<void> | undefined;
   return {
-    ...{ stdin, stdout, stderr, pipes, ended },
+    ...{ stdin, stdout, stderr, pipes, ended, note },
     end: () => {
       ending ??= end();
       return ending;

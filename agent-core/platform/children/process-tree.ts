@@ -102,8 +102,9 @@ async function signalTree(tree: ProcessTree, signal: NodeJS.Signals): Promise<vo
   send(-tree.pid, signal); // the whole group too, for a child that started after the listing
 }
 
-export function signalMember({ pid }: Member, signal: NodeJS.Signals): void {
-  send(pid, signal);
+/** Signals a process that was listed earlier, unless another one has its id by now. */
+export function signalMember({ pid, startedAt }: Member, signal: NodeJS.Signals): void {
+  if (process.platform !== "linux" || readMember(String(pid))?.startedAt === startedAt) send(pid, signal);
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

@@ -186,7 +186,9 @@ test("a server that requires a sign-in gets one on request, starts again, and ca
   expect(item()).toMatchObject({ state: "needs-sign-in", actions: ["sign-in", "restart", "disable"] });
   expect(lines).toEqual(["The MCP server guarded: guarded requires a sign-in. Type `/mcp signin guarded`."]);
   expect(pages).toEqual([]);
-  expect(await command("signin guarded")).toBe("Sign in to guarded in your browser.");
+  expect(await command("signin guarded")).toMatch(
+    /^Sign in to guarded in your browser\. .*\/mcp signin guarded ADDRESS/,
+  );
   await expect.poll(() => lines.at(-1)).toBe("You are signed in to guarded: on, 1 tool.");
   expect(toolNames()).toEqual(["mcp__guarded__whoami"]);
   expect(item()).toMatchObject({ state: "on", actions: ["restart", "disable", "sign-out"] });

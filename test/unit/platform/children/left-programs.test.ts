@@ -27,6 +27,17 @@ test("of a server that ends", async () => {
   await gone(90_211);
 });
 
+test("of a server that crashes", async () => {
+  const running = await startGroup(server(90_214));
+  await once(running.stdout, "data");
+  await expect.poll(() => processesSleeping(90_214).length).toBe(1);
+  await running.note();
+  running.stdin.end(); // `cat` ends
+  await running.ended;
+  await running.end();
+  await gone(90_214);
+});
+
 test("of a server whose agent was killed", async () => {
   const module = new URL("../../../../agent-core/platform/children/group-process.ts", import.meta.url).href;
   const start = JSON.stringify(server(90_212));
