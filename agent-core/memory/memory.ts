@@ -305,6 +305,20 @@ export async function memorySnapshot(memory: Memory, options: SnapshotOptions): 
   return { memory: notes, project, user };
 }
 
+/** A file that a person wrote may be longer than its limit. A prompt has at most this multiple of the limit. */
+const MAX_LIMITS_IN_PROMPT = 4;
+
+/** The newest entries that have at most `most` characters together; of the last one that fits, only the beginning. */
+function fittingPrompt(notes: Notes, most: number): Notes {
+  let room = most;
+  const cut = notes.findLastIndex((note) => {
+    room -= note.length;
+    return room < 0;
+  });
+  const note = notes[cut];
+  return note === undefined ? notes : [`${note.slice(0, room).toWellFormed()}…`, ...notes.slice(cut + 1)];
+}
+
 async function shown(
   memory: Memory,
   target: MemoryTarget,
@@ -320,10 +334,15 @@ async function shown(
   if (notes.length === 0) return undefined;
   const used = notesLength(notes);
   const limit = memory.limit(target);
-  const safe = notes.map((note) => {
+  const newest = fittingPrompt(notes, limit * MAX_LIMITS_IN_PROMPT);
+  const safe = newest.map((note) => {
     const threat = isBad(note);
     return threat === undefined ? note : `[an entry was left out: it holds ${threat}]`;
   });
+  if (newest !== notes) {
+    onDefect(`The ${target} notes have ${used} characters. Prompts leave out the oldest of them: shorten the file.`);
+    safe.unshift("[older notes were left out: the file is too long]");
+  }
   const head = `${MEMORY_HEADS[target]} [${Math.round((used / limit) * 100)} % — ${used}/${limit} characters]`;
   return `${head}\n${formatNotes(safe).trimEnd()}`;
 }
