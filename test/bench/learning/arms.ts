@@ -10,6 +10,8 @@ export type Arm = {
   readonly oracle?: boolean;
   /** The model ignores everything but the last message. */
   readonly amnesiac?: boolean;
+  /** Paths in the home that are removed after each night: what a broken loop would not have written. */
+  readonly drops?: readonly string[];
   readonly says: string;
 };
 
@@ -80,6 +82,11 @@ export const ARMS: readonly Arm[] = [
   arm("shuffled-off", "nothing; no topic recurs", OFF, { world: "shuffled" }),
   arm("flip", "everything; needs change every day", ON, { world: "flip" }),
   arm("flip-off", "nothing; needs change every day", OFF, { world: "flip" }),
+  arm("broken-consolidation", "everything; what loop 6 writes is lost", ON, {
+    drops: ["learning/entities", "learning/episodes", "learning/user-model.md"],
+  }),
+  arm("broken-distillation", "everything; what loop 7 writes is lost", ON, { drops: ["skills/learnt"] }),
+  arm("broken-report", "everything; what loop 8 writes is lost", ON, { drops: ["learning/reports"] }),
   arm("oracle", "the prompt has the needs", OFF, { oracle: true }),
   arm("amnesiac", "the model ignores all but the last message", ON, { amnesiac: true }),
 ];

@@ -65,6 +65,12 @@ function fallsBack(arm: string, metric: Metric): Maker {
   };
 }
 
+/** The row of a loop whose writes are lost is no better than with everything off. */
+function foundBroken(arm: string, metric: Metric): Maker {
+  const { make, arms } = fallsBack(arm, metric);
+  return { arms, make: (results) => ({ ...make(results), name: `instrument: ${arm} is found by ${metric.name}` }) };
+}
+
 function noHarm(arm: string, other: string): Maker {
   return {
     arms: [arm, other],
@@ -142,17 +148,17 @@ const makers: readonly Maker[] = [
       ok: worst <= MAX_RECOVERY,
     };
   }),
-  ofRuns("on", { name: "uses of the bad skill", wanted: `at most ${MAX_BAD_USES}` }, (runs, { days }) => {
-    const counts = runs.map(({ tasks }) => badUses(tasks, shockDay("badSkill", days)));
-    const worst = Math.max(...counts);
-    return { measured: String(worst), ok: worst <= MAX_BAD_USES };
-  }),
-  ofRuns("on", { name: "days until the faulty tool is named", wanted: "at most 1" }, (runs, { days: length }) => {
-    const day = shockDay("faults", length);
-    const waits = runs.map(
-      ({ days }) => (days.find((one) => one.day >= day && one.namesFault)?.day ?? Number.POSITIVE_INFINITY) - day,
+  ofRuns("on", { name: "uses of the bad skill", wanted: `1 to ${MAX_BAD_USES}, then none` }, (runs) => {
+    const uses = runs.map(({ tasks }) => tasks.filter(({ badSkill }) => badSkill).length);
+    const later = runs.map(({ tasks }) =>
+      tasks.slice(tasks.findLastIndex(({ badSkill }) => badSkill) + 1).filter(({ kind }) => kind === "procedure"),
     );
-    const worst = Math.max(...waits);
+    const [least, most] = [Math.min(...uses), Math.max(...uses)];
+    const measured = `${least} to ${most}, then ${later.flat().length} of its tasks without it`;
+    return { measured, ok: least > 0 && most <= MAX_BAD_USES };
+  }),
+  ofRuns("on", { name: "days until the faulty tool is named", wanted: "at most 1" }, (runs, { days }) => {
+    const worst = Math.max(...waitsForFault(runs, days));
     return { measured: Number.isFinite(worst) ? String(worst) : "never", ok: worst <= 1 };
   }),
   ofRuns("on", { name: "growth of the prompt, characters", wanted: `at most ${MAX_GROWTH}` }, (runs) => {
@@ -178,6 +184,17 @@ const makers: readonly Maker[] = [
     const [without, all] = [mean(last.map((day) => day.withoutEvidence)), mean(last.map(({ items }) => items))];
     return { measured: `${without.toFixed(1)} of ${all.toFixed(1)}`, ok: without === 0 };
   }),
+  foundBroken("broken-consolidation", METRICS.corrections),
+  foundBroken("broken-consolidation", METRICS.fact),
+  foundBroken("broken-distillation", METRICS.procedure),
+  ofRuns(
+    "broken-report",
+    { name: "instrument: broken-report is found", wanted: "no report names the tool" },
+    (runs, { days }) => {
+      const isFound = waitsForFault(runs, days).every((wait) => wait > 1);
+      return { measured: isFound ? "found" : "not found", ok: isFound };
+    },
+  ),
   ofRuns("oracle", { name: "instrument: oracle", wanted: "100 %" }, (_, results) => {
     const shares = [METRICS.preference, METRICS.fact, METRICS.procedure, METRICS.decision].map(
       (metric) => results.late("oracle", metric).mean,
@@ -205,8 +222,11 @@ function recoveries(tasks: readonly TaskRecord[]): readonly number[] {
   });
 }
 
-function badUses(tasks: readonly TaskRecord[], from: number): number {
-  return tasks.filter(
-    ({ day, kind, wrong }) => day >= from && kind === "procedure" && wrong.some((region) => /skill/i.test(region)),
-  ).length;
+/** Days from the fault to the first report that names it; infinite without one. */
+function waitsForFault(runs: readonly ArmRun[], length: number): readonly number[] {
+  const from = shockDay("faults", length);
+  return runs.map(
+    ({ days }) =>
+      (days.find(({ day, namesFault }) => day >= from && namesFault)?.day ?? Number.POSITIVE_INFINITY) - from,
+  );
 }

@@ -22,6 +22,8 @@ export type ModelCounts = {
   readonly prompts: Set<string>;
   /** Uses of needs since the last reset. */
   uses: Use[];
+  /** Text for which requests are searched, and the number of requests that had it since the last reset. */
+  readonly watched: { text: string; requests: number };
   /** Auxiliary requests that it did not understand, by the first words of their system prompt. */
   readonly unknown: Set<string>;
 };
@@ -43,6 +45,7 @@ export async function startSimulatedModel(noise: Noise): Promise<SimulatedModel>
   server.lookUps.set("/models", { data: [{ id: "apprentice", context_length: WINDOW }] });
   const counts: ModelCounts = {
     ...{ requests: 0, tokens: 0, auxiliaryTokens: 0, overflows: 0, uses: [], prompts: new Set(), unknown: new Set() },
+    watched: { text: "", requests: 0 },
   };
   const model: SimulatedModel = {
     server,
@@ -51,17 +54,15 @@ export async function startSimulatedModel(noise: Noise): Promise<SimulatedModel>
     onQuestion: () => undefined,
     stop: () => server.stop(),
   };
-  server.respondWith((body) => {
-    if (process.env["DBG"]) console.log("REQ", JSON.stringify(body.messages.slice(1), null, 1).slice(-1500));
-    return answer(body, model, noise);
-  });
+  server.respondWith((body) => answer(body, model, noise));
   return model;
 }
 
 function answer(body: Body, model: SimulatedModel, noise: Noise): Answer {
   const { counts, forgets, server } = model;
   const messages = body.messages as readonly WireMessage[];
-  const input = Math.ceil(JSON.stringify([messages, body["tools"] ?? []]).length / CHARS_PER_TOKEN);
+  const request = JSON.stringify([messages, body["tools"] ?? []]);
+  const input = Math.ceil(request.length / CHARS_PER_TOKEN);
   counts.requests += 1;
   server.forget();
   const auxiliary = auxiliaryRequest(messages);
@@ -79,6 +80,7 @@ function answer(body: Body, model: SimulatedModel, noise: Noise): Answer {
     return fail(400, words, { code: "context_length_exceeded" });
   }
   counts.tokens += input;
+  if (counts.watched.text !== "" && request.includes(counts.watched.text)) counts.watched.requests += 1;
   const tools = (body["tools"] as readonly { readonly function: { readonly name: string } }[] | undefined) ?? [];
   const view = viewOf(
     messages,

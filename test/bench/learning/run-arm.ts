@@ -49,6 +49,8 @@ export type TaskRecord = {
   /** Regions of the request that held the right needs, and those that held wrong ones. */
   readonly right: readonly string[];
   readonly wrong: readonly string[];
+  /** The wrong skill was in a request. */
+  readonly badSkill: boolean;
 };
 
 export type DayRecord = {
@@ -216,7 +218,11 @@ class Simulation {
   async #learnUntilKilled(): Promise<void> {
     await this.#agent?.stop();
     this.#agent = undefined;
-    const environment = { ...this.#environment(), HERMES_SIMULATED_NOW: String(this.#clock.now()) };
+    const environment = {
+      ...this.#environment(),
+      HERMES_SIMULATED_NOW: String(this.#clock.now()),
+      NODE_COMPILE_CACHE: join(tmpdir(), "hermes-learning-compiled"),
+    };
     const agent = new AcpProcess(environment, this.#home, undefined, AGENT);
     let questions = 0;
     this.#model.onQuestion = () => {
@@ -244,6 +250,7 @@ class Simulation {
     const { arm, seed } = this.#options;
     const before = { tokens: counts.tokens, overflows: counts.overflows };
     counts.uses = [];
+    counts.watched.requests = 0;
     task.prepare?.();
     const { result } = await agent.request("session/new", { cwd: task.project.path, mcpServers: [] });
     const sessionId = String(result?.["sessionId"]);
@@ -269,7 +276,7 @@ class Simulation {
       firstTry: success && corrections === 0 && failedCommands === 0,
       overflows: counts.overflows - before.overflows,
       tokens: counts.tokens - before.tokens,
-      ...{ right, wrong },
+      ...{ right, wrong, badSkill: counts.watched.requests > 0 },
       changed: topic !== undefined && this.#world.changed.has(topic) ? topic : undefined,
     };
   }
@@ -304,6 +311,7 @@ class Simulation {
   async #learn(): Promise<Pick<DayRecord, "learning" | "namesFault" | "items" | "withoutEvidence">> {
     const agent = await this.#started();
     const reply = await agent.request("_hermes/learning/run", {});
+    for (const path of this.#options.arm.drops ?? []) rmSync(join(this.#home, path), { recursive: true, force: true });
     const state = LearningState.safeParse((await agent.request("_hermes/learning/state", {})).result).data;
     const reports = (await agent.request("_hermes/learning/reports", { count: 1 })).result?.["reports"];
     const items = state?.items ?? [];
@@ -330,16 +338,19 @@ class Simulation {
     };
   }
 
-  /** A skill by hand whose steps are wrong. */
+  /** A skill by hand whose steps are wrong. Its triggers fit better than those of a learnt skill, so it is attached. */
   #writeBadSkill(): void {
     const { noun } = this.#world.procedure;
-    const folder = join(this.#home, "skills", `${noun}-publishing`);
+    const name = `${noun}-publishing`;
+    const folder = join(this.#home, "skills", name);
     mkdirSync(folder, { recursive: true });
-    const steps = [1, 2, 3].map((step) => `${step}. Run \`bin/${this.#world.words.token()}\`.`);
-    writeFileSync(
-      join(folder, "SKILL.md"),
-      `---\nname: ${noun}-publishing\ndescription: Publish the ${noun} build.\napplicable_when:\n  - publish the ${noun} build\n---\n# Publish the ${noun} build\n\n${steps.join("\n")}\n`,
-    );
+    const programs = [1, 2, 3].map(() => `bin/${this.#world.words.token()}`);
+    this.#model.counts.watched.text = programs[0] ?? "";
+    const title = `Publish the ${noun} build`;
+    const metadata = { hermes: { triggers: { keywords: [`publish ${noun} build`, `${noun} build`] } } };
+    const head = `---\nname: ${name}\ndescription: ${title}.\nmetadata: ${JSON.stringify(metadata)}\n---\n`;
+    const steps = programs.map((program, index) => `${index + 1}. Run \`${program}\`.`);
+    writeFileSync(join(folder, "SKILL.md"), `${head}# ${title}\n\n${steps.join("\n")}\n`);
   }
 }
 

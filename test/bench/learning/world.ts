@@ -80,6 +80,8 @@ export class World {
     const chance = new Chance(seed, salt, "day", day);
     const changed = this.#shock(day);
     const families = Array.from({ length: count }, () => this.#draw(chance));
+    // The task of the wrong skill comes daily, so that its uses show whether it goes.
+    if (kind === "recurring" && day >= shockDay("badSkill", this.#options.days)) families.push(publish);
     const tasks = families.map((family) => this.#task(family, { day, chance }));
     const noise = Array.from({ length: NOISE_TASKS }, () =>
       noiseTask(chance.pick(this.projects), this.words, { number: this.#next(), chance }),
