@@ -2,15 +2,18 @@
  * Loop that makes skills from repeated tasks. Once a day it clusters the sessions of a week and asks the model about each
  * cluster. After every ended session it scores the skills that were used.
  */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { localDate } from "../../platform/clock.ts";
 import { bundled } from "../../skills/bundled.gen.ts";
+import { SKILL_FILE } from "../../skills/skill.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
 import { type Distilled, distillCluster } from "./distill-cluster.ts";
 import { LearntSkills, type LearntState } from "./learnt-skills.ts";
 import { learntStore } from "./learnt-store.ts";
-import { scored } from "./score-uses.ts";
+import { commandsIn, nameOf, type SkillCommands, scored } from "./score-uses.ts";
 import { SessionEpisodes } from "./session-episodes.ts";
 
 /** Sessions that clusters are made of. */
@@ -75,7 +78,8 @@ class Distillation {
     const episodes = await this.#episodes.read(JUDGED_DAYS);
     let notices: readonly { readonly text: string; readonly id: string }[] = [];
     await this.#skills.change(async (state) => {
-      const { notices: made, ...change } = await scored(state, episodes, { skills: this.#skills, at: clock.now() });
+      const context = { skills: this.#skills, commands: await this.#commandsOf(state, episodes), at: clock.now() };
+      const { notices: made, ...change } = await scored(state, episodes, context);
       notices = made;
       return JSON.stringify(change.state) === JSON.stringify(state) ? undefined : change;
     });
@@ -161,6 +165,19 @@ class Distillation {
     await this.#skills.change((state) =>
       state.lastRun?.result === result ? undefined : { state: { ...state, lastRun: { at, result } } },
     );
+  }
+
+  /** Commands of the home's skills of other authors that these sessions used. */
+  async #commandsOf(state: LearntState, episodes: Cluster): Promise<SkillCommands> {
+    const used = new Set(episodes.flatMap(({ skills }) => skills.map(nameOf)));
+    const { home } = await this.#foreignSkills(state);
+    const texts = home
+      .filter(({ name }) => used.has(name))
+      .map(async ({ name, folder }) => {
+        const text = await readFile(join(folder, SKILL_FILE), "utf8").catch(() => "");
+        return [name, commandsIn(text)] as const;
+      });
+    return new Map(await Promise.all(texts));
   }
 
   /** Skills of the home and the package that this loop did not write. */

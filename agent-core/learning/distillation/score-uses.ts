@@ -35,10 +35,25 @@ function useOf(episode: Episode, version: string): ScoredUse {
 function countBullets(bullets: readonly Bullet[], episode: Episode, baseline: number): readonly Bullet[] {
   return bullets.map((bullet) => {
     const spans = [...bullet.text.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
-    const runs = spans.flatMap((span) => episode.commands.findLast(({ command }) => command.startsWith(span)) ?? []);
-    const isGood = runs.length > 0 ? runs.every(({ exit }) => exit === 0) : outcomeOf(episode) >= baseline;
+    const isGood = lastRunsPassed(spans, episode) ?? outcomeOf(episode) >= baseline;
     return isGood ? { ...bullet, helpful: bullet.helpful + 1 } : { ...bullet, harmful: bullet.harmful + 1 };
   });
+}
+
+/** True when the last run of each of the commands passed; undefined when none of them ran. */
+function lastRunsPassed(commands: readonly string[], { commands: ran }: Episode): boolean | undefined {
+  const runs = commands.flatMap((each) => ran.findLast(({ command }) => command.startsWith(each)) ?? []);
+  return runs.length === 0 ? undefined : runs.every(({ exit }) => exit === 0);
+}
+
+/** Commands that the texts of skills name, by the skill's name. */
+export type SkillCommands = ReadonlyMap<string, readonly string[]>;
+
+/** Commands in the text of a skill: code with a path or an argument. A single word may be anything. */
+export function commandsIn(text: string): readonly string[] {
+  const blocks = [...text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)].flatMap(([, block = ""]) => block.split("\n"));
+  const spans = [...text.matchAll(/(?<!`)`([^`\n]+)`(?!`)/g)].map(([, span = ""]) => span);
+  return [...blocks, ...spans].map((line) => line.trim()).filter((line) => /^[\w./~-]+[ /]\S/.test(line));
 }
 
 /** Consequence of the uses of a learnt skill; undefined: none. */
@@ -71,31 +86,39 @@ export function comparison(uses: readonly Pick<ScoredUse, "score">[], baseline: 
   return `Its last ${uses.length} uses scored ${mean.toFixed(2)}; sessions of its kind without it scored ${baseline.toFixed(2)}.`;
 }
 
-/** Skills of other authors with which sessions ended worse than similar ones without them. */
-export function newDemotions(state: LearntState, episodes: Cluster, at: number): readonly Demotion[] {
+/**
+ * Skills of other authors with which sessions ended worse than similar ones without them. A session in which a command of the
+ * skill failed ended badly, whatever the user said: the model found another solution at a cost.
+ */
+function newDemotions(
+  state: LearntState,
+  episodes: Cluster,
+  { commands, at }: { readonly commands: SkillCommands; readonly at: number },
+): readonly Demotion[] {
   const own = new Set(state.skills.filter((skill) => skill.state !== "proposed").map(({ name }) => name));
   const used = new Set(episodes.flatMap(({ skills }) => skills.map(nameOf)));
   return [...used].flatMap((name) => {
     const before = state.demoted.find((demotion) => demotion.name === name);
     if (own.has(name) || before?.restoredAt === null) return [];
-    return demotionOf(name, episodes, { since: before?.restoredAt ?? 0, at }) ?? [];
+    return demotionOf(name, episodes, { commands: commands.get(name) ?? [], since: before?.restoredAt ?? 0, at }) ?? [];
   });
 }
 
 function demotionOf(
   name: string,
   episodes: Cluster,
-  { since, at }: { readonly since: number; readonly at: number },
+  { commands, since, at }: { readonly commands: readonly string[]; readonly since: number; readonly at: number },
 ): Demotion | undefined {
+  const scoreOf = (episode: Episode): number => (lastRunsPassed(commands, episode) === false ? 0 : outcomeOf(episode));
   const isUse = ({ skills }: Episode): boolean => skills.some((each) => nameOf(each) === name);
   const uses = episodes.filter((episode) => isUse(episode) && episode.endedAt > since).slice(-JUDGED_USES);
   if (uses.length < MIN_CLUSTER) return undefined;
   const without = episodes.filter(
     (episode) => !isUse(episode) && uses.some((use) => likenessOfPair(use, episode) >= MIN_LIKENESS),
   );
-  const baseline = meanOf(without.map(outcomeOf));
+  const baseline = meanOf(without.map(scoreOf));
   if (baseline === null || without.length < MIN_CLUSTER) return undefined;
-  const scored = uses.map((episode) => ({ score: outcomeOf(episode) }));
+  const scored = uses.map((episode) => ({ score: scoreOf(episode) }));
   if (judgeUses(scored, baseline) !== "worse") return undefined;
   return {
     ...{ name, at, reason: comparison(scored, baseline), restoredAt: null },
@@ -115,7 +138,7 @@ type Notice = { readonly text: string; readonly id: string };
 export async function scored(
   before: LearntState,
   episodes: Cluster,
-  { skills, at }: { readonly skills: LearntSkills; readonly at: number },
+  { skills, commands, at }: { readonly skills: LearntSkills; readonly commands: SkillCommands; readonly at: number },
 ): Promise<LearntChange & { readonly notices: readonly Notice[] }> {
   let state = before;
   const files: FileChange[] = [];
@@ -140,7 +163,7 @@ export async function scored(
     if (consequence.kind === "take-back")
       notices.push({ text: `Taken back: "${skill.name}". ${consequence.reason}`, id: skill.id });
   }
-  const demotions = newDemotions(state, episodes, at);
+  const demotions = newDemotions(state, episodes, { commands, at });
   const names = new Set(demotions.map(({ name }) => name));
   state = { ...state, demoted: [...state.demoted.filter(({ name }) => !names.has(name)), ...demotions] };
   notices.push(...demotions.map(({ name, reason }) => ({ text: `Demoted: "${name}". ${reason}`, id: `s-${name}` })));

@@ -168,6 +168,26 @@ test("a bad skill of another author is no longer routed within five uses, and th
   expect(await routed()).toEqual(["glauno-publishing"]);
 });
 
+test("a skill whose commands fail is no longer routed, although no user objected", async () => {
+  const path = join(home, "skills", "glauno-publishing", "SKILL.md");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, "---\nname: glauno-publishing\ndescription: Publish.\n---\n1. Run `bin/wrong-tool`.\n");
+  await store(
+    home,
+    [0, 1, 2].map((at) => run(family, at, START - (at + 9) * DAY_MS, { score: null })),
+  );
+  const found = family.commands.map((command) => ({ command, exit: 0 }));
+  for (const index of [0, 1, 2]) {
+    expect(await routed()).toEqual(["glauno-publishing"]);
+    await made.clock.advance(3_600_000);
+    const commands = [{ command: "bin/wrong-tool", exit: 127 }, ...found];
+    const skills = ["glauno-publishing@"];
+    await store(home, [run(family, index, made.clock.now(), { score: null, commands, skills })]);
+    await work();
+  }
+  expect(await routed()).toEqual([]);
+});
+
 test("a file that the user edited changes only when the user accepts it", async () => {
   await learn(1, 0, 0);
   const edited = readFileSync(file(), "utf8").replace("- Run", "My own words.\n\n- Run");
