@@ -1,7 +1,5 @@
 /** One arm over one seed: the agent over ACP with real journals and a real home, and a clock that jumps from day to day. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -15,6 +13,7 @@ import { AcpProcess } from "../../support/acp-process.ts";
 import type { Arm } from "./arms.ts";
 import { Chance } from "./chance.ts";
 import { type SimulatedModel, startSimulatedModel } from "./model.ts";
+import { PageServer } from "./page-server.ts";
 import type { Task } from "./task.ts";
 import { shockDay, topicKey, World } from "./world.ts";
 
@@ -373,40 +372,4 @@ function journalFacts(path: string): Pick<TaskRecord, "iterations" | "failedComm
   const hasFailed = (entry: JournalEntry | undefined): boolean =>
     entry?.type === "tool" && entry.command !== undefined && entry.command.exit !== 0;
   return { iterations: entries.filter(isAnswer).length, failedCommands: entries.filter(hasFailed).length };
-}
-
-/** Pages of plain text over HTTP. */
-class PageServer {
-  readonly base: string;
-  fails: (chance: Chance) => boolean = () => false;
-  readonly #texts = new Map<string, string>();
-  readonly #server: Server;
-
-  static async start(chance: Chance): Promise<PageServer> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return new PageServer(server, chance);
-  }
-
-  private constructor(server: Server, chance: Chance) {
-    this.#server = server;
-    this.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    server.on("request", ({ url = "" }, response) => {
-      const text = this.#texts.get(url);
-      if (text === undefined) response.writeHead(404).end("no such page");
-      else if (this.fails(chance))
-        response.writeHead(500, { "content-type": "text/plain" }).end("the register is busy");
-      else response.writeHead(200, { "content-type": "text/plain" }).end(text);
-    });
-  }
-
-  set(path: string, text: string): void {
-    this.#texts.set(path, text);
-  }
-
-  async stop(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeAllConnections();
-    await closed;
-  }
 }
