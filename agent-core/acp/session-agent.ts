@@ -69,9 +69,15 @@ export type SessionAgent = {
   readonly notes: readonly StatusEvent[];
 };
 
+/**
+ * Wait for MCP servers on the command line and in planned jobs, where no later turn has those that are late: `npx` may have
+ * to download one. Milliseconds.
+ */
+const SINGLE_TURN_MS = 10_000;
+
 export function sessionAgent(options: SessionAgentOptions, state: SessionState): SessionAgent {
   const { client, identity, params, id, stored, configured, directory, model, index, home, local, log, jobs } = options;
-  const { capabilities, title, models } = identity;
+  const { capabilities, title, models, platform } = identity;
   const { status, callbacks, ...decisions } = state;
   const journal = sessionJournal(options, status);
   const user: UserClient = {
@@ -99,6 +105,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     journal,
     sessionIndex: index,
     ...(jobs && { cron: jobs }),
+    ...((platform === "cli" || jobs === undefined) && { extensionsMs: SINGLE_TURN_MS }),
     extensions: [
       ...sessionExtensions({ ...options, status, trusted: decisions.trusted }),
       ...(jobs === undefined ? [jobNote] : []),

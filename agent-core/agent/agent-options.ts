@@ -181,6 +181,8 @@ export type AIAgentOptions = {
   readonly contextEngine?: ContextEngine;
   /** Abilities beyond the built-in ones. The agent disposes of them when it closes. Default: none. */
   readonly extensions?: readonly Extension[];
+  /** Longest wait of the first turn for them. Milliseconds; default: 1,500. */
+  readonly extensionsMs?: number | undefined;
   /** Receives a line for the log about each defect that was handled. */
   readonly onDefect?: (message: string) => void;
 };

@@ -158,12 +158,12 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
 
 /** A sub-agent shares the skills of its parent; routing adds them to the messages of the user only. */
 function extensionsOf(
-  { extensions = [], inherited }: AIAgentOptions,
+  { extensions = [], extensionsMs, inherited }: AIAgentOptions,
   skills: SessionSkills | undefined,
   onDefect: (message: string) => void,
 ): Extensions {
   const own = skills === undefined || inherited !== undefined ? [] : [skills];
-  return new Extensions([...extensions, ...own], onDefect);
+  return new Extensions([...extensions, ...own], onDefect, extensionsMs);
 }
 
 function memoryOf({ memory, clock = systemClock }: AIAgentOptions, home: string): Memory | undefined {

@@ -87,18 +87,21 @@ function isOffered(item: HermesExtensionItem, action: HermesExtensionAction, arg
   return (action === "enable" || action === "disable") && item.tools?.some(({ name }) => name === argument) === true;
 }
 
-/** Longest wait of a first turn for extensions. Most servers start within a second. Milliseconds. */
+/** Longest wait of a first turn for extensions. Most servers start within a second, and later turns have the others. */
 const READY_MS = 1_500;
 
 /** All extensions of one session. A defect of one extension does not affect the others. */
 export class Extensions {
   readonly #all: readonly Extension[];
   readonly #onDefect: (message: string) => void;
+  readonly #readyMs: number;
   #isReady: boolean;
 
-  constructor(all: readonly Extension[], onDefect: (message: string) => void) {
+  /** `readyMs`: longest wait of the first turn for them. Milliseconds; default: 1,500. */
+  constructor(all: readonly Extension[], onDefect: (message: string) => void, readyMs = READY_MS) {
     this.#all = all;
     this.#onDefect = onDefect;
+    this.#readyMs = readyMs;
     this.#isReady = all.every(({ ready }) => ready === undefined);
   }
 
@@ -106,11 +109,11 @@ export class Extensions {
     for (const extension of this.#all) extension.begin?.(session);
   }
 
-  /** Waits once, for at most `READY_MS` or until the signal is aborted. Never rejects. */
+  /** Waits once, for at most `readyMs` or until the signal is aborted. Never rejects. */
   async ready(signal: AbortSignal): Promise<void> {
     if (this.#isReady) return;
     this.#isReady = true;
-    const over = AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]);
+    const over = AbortSignal.any([signal, AbortSignal.timeout(this.#readyMs)]);
     const all = Promise.allSettled(this.#all.map(({ ready }) => ready));
     await abortable(all, over).catch(() => undefined); // the turn has what is ready
   }

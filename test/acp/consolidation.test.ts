@@ -167,6 +167,9 @@ test("what is forgotten is gone from the files, the ledger and the next request"
 
 test("with the use of it off, requests are those of a home without learning", async () => {
   const fresh = agentIn();
+  // The state of the folder is left out when it takes too long to read.
+  const plain = "agent: { coding_context: off }\n";
+  writeFileSync(join(fresh.home, "config.yaml"), plain);
   const requestOf = async (one: AcpAgent): Promise<string> => {
     await one.initialize();
     const { result } = await one.request("session/new", { cwd: alpha, mcpServers: [] });
@@ -178,7 +181,7 @@ test("with the use of it off, requests are those of a home without learning", as
   };
   const without = await requestOf(fresh);
   for (const section of ["use: off", "enabled: off", "consolidation: off"]) {
-    writeFileSync(join(agent.home, "config.yaml"), `learning:\n  ${section}\n`);
+    writeFileSync(join(agent.home, "config.yaml"), `${plain}learning:\n  ${section}\n`);
     expect(await requestOf(agentIn(agent.home))).toBe(without);
   }
   writeFileSync(join(agent.home, "config.yaml"), "");

@@ -185,7 +185,8 @@ test("a prompt from the command line uses the servers of config.yaml, and ends t
   running.push(model);
   const [home, cwd] = [temporaryFolder("hermes-acp-home-"), temporaryFolder("hermes-acp-")];
   const mark = `--mark=headless-${process.pid}`;
-  const servers = { fix: { command: process.execPath, args: [FIXTURE, mark] } };
+  // The only prompt of the command waits for a slow server.
+  const servers = { fix: { command: process.execPath, args: [FIXTURE, mark, "--slow-start=1800"] } };
   writeFileSync(join(home, "config.yaml"), JSON.stringify({ mcp_servers: servers }));
   model.script(callTools(call("mcp__fix__look", {})), say("seen"));
   const env = {
