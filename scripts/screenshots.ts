@@ -1,5 +1,5 @@
-// npm run screenshots -- FOLDER: pictures of the panel at 320 and 200 px, light and dark, written into FOLDER by the
-// panel's tests. `--vscode` adds pictures of whole windows of VS Code, by the browser tests.
+// npm run screenshots -- FOLDER: pictures of the panel at 200, 320 and 900 px in light, dark and high contrast, written
+// into FOLDER by the panel's tests. `--vscode` adds pictures of whole windows of VS Code, by the browser tests.
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";

@@ -77,7 +77,7 @@ describe("context of a message", () => {
     await composer().pressSequentially("look at @pri");
     await expect.poll(() => search()?.query).toBe("pri");
     await answer(found(file("src/prices.ts"), "src", [[0, 3]]), found(file("src/private.ts"), "src", [[0, 3]]));
-    await panel().pictures("mentions", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await panel().pictures("mentions");
     await panel().page.keyboard.press("ArrowDown");
     await panel().page.keyboard.press("Enter");
     await expect.poll(names).toEqual(["File: private.ts"]);
@@ -136,7 +136,7 @@ describe("context of a message", () => {
   test("files from the Explorer and from the desktop are dropped on the panel", async () => {
     await drag("dragover", { uris: "file:///project/a.ts" });
     await panel().page.getByText("Drop to attach to the message").waitFor();
-    await panel().pictures("drop", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await panel().pictures("drop");
     await drag("drop", { uris: "# two files\r\nfile:///project/a.ts\r\nhttps://example.com/\r\nfile:///project/b.ts" });
     expect(posted("attach-dropped")).toEqual([
       { type: "attach-dropped", uris: ["file:///project/a.ts", "file:///project/b.ts"] },
@@ -159,7 +159,7 @@ describe("context of a message", () => {
     await attach(...shown);
     await expect.poll(names).toHaveLength(5);
     await composer().fill("why?");
-    await panel().pictures("chips", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await panel().pictures("chips");
     await panel().page.reload();
     await panel().setTheme("dark");
     await expect.poll(names).toHaveLength(5);
@@ -173,12 +173,12 @@ describe("context of a message", () => {
     await sent.getByRole("button", { name: "Lines: a.ts:3-9" }).click();
     expect(posted("open-location")).toEqual([{ type: "open-location", path: "/project/src/a.ts", line: 3 }]);
     expect(await sent.textContent()).not.toContain("line 12");
-    await panel().pictures("sent", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await panel().pictures("sent");
     await sent.getByRole("button", { name: "Show all 30 lines" }).click();
     await sent.getByText("line 29").waitFor();
     await sent.getByRole("button", { name: "Edit message and send it again" }).click();
     await sent.getByRole("button", { name: "Remove src", exact: true }).click();
-    await panel().pictures("edit", ["light", "dark"]);
+    await panel().pictures("edit");
     await sent.getByRole("textbox", { name: "Message to send again" }).press("Enter");
     const kept = shown.filter(({ kind }) => kind !== "folder");
     expect(posted("resend")).toEqual([{ type: "resend", position: 0, text: lines, attachments: kept }]);
@@ -251,7 +251,7 @@ describe("context of a message", () => {
       await panel().setWidth(width);
       expect(await panel().page.locator("body").evaluate(TOO_WIDE)).toEqual([]);
     }
-    await panel().pictures("hostile", ["dark"]);
+    await panel().pictures("hostile");
     expect(await panel().page.evaluate(CONTAINED)).toEqual({ elements: 0, raw: [], chips: [22], areRowsLow: true });
     expect(requests).toEqual([]);
   });
@@ -260,7 +260,7 @@ describe("context of a message", () => {
     await suggest([file("src/prices.ts")], true);
     const suggestion = panel().page.getByRole("button", { name: "Current file" });
     await expect.poll(() => suggestion.textContent()).toBe("prices.ts");
-    await panel().pictures("suggested", ["light", "dark", "high-contrast"], [200, 320, 900]);
+    await panel().pictures("suggested");
     await composer().fill("/compress");
     await composer().press("Enter");
     await composer().fill("explain");

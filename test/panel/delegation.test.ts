@@ -60,7 +60,7 @@ describe("the card of a delegation", () => {
     expect(await row("docs").textContent()).toContain("try 2 · 12k tokens");
     expect(await row("tests").textContent()).toContain("Waiting for parser");
     expect(await card().locator("> .fold > .fold-summary").textContent()).toContain("1/5");
-    await panel().pictures("delegation-running", THEMES);
+    await panel().pictures("delegation-running");
   });
 
   test("draws the graph with its lines, from which a key leads to the row of a task", async () => {

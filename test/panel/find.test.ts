@@ -59,7 +59,7 @@ describe("the search of a conversation", () => {
       const next = (before % hits.length) + 1;
       await expect.poll(async () => [await count(), ...(await current())]).toEqual([`${next} of 3`, hits[next - 1]]);
     }
-    await panel().pictures("find", ["light", "dark", "high-contrast"], [320]);
+    await panel().pictures("find");
     await bar().getByRole("textbox").fill("message 1: some bold");
     await expect.poll(current).toEqual(["Message 1: some bold"]);
     expect(await count()).toBe("1 of 1");
@@ -115,7 +115,7 @@ describe("the search of a session loaded from its end", () => {
     await bar().getByText("Earlier messages are not searched").waitFor();
     await bar().getByRole("textbox").fill("needle");
     await expect.poll(count).toBe("No results");
-    await panel().pictures("find-earlier", ["light", "dark", "high-contrast"], [320]);
+    await panel().pictures("find-earlier");
     await bar().getByRole("button", { name: "Load all" }).click();
     await expect.poll(() => panel().posted).toContainEqual({ type: "earlier", before: 40, all: true });
     const updates = [said("user_message_chunk", "The needle of before")];

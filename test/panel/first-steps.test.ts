@@ -4,8 +4,6 @@ import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { emptyState } from "../../webview/state/state.ts";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
 
-const THEMES = ["light", "dark", "high-contrast"] as const;
-
 // The panel where the user needs a next step: before the first message, after an error, after a plan.
 describe("next steps in the panel", () => {
   const panel = useFedPanel();
@@ -15,7 +13,7 @@ describe("next steps in the panel", () => {
   const facts = (changed: Partial<WorkspaceFacts>) =>
     panel().tell({ type: "facts", facts: { ...emptyState.facts, agent: { state: "ready" }, ...changed } });
   const pictures = async (state: string): Promise<void> => {
-    await panel().pictures(state, THEMES, [320, 900]);
+    await panel().pictures(state);
     await panel().setTheme("dark");
     await panel().setWidth(320);
   };
@@ -126,7 +124,7 @@ describe("next steps in the panel", () => {
       await panel().update({ sessionUpdate: "agent_message_chunk", content });
       await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
       await panel().locator(".answer").hover();
-      await panel().pictures("answer-actions", ["dark"], [320]);
+      await panel().pictures("answer-actions");
       await button("Try again with another model").click();
       const resend = { position: 0, text: "What is wrong here?" };
       await expect.poll(posted).toEqual({ type: "choose-model", resend });

@@ -64,7 +64,7 @@ describe("a German panel", () => {
       expect(await panel().page.evaluate(CUT_OFF), `${name}, ${width} px`).toEqual([]);
     }
     expect(englishIn(await panel().page.evaluate(TEXTS)), name).toEqual([]);
-    await panel().pictures(`german-${name}`, ["dark"]);
+    await panel().pictures(`german-${name}`);
   };
 
   afterEach(() => panel().setWidth(320));

@@ -8,6 +8,12 @@ import { isPath } from "./path-links.ts";
 /** Display time of the check mark after copying. Milliseconds. */
 const COPIED_MS = 1_500;
 
+/** Languages of commands and outputs, which are no text of a file unless the fence names one. */
+const NO_FILE: ReadonlySet<string> = new Set([
+  ...["bash", "sh", "shell", "zsh", "console", "powershell", "ps1", "cmd", "bat"],
+  ...["text", "txt", "plaintext", "output", "log", "mermaid"],
+]);
+
 export type CodeBlock = FenceInfo & { readonly text: () => string };
 
 /**
@@ -39,7 +45,8 @@ export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: 
     button("insert", t("Insert at cursor"), () => post({ type: "insert-text", text: text() })),
   ];
   const isOutput = block.closest("[data-tool-call]") !== null;
-  bar.append(label, ...(isOutput ? [] : uses), copy);
+  const hasFile = path !== "" || !NO_FILE.has(language);
+  bar.append(label, ...(isOutput ? [] : uses.slice(hasFile ? 0 : 1)), copy);
   block.prepend(bar);
   return bar;
 }

@@ -12,7 +12,7 @@ import {
 import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { placeAbove } from "./place-above.ts";
+import { keepAbove } from "./place-above.ts";
 
 /** Longer lists get a search. */
 const LONGEST_LIST = 12;
@@ -95,8 +95,9 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
   const popup = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
-    placeAbove(popup.current, button?.closest(".composer") ?? null);
+    const leave = keepAbove(popup.current, button?.closest(".composer") ?? null);
     field.current?.focus();
+    return leave;
   }, []);
   const choose = (value: string | undefined): void => {
     if (value !== undefined && value !== option.currentValue) {

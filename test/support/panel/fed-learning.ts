@@ -1,5 +1,4 @@
 /** The learning page in a browser, alone or with the messages of a test. */
-import { join } from "node:path";
 import { chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, inject } from "vitest";
 import type {
@@ -7,7 +6,6 @@ import type {
   LearningHostMessage,
   LearningPageMessage,
 } from "../../../agent-core/protocol/learning-page.ts";
-import { picturesFolder } from "../../../scripts/project.ts";
 import { PanelPage, plainHtml } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
 
@@ -39,18 +37,10 @@ export class LearningTab {
     });
   }
 
-  /** Pictures of the whole page where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
+  /** Pictures of the whole page, where the run takes pictures. */
   async pictures(state: string): Promise<void> {
-    if (picturesFolder === undefined) return;
-    for (const theme of ["light", "dark", "high-contrast"] as const) {
-      await this.setTheme(theme);
-      for (const width of [320, 900]) {
-        await this.setWidth(width);
-        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`), fullPage: true });
-      }
-    }
+    await this.#page.pictures(state, { widths: [320, 900], fullPage: true });
     await this.setTheme("dark");
-    await this.setWidth(900);
   }
 
   close(): Promise<void> {

@@ -1,11 +1,9 @@
 /** The panel's page without extension and agent: the test feeds it a session's events, and reads what it posts. */
-import { join } from "node:path";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, inject } from "vitest";
 import type { HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
-import { picturesFolder } from "../../../scripts/project.ts";
 import { PanelPage, plainHtml } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
 
@@ -82,20 +80,10 @@ export class FedPanel {
     await applyTheme(this.page, theme);
   }
 
-  /** Pictures at each width in each theme, where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
-  async pictures(
-    state: string,
-    themes: readonly Theme[] = ["light", "dark"],
-    widths: readonly number[] = [200, 320],
-  ): Promise<void> {
-    if (picturesFolder === undefined) return;
-    for (const theme of themes) {
-      await this.setTheme(theme);
-      for (const width of widths) {
-        await this.setWidth(width);
-        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`) });
-      }
-    }
+  /** Pictures of a state, where the run takes pictures. */
+  async pictures(state: string): Promise<void> {
+    await this.#page.pictures(state);
+    await this.setTheme("dark");
   }
 
   close(): Promise<void> {

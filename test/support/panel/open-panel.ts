@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
-import { picturesFolder, projectFolder, resultsFolder } from "../../../scripts/project.ts";
+import { projectFolder, resultsFolder } from "../../../scripts/project.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { PanelPage } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
@@ -197,18 +197,10 @@ export class Panel {
     await applyTheme(this.page, theme);
   }
 
-  /** Pictures of the panel at 320 and 200 px, light and dark, where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
+  /** Pictures of a state, where the run takes pictures. */
   async pictures(state: string): Promise<void> {
-    if (picturesFolder === undefined) return;
-    const before = this.#theme;
-    for (const theme of ["light", "dark"] as const) {
-      await this.setTheme(theme);
-      for (const width of [200, WIDTH]) {
-        await this.setWidth(width);
-        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`) });
-      }
-    }
-    await this.setTheme(before);
+    await this.#page.pictures(state);
+    await this.setTheme(this.#theme);
   }
 
   /** Hides the side bar until `hideAndShow`. */

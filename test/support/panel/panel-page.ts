@@ -4,9 +4,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { webviewFolder } from "../../../scripts/project.ts";
+import { picturesFolder, webviewFolder } from "../../../scripts/project.ts";
 import { chromiumArguments, ensureChromium } from "../../../scripts/system-programs.ts";
 import { readBundle } from "../manifest.ts";
+import { applyTheme, type Theme } from "./panel-theme.ts";
 
 const types: Readonly<Record<string, string>> = { ".js": "text/javascript", ".css": "text/css", ".ttf": "font/ttf" };
 
@@ -22,6 +23,18 @@ globalThis.acquireVsCodeApi = () => ({
   setState: (value) => sessionStorage.setItem("state", JSON.stringify(value)),
 });
 `;
+
+const SHOWN_THEMES = ["light", "dark", "high-contrast"] as const;
+
+/** The narrowest side bar, a usual one, and a tab of the editor. Pixels. */
+const SHOWN_WIDTHS = [200, 320, 900];
+
+type PictureOptions = {
+  readonly themes?: readonly Theme[];
+  readonly widths?: readonly number[];
+  /** The whole page, as long as it is. */
+  readonly fullPage?: boolean;
+};
 
 export type PanelPageOptions = {
   /** Takes the messages that the panel posts. */
@@ -86,6 +99,23 @@ export class PanelPage {
       ([known, text]) => (globalThis as unknown as Record<string, (text: string) => Value>)[known]?.(text) as Value,
       [name, argument],
     );
+  }
+
+  /** Pictures at each width in each theme, where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
+  async pictures(
+    state: string,
+    { themes = SHOWN_THEMES, widths = SHOWN_WIDTHS, fullPage = false }: PictureOptions = {},
+  ): Promise<void> {
+    if (picturesFolder === undefined) return;
+    const before = this.page.viewportSize() ?? VIEWPORT;
+    for (const theme of themes) {
+      await applyTheme(this.page, theme);
+      for (const width of widths) {
+        await this.page.setViewportSize({ ...before, width });
+        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`), fullPage });
+      }
+    }
+    await this.page.setViewportSize(before);
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { LABEL_CHARS, onOneLine, shortLabel } from "../../state/attachments.ts";
 import { Icon } from "../icon.tsx";
-import { placeAbove } from "../place-above.ts";
+import { keepAbove } from "../place-above.ts";
 
 /** Ranges of a text, in order. */
 type Marks = readonly (readonly [number, number])[];
@@ -34,8 +34,9 @@ type CompletionListProps = {
 export function CompletionList({ id, label, rows, chosen, note }: CompletionListProps) {
   const popup = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    placeAbove(popup.current, popup.current?.parentElement ?? null);
+    const leave = keepAbove(popup.current, popup.current?.parentElement ?? null);
     popup.current?.querySelector(".completion-chosen")?.scrollIntoView({ block: "nearest" });
+    return leave;
   }, [rows, chosen]);
   return (
     <div class="completion" ref={popup}>

@@ -19,29 +19,31 @@ export function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; r
         {configOptions.map((option) => option.type === "select" && <ConfigPicker key={option.id} option={option} />)}
       </div>
       {usage && <ContextMeter key={sessionId} usage={usage} />}
-      {running && (
-        <button
-          type="button"
-          class="send-button"
-          title={t("Stop (Escape)")}
-          aria-label={t("Stop")}
-          onClick={() => post({ type: "cancel" })}
-        >
-          <Icon name="debug-stop" />
-        </button>
-      )}
-      {(!running || canSend) && (
-        <button
-          type="button"
-          class="send-button"
-          title={running ? t("Queue (Enter). Send into the running turn (Ctrl+Enter)") : t("Send (Enter)")}
-          aria-label={running ? t("Queue") : t("Send")}
-          disabled={!canSend}
-          onClick={onSend}
-        >
-          <Icon name="send" />
-        </button>
-      )}
+      <span class="send-buttons">
+        {running && (
+          <button
+            type="button"
+            class="send-button"
+            title={t("Stop (Escape)")}
+            aria-label={t("Stop")}
+            onClick={() => post({ type: "cancel" })}
+          >
+            <Icon name="debug-stop" />
+          </button>
+        )}
+        {(!running || canSend) && (
+          <button
+            type="button"
+            class="send-button"
+            title={running ? t("Queue (Enter). Send into the running turn (Ctrl+Enter)") : t("Send (Enter)")}
+            aria-label={running ? t("Queue") : t("Send")}
+            disabled={!canSend}
+            onClick={onSend}
+          >
+            <Icon name="send" />
+          </button>
+        )}
+      </span>
     </div>
   );
 }

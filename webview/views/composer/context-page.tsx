@@ -6,7 +6,7 @@ import { t } from "../../texts.ts";
 import { formatCost, formatCount } from "../format.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
-import { placeAbove } from "../place-above.ts";
+import { keepAbove } from "../place-above.ts";
 
 type ContextPageProps = { readonly usage: UsageState; readonly close: () => void };
 
@@ -17,11 +17,9 @@ export function ContextPage({ usage, close }: ContextPageProps) {
   // A new figure of the meter means new contents.
   useEffect(() => post({ type: "context-show" }), [usage, running]);
   useLayoutEffect(() => {
-    const place = (): void => placeAbove(page.current, page.current?.closest(".composer") ?? null);
-    place();
+    const leave = keepAbove(page.current, page.current?.closest(".composer") ?? null);
     page.current?.focus();
-    window.addEventListener("resize", place);
-    return () => window.removeEventListener("resize", place);
+    return leave;
   }, []);
   return (
     <div

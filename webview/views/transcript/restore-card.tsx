@@ -180,12 +180,9 @@ export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
     <div class="entry notice restore-line" ref={line}>
       <Icon name="history" /> <span>{text}</span>
       {restoreId !== undefined && (
-        <>
-          {" · "}
-          <button type="button" class="link-button" onClick={() => post({ type: "restore-undo", restoreId })}>
-            {t("Undo")}
-          </button>
-        </>
+        <button type="button" class="text-button" onClick={() => post({ type: "restore-undo", restoreId })}>
+          {t("Undo")}
+        </button>
       )}
       {leftAlone.map(({ path, label, leftAlone: why }) => (
         <div key={path} class="restore-why" title={path} dir="auto">
