@@ -67,12 +67,14 @@ async function start(
     ({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }),
   );
   void exit.then(removeScript, removeScript);
-  exit.catch(() => undefined); // callers get the error; without callers it must not count as unhandled
+  const folderAfter = isOurs ? ending.then(({ _meta: said }) => absoluteFolder(said)) : undefined;
+  // Callers get the error. Without callers it would count as unhandled, and end this process.
+  for (const result of [exit, folderAfter]) result?.catch(() => undefined);
   return {
     terminalId,
     tree: isOurs ? treeOf(meta) : undefined,
     exit,
-    ...(isOurs && { folderAfter: ending.then(({ _meta: said }) => absoluteFolder(said)) }),
+    ...(folderAfter !== undefined && { folderAfter }),
     output: () => (isOurs ? readOutputFile(outputFile) : clientOutput(client, terminal)),
     read: (from, maxBytes) =>
       isOurs ? readOutputPart(outputFile, from, maxBytes) : clientOutputPart(client, terminal, from, maxBytes),

@@ -433,7 +433,8 @@ type TerminalOptions = {
 /** Prints the errors that the extension logs to the test's output. */
 function outputChannel(): object {
   const quiet = (): void => undefined;
-  const loud = (message: unknown): void => void process.stderr.write(`extension: ${String(message)}\n`);
+  const loud = (message: unknown): void =>
+    void process.stderr.write(`extension: ${message instanceof Error ? message.stack : String(message)}\n`);
   return { trace: quiet, debug: quiet, info: quiet, warn: loud, error: loud, show: quiet, dispose: quiet };
 }
 
