@@ -1,5 +1,5 @@
 /** The hooks of one tool call: before the policy judges it, after its run, and for the text that the model gets. */
-import type { Hooks } from "../hooks/hook.ts";
+import { HOOK_TEXT_HEAD, type Hooks } from "../hooks/hook.ts";
 import type { ToolResult } from "../tools/tool.ts";
 
 /** Length of a changed input in the note for the model. Characters. */
@@ -70,7 +70,7 @@ export async function afterCall(
   if (hooks.has("post_tool_call")) {
     const { decision, reasons, context } = await hooks.run("post_tool_call", factsOf(text), signal);
     const added = [...(decision === "block" ? reasons : []), ...context];
-    text = [text, ...added.map((line) => `[From a hook after this call: ${line}]`)].join("\n\n");
+    text = [text, ...added.map((line) => `${HOOK_TEXT_HEAD}${line}]`)].join("\n\n");
   }
   if (hooks.has("transform_tool_result")) {
     text = (await hooks.run("transform_tool_result", factsOf(text), signal)).text ?? text;

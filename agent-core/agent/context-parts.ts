@@ -1,5 +1,6 @@
 /** Parts of a model's window, estimated from the texts and scaled to the meter's figure. */
 import { messageTokens, pictureTokens, textTokens } from "../context/token-meter.ts";
+import { HOOK_TEXT_HEAD } from "../hooks/hook.ts";
 import { MEMORY_HEADS } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import { INSTRUCTIONS_HEAD } from "../prompt/project-context.ts";
@@ -32,11 +33,19 @@ export function contextParts({ systemPrompt, schemas, messages }: RequestTexts, 
   for (const [part, characters] of layersOf(systemPrompt)) add(part, textTokens(characters));
   add("tools", textTokens(schemas.length));
   for (const message of messages) {
-    const pictures = pictureTokens(message);
+    const [pictures, hooks] = [pictureTokens(message), textTokens(hookCharacters(message))];
     add("pictures", pictures);
-    add(partOf(message), messageTokens(message) - pictures);
+    add("hooks", hooks);
+    add(partOf(message), messageTokens(message) - pictures - hooks);
   }
   return scaled(sizes, used);
+}
+
+/** Length of the texts that hooks have added to a result, which are at its end. */
+function hookCharacters(message: Message): number {
+  if (message.role !== "tool") return 0;
+  const start = message.content.indexOf(`\n\n${HOOK_TEXT_HEAD}`);
+  return start === -1 ? 0 : message.content.length - start;
 }
 
 /** Lengths of the layers. The prompt is read as it was stored, because it never changes within a session. */

@@ -7,6 +7,9 @@ import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { RecordedHook } from "../sessions/outcome-entries.ts";
 
+/** Begins a text that a hook adds to the result of a call. */
+export const HOOK_TEXT_HEAD = "[From a hook after this call: ";
+
 /** Each event is emitted at one place. The events of a tool call cover sub-agents, MCP tools and the editor's tools. */
 export const HOOK_EVENTS = [
   /** Before a call is judged by the policy. A hook may block it, ask the user, or change its input. */

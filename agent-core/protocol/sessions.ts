@@ -173,11 +173,11 @@ export type HermesRewind = z.infer<typeof HermesRewind>;
 
 /**
  * Part of a model's window. `answers`: with reasoning and tool calls. `notes`: the agent's own, such as the summary of older
- * messages.
+ * messages. `hooks`: texts that hooks added to results.
  */
 export const HermesContextPart = z.enum([
   ...["system-prompt", "instructions", "memory", "skills", "tools", "notes"],
-  ...["user", "answers", "results", "pictures"],
+  ...["user", "answers", "results", "hooks", "pictures"],
 ] as const);
 export type HermesContextPart = z.infer<typeof HermesContextPart>;
 

@@ -48,7 +48,7 @@ test("the layers of the system prompt are counted apart", () => {
   expect(Math.abs(own - plain.length / 4)).toBeLessThan(5);
 });
 
-test("tools, messages, results and pictures are estimated, and scaled to the meter's figure", () => {
+test("tools, messages, results, texts of hooks and pictures are estimated, and scaled to the meter's figure", () => {
   const messages: readonly Message[] = [
     { role: "user", content: filler(296), synthetic: true },
     {
@@ -59,12 +59,13 @@ test("tools, messages, results and pictures are estimated, and scaled to the met
       ],
     },
     { role: "assistant", content: filler(196) },
-    { role: "tool", tool_call_id: "c", content: filler(396), images: [{ mimeType: "image/png", data: "AA" }] },
+    { role: "tool", tool_call_id: "b", content: `${filler(96)}\n\n[From a hook after this call: ${filler(92)}` },
+    { role: "tool", tool_call_id: "c", content: filler(296), images: [{ mimeType: "image/png", data: "AA" }] },
   ];
   const texts = { schemas: filler(1_000), messages };
-  const expected = { tools: 1_000, notes: 300, user: 100, answers: 200, results: 400, pictures: 2_000 };
-  expect(measured(texts, 4_000)).toEqual(expected);
-  expect(measured(texts, 8_000)).toEqual(
+  const expected = { tools: 1_000, notes: 300, user: 100, answers: 200, results: 400, hooks: 100, pictures: 2_000 };
+  expect(measured(texts, 4_100)).toEqual(expected);
+  expect(measured(texts, 8_200)).toEqual(
     Object.fromEntries(Object.entries(expected).map(([part, tokens]) => [part, tokens * 2])),
   );
   expect(measured({}, 0)).toEqual({});

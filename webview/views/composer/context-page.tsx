@@ -57,6 +57,7 @@ const partNames: Readonly<Record<HermesContextPart, string>> = {
   user: t("Your messages"),
   answers: t("Answers"),
   results: t("Tool results"),
+  hooks: t("Texts of hooks"),
   pictures: t("Pictures"),
 };
 
