@@ -19,6 +19,7 @@ import { measureMcp } from "./mcp.ts";
 import type { Row } from "./measuring.ts";
 import { measureMentions } from "./mentions.ts";
 import { measurePanel } from "./panel.ts";
+import { measurePanelHour } from "./panel-hour.ts";
 import { measurePlugins } from "./plugins.ts";
 import { measureSandbox } from "./sandbox.ts";
 import { measureSearch } from "./search.ts";
@@ -53,6 +54,7 @@ const measurements = {
   plugins: measurePlugins,
   web: measureWeb,
   panel: measurePanel,
+  "panel-hour": measurePanelHour,
   size: measureSize,
 };
 

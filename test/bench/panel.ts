@@ -1,7 +1,7 @@
 /** The panel in a real Chromium, fed by the real event log: first paint, a long session read back, a long answer. */
 import { setImmediate as nextTurn, setInterval } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import type { MentionItem } from "../../agent-core/protocol/attachments.ts";
 import type { HostMessage } from "../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
@@ -82,6 +82,7 @@ globalThis.openTask = () => new Promise((resolve) => {
   };
   look();
 });
+globalThis.nextFrame = () => new Promise((resolve) => requestAnimationFrame(() => resolve()));
 let frames, nodes, meter;
 globalThis.startMeter = () => {
   frames = [];
@@ -290,12 +291,11 @@ function mention(label: string): MentionItem {
 type Metered = { readonly frames: readonly number[]; readonly nodes: number };
 
 /** The page with the event log behind it, as the extension joins them. */
-class FedPanel {
+export class FedPanel {
   readonly log = new EventLog();
   readonly #panel: PanelPage;
-  #ready = Promise.withResolvers<number>();
-
   readonly #browser: Browser;
+  #ready = Promise.withResolvers<number>();
 
   private constructor(panel: PanelPage, browser: Browser) {
     this.#panel = panel;
@@ -308,6 +308,10 @@ class FedPanel {
     await panel.page.addInitScript({ content: INSTRUMENTS });
     const fed = new FedPanel(panel, browser);
     return fed;
+  }
+
+  get page(): Page {
+    return this.#panel.page;
   }
 
   /** The view is hidden: nothing is sent to it any more. */
