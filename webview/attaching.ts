@@ -1,4 +1,4 @@
-/** Files, pictures and long texts on their way into a draft: read, scaled down, or refused with a reason. */
+/** Attaches files, pictures and long texts to a draft: reads them, scales them down, or refuses them with a reason. */
 import type { Signal } from "@preact/signals";
 import type { Attachment, PictureType } from "../agent-core/protocol/attachments.ts";
 import { type Draft, isPictureType, onOneLine, withAttachments } from "./state/attachments.ts";

@@ -34,7 +34,7 @@ import { type Updates, updateCallbacks } from "./update-callbacks.ts";
 const SENT_AT_ONCE = 64;
 /** A client that prompts at once does not wait for the preparation; one whose user types gives it more time than it takes. */
 const WARM_UP_DELAY_MS = 20;
-/** Delay after which the first request of a client that prompts at once is sent, and the model has not answered. Milliseconds. */
+/** Delay for a client that prompts at once: its first request is sent, and the model has not answered yet. Milliseconds. */
 const EARLY_PROMPT_DELAY_MS = 100;
 
 export type AcpSessionOptions = SessionAgentOptions &

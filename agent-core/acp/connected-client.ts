@@ -10,7 +10,7 @@ import { ClientModels } from "./client-models.ts";
 /** Name of the client in entry/headless.ts. */
 export const COMMAND_LINE = "hermes-cli";
 
-/** Least time between two notifications about an import. */
+/** Minimum time between two notifications about an import. */
 const IMPORT_INTERVAL_MS = 250;
 
 export class ConnectedClient {

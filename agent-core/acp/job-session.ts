@@ -22,7 +22,7 @@ const SUMMARY_CHARS = 200;
 
 export type JobSessionOptions = {
   readonly job: Job;
-  /** Model of a job without one; undefined: the configured one. */
+  /** Model for a job that names none. Undefined: the configured model. */
   readonly model: string | undefined;
   readonly version: string;
   /** Called with the session's id. */

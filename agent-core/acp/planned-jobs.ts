@@ -63,7 +63,7 @@ export class PlannedJobs {
     return (await this.#load()).requests.state();
   }
 
-  /** `cwd`: folder of a new job without one. Rejects with an Error in one line when the files cannot be written. */
+  /** `cwd`: folder for a new job that names none. Rejects with an Error in one line when the files cannot be written. */
   async act(request: CronRequest, cwd: string | undefined, signal: AbortSignal): Promise<CronOutcome> {
     return (await this.#load()).requests.act(request, cwd ?? homedir(), signal);
   }

@@ -38,7 +38,7 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
 /** Display of a session beside its messages. */
 type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf" | "noticesAt">;
 
-/** Lazy: a long session has many updates, and each reads its tool entry from the disk. `transcript`: default: everything. */
+/** Lazy: a long session has many updates, and each reads its tool entry from the disk. `transcript`: default: all of it. */
 export function* replay(stored: StoredSession, transcript = stored.conversation.transcript): Generator<SessionUpdate> {
   const { records, conversation, todos } = stored;
   yield* replayMessages(transcript, stored);

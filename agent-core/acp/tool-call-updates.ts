@@ -20,7 +20,7 @@ import {
 
 /** A call whose arguments take longer is shown without them first. Milliseconds. */
 const ANNOUNCE_AFTER_MS = 150;
-/** Least time between two updates with live output, for a client without terminals. */
+/** Minimum time between two updates with live output, for a client without terminals. */
 const OUTPUT_INTERVAL_MS = 250;
 /** Length of the shown end of live output. Characters. */
 const OUTPUT_TAIL_CHARS = 4_000;

@@ -34,7 +34,7 @@ import type { IterationBudget } from "./iteration-budget.ts";
 export type DelegationSettings = {
   /** Iterations of a sub-agent; default 50. */
   readonly maxIterations?: number;
-  /** Most sub-agents that work at the same time; default 3. */
+  /** Maximum number of sub-agents that work at the same time; default 3. */
   readonly maxConcurrent?: number;
   /** 2: sub-agents may delegate, too. Default 1. */
   readonly maxDepth?: number;

@@ -183,7 +183,7 @@ class ShownText {
     this.#show({ text: unseen, messageId: this.#messageId });
   }
 
-  /** Ends the answer. One that is shorter than the shown text is a different one. */
+  /** Ends the answer. An answer shorter than the shown text is a different answer. */
   end(): void {
     if (this.#repeated !== undefined && this.#repeated !== this.#shown) this.#replace(this.#repeated);
   }

@@ -6,7 +6,7 @@ import { redact } from "../providers/redact.ts";
 
 /** Part of a diff that the model sees, about 15,000 tokens. Characters. */
 export const MAX_DIFF_CHARS = 60_000;
-/** Least part of a file in a diff of very many files. Characters. */
+/** Minimum share of each file in a diff of very many files. Characters. */
 const MIN_FILE_CHARS = 200;
 /** Earlier messages that show the style, and the length of each. */
 const STYLE = { count: 10, chars: 600 } as const;

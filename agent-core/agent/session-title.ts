@@ -45,7 +45,7 @@ async function sessionTitle({ messages, auxiliary, signal }: TitleRequest): Prom
   return cutTitle((answer.ok && answer.text) || subject);
 }
 
-/** The typed text; of a message without one, the names of its attachments. */
+/** The typed text, or the names of the attachments of a message without text. */
 function subjectOf(content: UserMessage["content"]): string {
   const typed = typedText(content, " ");
   if (typed.trim() !== "" || typeof content === "string") return typed;

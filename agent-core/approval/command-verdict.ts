@@ -8,7 +8,7 @@ import { initialState, NO_INPUT, type Walk } from "./shell/shell-state.ts";
 import { walkWords } from "./shell/walk-command.ts";
 import { walkBody, walkScript } from "./shell/walk-script.ts";
 
-/** Most reasons in a question; people do not read more. */
+/** Maximum number of reasons in a question; people do not read more. */
 const MAX_REASONS = 12;
 
 /** Judgement of a whole command. */

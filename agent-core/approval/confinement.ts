@@ -31,7 +31,7 @@ export type ConfinementFolders = {
   readonly withheld: string;
   /** Gets the private copies of caches. */
   readonly caches: string;
-  /** Long outputs of the session's tools, which the model is told to read. */
+  /** Long outputs of the session's tools, which the results ask the model to read. */
   readonly outputs: string;
 };
 

@@ -230,7 +230,7 @@ function askToo(decision: Decision, reason: string, grant: GrantOffer | undefine
 }
 
 const NO_GRANT: GrantOffer = { description: "", keys: [] };
-/** Most secret files in a question. */
+/** Maximum number of secret files in a question. */
 const MAX_SECRETS = 5;
 
 /** Each command runs in the sandbox as far as it can; a command that needs more asks. */

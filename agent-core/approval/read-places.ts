@@ -89,7 +89,7 @@ export function isHiddenFolder(folder: string, scope: CommandScope): boolean {
   return readPlace(folder, scope)?.isHidden === true;
 }
 
-/** Long outputs of the session's own tools, which the model is told to read. */
+/** Long outputs of the session's own tools, which the results ask the model to read. */
 function isOwnOutput([vscode, sessions, folder]: readonly string[]): boolean {
   return vscode === "vscode" && sessions === "sessions" && folder?.endsWith(".files") === true;
 }

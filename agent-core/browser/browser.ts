@@ -91,7 +91,7 @@ export class Browser {
     return this.#pages.at(-1)?.url ?? "about:blank";
   }
 
-  /** True when the browser can go on after this error of a call. */
+  /** True when the browser stays usable after this error of a call. */
   isUsable(error: unknown): boolean {
     return !(error instanceof Lost) && this.#pages.length > 0;
   }
@@ -237,7 +237,7 @@ export class Browser {
     }
   }
 
-  /** Goes to the earlier page of the history, or closes a tab without one. */
+  /** Opens the previous page of the history, or closes a tab that has none. */
   async #back(page: Page): Promise<void> {
     const { currentIndex, entries } = await page.send("Page.getNavigationHistory");
     const earlier = entries[currentIndex - 1];

@@ -20,7 +20,7 @@ const MAX_MESSAGE_BYTES = 128 * 1024 ** 2;
 /** Timeout of a command. A page that is busy for longer does not respond to people either. Milliseconds. */
 const COMMAND_MS = 15_000;
 
-/** The browser cannot go on. */
+/** The browser is no longer usable. */
 export class Lost extends Error {}
 
 /** The page or the browser did not answer in time. */

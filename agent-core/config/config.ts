@@ -78,7 +78,7 @@ type Reading = {
   readonly safeguardOf: (path: string) => Safeguard | undefined;
 };
 
-/** Parses each section by itself, so that a wrong value does not affect the others. */
+/** Parses each section separately, so that a wrong value does not affect the others. */
 function parseConfig(raw: Record<string, unknown>, reading: Reading): Config {
   const names = Object.keys(sections) as SectionName[]; // a literal has no other keys
   const entries = names.map((name) => [name, readSection(name, raw[name], reading)]);

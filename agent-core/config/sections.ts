@@ -31,7 +31,7 @@ const modelSection = z.object({
   /** Sampling options; each wire sends those that its API has. */
   temperature: z.number().min(0).max(2).optional(),
   top_p: z.number().positive().max(1).optional(),
-  /** Most output tokens of an answer. */
+  /** Maximum number of output tokens of an answer. */
   max_tokens: z.number().int().positive().optional(),
   /** Texts that end an answer. */
   stop: names.optional(),
@@ -275,7 +275,7 @@ export const sections = {
       auto_tune: onOff.default(false),
       /** Off: the loops write, and nothing that was learnt reaches a prompt. */
       use: onOff.default(true),
-      /** Most tokens and US dollars that learning may cost a day. */
+      /** Limits of the daily cost of learning, in tokens and in US dollars. */
       daily_tokens: z.number().int().nonnegative().default(200_000),
       daily_usd: z.number().nonnegative().default(0.5),
       /** Work begins when no turn has run for this long. Seconds. */
@@ -348,7 +348,7 @@ export const sections = {
       api_key: text.optional(),
       /** Iterations of a sub-agent. */
       max_iterations: z.number().int().positive().default(50),
-      /** Most sub-agents of a session that work at the same time. */
+      /** Maximum number of sub-agents of a session that work at the same time. */
       max_concurrent_children: z.number().int().positive().max(16).default(3),
       /** 2: sub-agents may delegate, too. */
       max_depth: z.number().int().min(1).max(2).default(1),

@@ -102,7 +102,7 @@ export class CronFiles {
     return jobs === undefined ? undefined : `${jobs} ${await stampOf(this.#runsPath)}`;
   }
 
-  /** Stored jobs, then the built-in ones that nobody has changed. Rejects for a damaged file. */
+  /** Stored jobs, then the unchanged built-in jobs. Rejects for a damaged file. */
   async jobs(zone: string): Promise<readonly Job[]> {
     const stored = await this.#storedJobs();
     const missing = BUILT_IN.filter((id) => stored.every((job) => job.id !== id));
@@ -219,7 +219,7 @@ export function lastPlanned(job: Job, runs: readonly RunRecord[]): number {
   return Math.max(job.since, ...planned);
 }
 
-/** A built-in job that nobody has changed. */
+/** An unchanged built-in job. */
 export function builtInJob(id: BuiltIn, zone: string): Job {
   return {
     ...{ id, name: id, schedule: DAILY, rule: DAILY_RULE, zone, since: 0, paused: false },

@@ -48,7 +48,7 @@ export class CronRequests {
     };
   }
 
-  /** `cwd`: folder of a new job without one. Rejects with an Error in one line when the files cannot be written. */
+  /** `cwd`: folder for a new job that names none. Rejects with an Error in one line when the files cannot be written. */
   async act(request: CronRequest, cwd: string, signal: AbortSignal): Promise<CronOutcome> {
     const { action } = request;
     if (action === "create") return this.#create(request, cwd);

@@ -5,7 +5,7 @@ import { withinTime } from "../platform/within-time.ts";
 import { type Hook, type HookEvent, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "./hook.ts";
 import { commandVerdict } from "./hook-answer.ts";
 
-/** Most output of a hook. Answers are small, and a hook that prints more has failed. Bytes. */
+/** Limit of a hook's output. Answers are small, and a hook that prints more has failed. Bytes. */
 const MAX_OUTPUT = 64 * 1024;
 /** Longest timeout of a hook, as in the original Hermes Agent. Seconds. */
 export const MAX_TIMEOUT_SECONDS = 300;

@@ -116,7 +116,7 @@ export function entitySlug(subject: string): string {
 }
 
 type Cached = { readonly stamp: string; readonly file: EntityFile };
-/** Parsed files by path: sessions of one process begin with a look at each of them. */
+/** Parsed files by path: each session of a process reads all of them. */
 const cache = new Map<string, Cached>();
 
 /** All files about things. Rejects when reading fails. */

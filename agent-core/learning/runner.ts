@@ -1,6 +1,6 @@
 /**
  * Background work of a home: begins when no turn has run for a while, one process at a time, and stops at once when a turn
- * begins. Every piece of work commits by itself, so that a stop or a kill costs at most the piece that is running.
+ * begins. Every piece of work commits separately, so that a stop or a kill costs at most the piece that is running.
  */
 import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";

@@ -58,7 +58,7 @@ function ownEntries(entries: readonly JournalEntry[], head: EntryOf<"session"> |
   return first < 0 ? [] : entries.slice(first);
 }
 
-/** Position of the first message from `index` on: a fork goes on counting. */
+/** Position of the first message from `index` on: a fork continues the numbers of its parent. */
 function nextPosition(entries: readonly JournalEntry[], index: number): number {
   return entries.slice(0, index).reduce((next, entry) => {
     return entry.type === "message" ? Math.max(entry.position ?? next, next) + 1 : next;

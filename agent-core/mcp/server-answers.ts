@@ -1,5 +1,5 @@
 /**
- * Schemas of a server's answers. Each item of a list is checked by itself, so that one invalid tool leaves the others
+ * Schemas of a server's answers. Each item of a list is checked separately, so that one invalid tool leaves the others
  * usable.
  */
 import * as z from "zod";
@@ -41,7 +41,7 @@ export type ServerResource = z.output<typeof serverResource>;
 /** Page of a list; its items are under the name of the list. */
 export const listPage = z.looseObject({ nextCursor: z.string().optional() });
 
-/** Most pages of one list: a server's cursor may never end. */
+/** Maximum number of pages of one list: a server's cursor may never end. */
 const MAX_PAGES = 64;
 
 export type ServerList<Item> = {

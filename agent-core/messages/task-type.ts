@@ -48,7 +48,7 @@ function words(list: string, further?: string): () => RegExp {
   };
 }
 
-/** Type of a task by its first message: the type with the most words; `other` without any. */
+/** Type of a task by its first message: the type with the most words; `other` when none matches. */
 export function classifyTask(message: string): TaskType {
   const text = message.slice(0, READ_CHARS);
   let best: TaskType = "other";

@@ -7,7 +7,7 @@ import type { TaskResult } from "./task-result.ts";
 import { CANCELLED, type Child, type ChildPorts, type Evaluate, TaskRun } from "./task-run.ts";
 
 export type DelegationOptions = {
-  /** Most sub-agents that work at the same time. */
+  /** Maximum number of sub-agents that work at the same time. */
   readonly maxConcurrent: number;
   /** Throws an Error in one line when the schema does not compile. */
   compileSchema(schema: Readonly<Record<string, unknown>>): Promise<SchemaCheck>;

@@ -33,7 +33,7 @@ function jsonIn(text: string): { readonly value: unknown } | undefined {
   return repaired === undefined ? undefined : { value: repaired };
 }
 
-/** Most openings of brackets that are tried as the start of the value. */
+/** Maximum number of opening brackets that are tried as the start of the value. */
 const MAX_STARTS = 200;
 
 /** Texts from each opening bracket to the last closing one, the longest first. */

@@ -1,7 +1,7 @@
 /** Tasks of a delegation as a graph: their check before anything starts, and the order in which they run. Pure. */
 import type { HermesTask } from "../protocol/delegation.ts";
 
-/** Most tasks of one call. A larger job needs several calls, or tasks that delegate. */
+/** Maximum number of tasks of one call. A larger job needs several calls, or tasks that delegate. */
 export const MAX_TASKS = 100;
 
 export type TaskSpec = {
@@ -136,7 +136,7 @@ export function startable(state: GraphState, tasks: readonly TaskSpec[]): readon
   );
 }
 
-/** Dependants of a partial task run, and are told that it is partial. */
+/** Dependants of a partial task run, and their prompts say that it is partial. */
 function hasResult(status: TaskState["status"] | undefined): boolean {
   return status === "completed" || status === "partial";
 }

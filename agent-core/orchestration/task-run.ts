@@ -335,7 +335,7 @@ export function oneLine(text: string, chars: number): string {
   return text.replaceAll(/\s+/g, " ").trim().slice(0, chars).toWellFormed();
 }
 
-/** Time limit of a task, which stands still while the user is asked. */
+/** Time limit of a task. It pauses while the user is asked. */
 class TimeLimit {
   readonly seconds: number;
   readonly #controller = new AbortController();

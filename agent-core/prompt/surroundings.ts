@@ -16,7 +16,7 @@ const FRESH_MS = 60_000;
 const BYTES = { git: 215, layout: 160, editor: 140, name: 60 } as const;
 
 /** Names of the top level that are looked up, so that folders come first. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 type Files = Pick<Host["files"], "list" | "stat">;
 
@@ -97,7 +97,7 @@ async function changesText(root: string): Promise<string | undefined> {
 async function layoutText(cwd: string, files: Files): Promise<string> {
   const names = (await files.list(cwd)).filter((name) => !name.startsWith(".")).sort();
   const first = await Promise.all(
-    names.slice(0, MOST_NAMES).map(async (name) => {
+    names.slice(0, MAX_NAMES).map(async (name) => {
       const isFolder = (await files.stat(join(cwd, name)))?.kind === "directory";
       return shownName(name) + (isFolder ? "/" : "");
     }),
@@ -105,7 +105,7 @@ async function layoutText(cwd: string, files: Files): Promise<string> {
   if (names.length === 0) return "Top level: empty";
   const folders = first.filter((name) => name.endsWith("/"));
   const others = first.filter((name) => !name.endsWith("/"));
-  return listed("Top level: ", [...folders, ...others, ...names.slice(MOST_NAMES)], BYTES.layout);
+  return listed("Top level: ", [...folders, ...others, ...names.slice(MAX_NAMES)], BYTES.layout);
 }
 
 /** Only files of the workspace. */

@@ -21,7 +21,7 @@ export const HermesFaultData = z.object({
   kind: z.string(),
   /** HTTP status. */
   status: z.number().exactOptional(),
-  /** Least delay before the next try. Milliseconds. */
+  /** Minimum delay before the next try. Milliseconds. */
   retryAfterMs: z.number().exactOptional(),
 });
 export type HermesFaultData = z.infer<typeof HermesFaultData>;

@@ -33,7 +33,7 @@ export type Fault = {
   readonly message: string;
   /** HTTP status, if there was one. */
   readonly status?: number;
-  /** Least delay before a retry, from the provider. Milliseconds. */
+  /** Minimum delay before a retry, from the provider. Milliseconds. */
   readonly retryAfterMs?: number;
   /** The same request may succeed later, or never. Absent: the kind decides. */
   readonly shouldRetry?: boolean;

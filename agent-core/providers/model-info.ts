@@ -12,7 +12,7 @@ export type ModelPrice = {
 export type ModelInfo = {
   /** Tokens of the context, including the answer. */
   readonly contextWindow: number;
-  /** Most tokens of one answer. */
+  /** Maximum number of tokens of one answer. */
   readonly maxOutputTokens: number;
   /** True when the model accepts images. */
   readonly images: boolean;

@@ -1,7 +1,7 @@
 /** Reads a provider's hints about a retry from the headers, the body and the text of an error. */
 
 export type RetryHint = {
-  /** Least delay before a retry, in milliseconds. */
+  /** Minimum delay before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** The provider's own verdict (`x-should-retry`); undefined without one. */
   readonly shouldRetry: boolean | undefined;

@@ -130,7 +130,7 @@ async function planRemoval(folder: string, path: string): Promise<PlannedChange>
     : before;
 }
 
-/** Lists each file by itself, so that a restore covers all of them. */
+/** Lists each file separately, so that a restore covers all of them. */
 async function planDelete(folder: string): Promise<PlannedChange> {
   const files: ChangedFile[] = [];
   for (const path of [...(await listSkillFiles(folder)), SKILL_FILE]) {

@@ -8,7 +8,7 @@ const READ_CHARS = 4_000;
 const MIN_SCORE = 2;
 /** A second skill is added only when it fits nearly as well. */
 const SECOND_SHARE = 0.8;
-/** Most other words between two words of a phrase. Small words do not count. */
+/** Maximum number of other words between two words of a phrase. Small words do not count. */
 const MAX_GAP = 3;
 const SMALL_WORDS: ReadonlySet<string> = new Set(
   "a an the this that these those my our your its of in on at for from is are was been has have be it so and or".split(

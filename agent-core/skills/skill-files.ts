@@ -7,7 +7,7 @@ import { decodeText, isInside } from "./skill-places.ts";
 
 /** Folders of a skill that may hold files. */
 const FOLDERS = ["references", "templates", "scripts", "assets", "examples"];
-/** Most files in the list of one skill. */
+/** Maximum number of files in the list of one skill. */
 const MAX_FILES = 200;
 const MAX_DEPTH = 4;
 

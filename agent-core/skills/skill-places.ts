@@ -42,7 +42,7 @@ export type SkillFailure = {
 
 export type FoundSkills = { readonly skills: readonly Skill[]; readonly failures: readonly SkillFailure[] };
 
-/** Most folders of a place. Reading more would slow each session down. */
+/** Maximum number of folders of a place. Reading more would slow each session down. */
 const MAX_FOLDERS = 1_000;
 /** Bytes of a SKILL.md that may have the allowed number of characters. */
 const MAX_SKILL_BYTES = 4 * MAX_SKILL_CHARS;

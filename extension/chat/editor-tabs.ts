@@ -7,7 +7,7 @@ import { type PageParts, servePage } from "./panel-page.ts";
 import type { ChatPanel } from "./panels.ts";
 import type { SessionActivity, Sessions } from "./sessions.ts";
 
-/** The part of the page's kept state that tells which session a restored tab shows. */
+/** The part of the page's kept state with the session that a restored tab shows. */
 const KeptState = z.object({ sessionId: z.string() });
 
 type Tab = { readonly panel: ChatPanel; readonly webviewPanel: vscode.WebviewPanel };

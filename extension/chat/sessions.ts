@@ -139,7 +139,7 @@ export class Sessions {
     return this.#panels.showing(this.#find(sessionId));
   }
 
-  /** Leads the user to the panel of the session; the side bar opens a session without one. */
+  /** Shows the panel of the session. The side bar opens a session that no panel shows. */
   reveal(sessionId: string): void {
     const panel = this.panelOf(sessionId) ?? this.#panels.sideBar;
     if (panel.place === "side-bar") panel.connection.command({ kind: "open-session", sessionId });

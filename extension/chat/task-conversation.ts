@@ -8,7 +8,7 @@ import type { HostMessage, PanelEvent } from "../../agent-core/protocol/panel-ev
 import type { HermesEarlierMeta, HermesEarlierPage } from "../../agent-core/protocol/sessions.ts";
 import type { ChatSession } from "./chat-session.ts";
 
-/** Least time between two refreshes, because each reads a page of the sub-agent's journal. Milliseconds. */
+/** Minimum time between two refreshes, because each reads a page of the sub-agent's journal. Milliseconds. */
 const REFRESH_MS = 1_000;
 
 export type TaskConversationPorts = {

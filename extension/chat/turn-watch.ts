@@ -7,7 +7,7 @@ import type { SessionEvent } from "./session-state.ts";
 
 /** A user still waits for a shorter turn. Milliseconds. */
 const LONG_TURN_MS = 5_000;
-/** Length of the end of a session's id in the log, which tells sessions apart. Characters. */
+/** Length of the end of a session's id that identifies it in the log. Characters. */
 const ID_CHARS = 8;
 
 export type TurnWatchPorts = {

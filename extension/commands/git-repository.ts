@@ -57,7 +57,7 @@ function rootOf(view: unknown): vscode.Uri | undefined {
   return view.rootUri instanceof vscode.Uri ? view.rootUri : undefined;
 }
 
-/** Staged and other changes, and new files, of all repositories. Rejects with an Error in one line without one. */
+/** Staged and other changes, and new files, of all repositories. Rejects with an Error in one line if there are none. */
 export async function changesSinceCommit(): Promise<string> {
   const git = await vscode.extensions.getExtension<GitExtension>("vscode.git")?.activate();
   const repositories = git?.enabled === true ? git.getAPI(1).repositories : [];

@@ -8,7 +8,7 @@ import type { MentionItem } from "../../agent-core/protocol/attachments.ts";
 
 /** Work between two yields to the event loop. Milliseconds. */
 const SLICE_MS = 2;
-/** Files between two looks at the clock: the first search of a slice, which prepares its names, takes 1 ms. */
+/** Files between two readings of the clock: the first search of a slice, which prepares its names, takes 1 ms. */
 const SLICE_FILES = 250;
 
 /** Results of one search. */

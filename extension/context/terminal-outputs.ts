@@ -30,7 +30,7 @@ export class TerminalOutputs implements vscode.Disposable {
     return [...new Set([...known, ...this.#own.outputs].map(({ name }) => name))];
   }
 
-  /** The last command of the terminal with this name, and its output. Throws an Error in one line without one. */
+  /** The last command of the terminal with this name, and its output. Throws an Error in one line if it has run none. */
   textOf(name = vscode.window.activeTerminal?.name): string {
     const active = vscode.window.activeTerminal;
     const named = [...this.#last].filter(([terminal]) => terminal.name === name);

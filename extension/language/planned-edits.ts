@@ -20,7 +20,7 @@ export async function planRename(place: HermesSymbolPlace, newName: string): Pro
   return edit === undefined ? [] : planned(edit);
 }
 
-/** Actions of a line that are edits. One that runs a command of the editor cannot be shown before it runs. */
+/** Actions of a line that are edits. An action that runs a command of the editor cannot be previewed. */
 export async function actionsAt(path: string, line: number): Promise<readonly vscode.CodeAction[]> {
   const document = await openFile(path);
   if (line > document.lineCount) throw new Error(`${path} has ${document.lineCount} lines.`);

@@ -35,7 +35,7 @@ export type LocalEvent =
   | { readonly kind: "extensions-seen"; readonly keys: readonly string[] }
   /** The panel asked for the messages before this position. */
   | { readonly kind: "earlier-asked"; readonly before: number }
-  /** The user goes on planning. */
+  /** The user continues to plan. */
   | { readonly kind: "keep-planning" }
   /** Shows or folds the messages under a summary. */
   | { readonly kind: "toggle-summary"; readonly key: string };

@@ -135,7 +135,7 @@ export class EndedSessions {
     return found.toSorted((one, other) => (one.mark?.tries ?? 0) - (other.mark?.tries ?? 0));
   }
 
-  /** Undefined for a session that goes on, and for one that needs nothing. */
+  /** Undefined for a session that has not ended, and for a session that needs no work. */
   async #due(id: string, mark: Mark | undefined, isKnownEnded = false): Promise<EndedSession | undefined> {
     const { home, now, isOpen, idleMs } = this.#ports;
     const path = journalPath(sessionsFolder(home), id);

@@ -14,7 +14,7 @@ export type Evidence = {
   readonly sources: readonly Source[];
   /** Texts that every session has already: instructions of the project, the prompt, the memory. Nothing that was learnt. */
   readonly known: readonly string[];
-  /** Facts that were learnt and hold. One that changes is news, also where the memory has the new value. */
+  /** Learnt facts that hold. A change of one is reported, even when the memory has the new value already. */
   readonly learnt: readonly string[];
   /** Values of the environment's secrets. */
   readonly secrets: readonly string[];
@@ -82,7 +82,7 @@ export class Gates {
   #find({ quote, position }: Candidate): Found | undefined {
     const wanted = fold(quote);
     if (wanted === "") return undefined;
-    // A short quote stands in many messages by chance.
+    // A short quote is in many messages by chance.
     const isShort = wanted.length < MIN_QUOTE_CHARS || !wanted.includes(" ");
     const holds = (text: string): boolean => (isShort ? text === wanted : text.includes(wanted));
     const holding = (by: Source["by"]): readonly Source[] => {

@@ -10,14 +10,14 @@ import type { Episode } from "../episodes.ts";
 export const MIN_CLUSTER = 3;
 /** Average likeness of two groups that are one cluster. */
 export const MIN_LIKENESS = 0.5;
-/** Most episodes of a project that are compared, the newest ones: the comparison grows with their square. */
+/** Maximum number of episodes of a project that are compared, the newest ones: the comparison grows with their square. */
 const MAX_EPISODES = 600;
 /** First part of a message, which names its task. Characters. */
 const READ_CHARS = 2_000;
 /** Work between two moments in which a turn may begin. Milliseconds. */
 const SLICE_MS = 5;
 
-/** Share of each kind of feature. One that both episodes lack does not count. */
+/** Share of each kind of feature. A feature that both episodes lack does not count. */
 const WEIGHTS = { words: 0.5, commands: 0.2, tools: 0.1, places: 0.15, taskType: 0.05 } as const;
 
 /** Weight of a word of a single message. A word of a tenth of all messages weighs 2.4. */

@@ -29,8 +29,8 @@ export function wilson(mean: number, n: number): { readonly low: number; readonl
 }
 
 /**
- * Score of a session. One without any signal counts as good: the user objected to nothing. The baseline counts the same way,
- * so the comparison is fair.
+ * Score of a session. A session without any signal counts as good: the user objected to nothing. The baseline counts the
+ * same way, so the comparison is fair.
  */
 export function outcomeOf({ score, stopReasons }: Episode): number {
   if (score !== null) return score;

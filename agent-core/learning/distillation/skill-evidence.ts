@@ -1,6 +1,6 @@
 /**
  * Checks of a proposed skill against the evidence of its cluster. A bullet is admitted only when every command, tool, path
- * and flag in it stands in an episode: a model that invents one cannot write it into a skill.
+ * and flag in it is in an episode: a model that invents one cannot write it into a skill.
  */
 import { basename, relative } from "node:path";
 import { findThreat } from "../../prompt/injection-scan.ts";
@@ -52,7 +52,7 @@ function formsOf(path: string, cwd: string): readonly string[] {
   return [path, inner, `./${inner}`, basename(path), ...prefixes, ...prefixes.map((folder) => `${folder}/`)];
 }
 
-/** Parts of a command line that passed. After `;`, `|` and `||` the exit code tells only about the whole. */
+/** Parts of a command line that passed. After `;`, `|` and `||` the exit code is only that of the whole line. */
 function provenParts(command: string): readonly string[] {
   const whole = normalised(command);
   return /[;|\n]|\|\|/.test(command) ? [whole] : [...new Set([whole, ...whole.split(" && ")])];

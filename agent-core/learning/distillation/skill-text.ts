@@ -3,7 +3,7 @@ import { localDate } from "../../platform/clock.ts";
 import type { LearntSkill, SkillContent } from "./learnt-skills.ts";
 import type { Bullet, Delta } from "./proposal.ts";
 
-/** Most tokens of a skill, at four characters each. */
+/** Maximum number of tokens of a skill, at four characters each. */
 const MAX_CHARS = 5_000 * 4;
 
 /** Name of the author in the front matter. */

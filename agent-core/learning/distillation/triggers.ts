@@ -10,9 +10,9 @@ import { contentWords, slices, stem } from "./clusters.ts";
 /** Minimum share of the held-out messages that route, and of the routed messages that belong to the cluster. */
 const MIN_SHARE = 0.8;
 const MAX_PHRASES = 6;
-/** Most other content words between the two words of a phrase. */
+/** Maximum number of other content words between the two words of a phrase. */
 const REACH = 3;
-/** Most messages that a test reads: of the cluster, and of other tasks. */
+/** Maximum number of messages that a test reads: of the cluster, and of other tasks. */
 const MAX_OWN = 20;
 const MAX_OTHERS = 300;
 

@@ -5,7 +5,7 @@ import { rateDefinition } from "../../sessions/outcome-rates.ts";
 import type { Sums } from "../../sessions/session-outcomes.ts";
 import { discoveries, interval, pValue } from "./statistics.ts";
 
-/** Least number of samples on both sides of a comparison. */
+/** Minimum number of samples on each side of a comparison. */
 const MIN_COMPARED = 20;
 /** Share of false findings among the regressions. */
 const FALSE_DISCOVERIES = 0.05;

@@ -29,7 +29,7 @@ export type Recovery =
 
 /** Longest time without progress while another model can take over. Milliseconds. */
 export const FALLBACK_AFTER_MS = 30_000;
-/** Most requests after faults that time seldom changes, such as the web page of a wrong address. */
+/** Maximum number of requests for faults that seldom pass, such as a web page at a wrong address. */
 const MAX_REQUESTS = 3;
 const counted: ReadonlySet<FaultKind> = new Set(["malformed", "unexplained"]);
 

@@ -23,7 +23,7 @@ export type Sampling = {
   readonly frequencyPenalty?: number;
   readonly presencePenalty?: number;
   readonly stop?: readonly string[];
-  /** Most output tokens. */
+  /** Maximum number of output tokens. */
   readonly maxTokens?: number;
   readonly reasoningEffort?: "minimal" | "low" | "medium" | "high";
 };

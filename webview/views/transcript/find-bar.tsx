@@ -1,4 +1,4 @@
-/** Find bar of the conversation: a text field, the number of hits, and the way from hit to hit. */
+/** Find bar of the conversation: a text field, the number of hits, and the steps between hits. */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { VirtualizerHandle } from "virtua";
