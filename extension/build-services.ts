@@ -116,7 +116,7 @@ export function buildServices(
   context.subscriptions.push(
     ...[log, worker, agents, terminals, client.problems, skillProblems, history, sessionListChanges, attention],
     status.follow(sessions, () => lastModel.chosen !== undefined),
-    sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
+    sessions.onDidChange(() => (sessions.shown.isRunning ? opener.turnRuns() : opener.turnEnded())),
     attention.onDidChange(({ waiting }) => status.waiting(waiting)),
     onDidSettle(() => {
       panels.setFacts({ review: review.files, undone: review.undoneCount });

@@ -3,7 +3,7 @@
  * Without a journal everything stays in memory.
  */
 import type { Environment } from "../config/home.ts";
-import type { Message } from "../messages/message.ts";
+import { type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { redact, secretsOf } from "../providers/redact.ts";
 import { type Compression, Conversation, type PositionRange } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
@@ -69,6 +69,22 @@ export class SessionRecord {
     const { messages } = this.conversation;
     const isInMessage = messages.some(({ content }) => typeof content === "string" && content.includes(text));
     return isInMessage || this.systemPrompt?.includes(text) === true;
+  }
+
+  /**
+   * True for an address on a host that the user wrote, and for one that a file or a page named before the model did: an
+   * address that the model composed can hold what it has read.
+   */
+  names(address: string): boolean {
+    if (!URL.canParse(address)) return false;
+    const { host } = new URL(address);
+    const exact = address.replace(/#.*$/s, "").replace(/\/$/, "");
+    const tools = new Map<string, string>();
+    for (const message of this.conversation.messages) {
+      const by = namedBy(message, { host, exact, tools });
+      if (by !== undefined) return by === "session";
+    }
+    return false;
   }
 
   /** Appends an entry to the journal, if there is one. */
@@ -191,4 +207,43 @@ export function withoutSecrets(message: Message, environment: Environment): Mess
   if (message.role !== "tool") return message;
   const content = redact(message.content, secretsOf(environment));
   return content === message.content ? message : { ...message, content };
+}
+
+/** Tools whose results are text that is there without the model. */
+const NAMING = new Set(["read_file", "search_files", "web_search", "web_extract"]);
+
+type Wanted = { readonly host: string; readonly exact: string; readonly tools: Map<string, string> };
+
+/** Side that a message names the address for. Adds the calls of the message to `tools`. */
+function namedBy(message: Message, { host, exact, tools }: Wanted): "session" | "model" | undefined {
+  switch (message.role) {
+    case "user":
+      return isSaid(message, host) ? "session" : undefined;
+    case "assistant":
+      for (const { id, function: called } of message.tool_calls ?? []) tools.set(id, called.name);
+      return JSON.stringify(message).replaceAll("\\\\/", "/").includes(exact) ? "model" : undefined;
+    case "tool":
+      return NAMING.has(tools.get(message.tool_call_id) ?? "") && holdsWhole(message.content, exact, LONGER_ADDRESS)
+        ? "session"
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Text after a host, and after an address, that makes a longer one of it. */
+const LONGER_HOST = /^(?:[\w-]|\.\w)/;
+const LONGER_ADDRESS = /^(?:\/?[\w%&=?+~-]|\.\w)/;
+
+/** True when `text` holds `part`, and not only a longer host or address around it. */
+function holdsWhole(text: string, part: string, longer: RegExp): boolean {
+  for (let at = text.indexOf(part); part !== "" && at >= 0; at = text.indexOf(part, at + 1)) {
+    const end = at + part.length;
+    if (!/[\w.-]/.test(text.slice(Math.max(0, at - 1), at)) && !longer.test(text.slice(end, end + 2))) return true;
+  }
+  return false;
+}
+
+function isSaid(message: UserMessage, host: string): boolean {
+  return message.synthetic !== true && holdsWhole(typedText(message.content).toLowerCase(), host, LONGER_HOST);
 }

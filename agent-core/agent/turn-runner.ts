@@ -1,5 +1,6 @@
 /** Runs the turns of an agent, one at a time: gives the loop its ports, and records the result of each turn. */
 
+import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
@@ -208,7 +209,7 @@ export class TurnRunner {
         cwd: setup.cwd,
         otherFolders: setup.otherFolders,
         shell: this.#options.shell.view,
-        policy: setup.policy,
+        policy: { ...setup.policy, decide: (effect) => setup.policy.decide(this.#withNames(effect)) },
         hooks,
         changedPaths,
         ask: setup.callbacks.approval?.bind(setup.callbacks),
@@ -222,6 +223,13 @@ export class TurnRunner {
         subfolderContext: (paths) => setup.subfolderContext.of(paths),
       },
     };
+  }
+
+  /** A sub-agent's task is the model's text, so it names nothing. */
+  #withNames(effect: Effect): Effect {
+    const { record, setup } = this.#options;
+    if (!("sent" in effect) || setup.parentBudget !== undefined) return effect;
+    return effect.sent.every((address) => record.names(address)) ? { ...effect, isNamed: true } : effect;
   }
 
   #add(message: Message): number {

@@ -19,6 +19,8 @@ export type Effect =
       readonly kind: "fetch";
       readonly sent: readonly string[];
       readonly places: readonly string[];
+      /** The user, the workspace or an earlier result named every address, or the text goes to the user's own service. */
+      readonly isNamed?: boolean;
       /** A script made the address, and may have read any file of the workspace. Default false. */
       readonly isFromCode?: boolean;
     }
@@ -32,6 +34,8 @@ export type Effect =
       readonly sent: readonly string[];
       /** A script made the address or the text. Default false. */
       readonly isFromCode?: boolean;
+      /** See `fetch`. */
+      readonly isNamed?: boolean;
     }
   /** A tool of an MCP server or a plugin: its effects are known only from hints. */
   | {

@@ -25,7 +25,7 @@ const MAX_SESSION_CHARS = 12_000;
 
 /** A page changes nothing here, but its address carries text away. */
 export function decideFetch(
-  { sent, places, isFromCode = false }: Extract<Effect, { kind: "fetch" }>,
+  { sent, places, isFromCode = false, isNamed = false }: Extract<Effect, { kind: "fetch" }>,
   context: PolicyContext,
 ): Decision {
   const { mode, trusted, scope } = context;
@@ -48,7 +48,8 @@ export function decideFetch(
   }
   const chars = sent.reduce((sum, text) => sum + text.length, 0);
   const isMuch = context.sent !== undefined && context.sent.chars + chars > MAX_SESSION_CHARS;
-  if (mode === "ask" || isMuch || isFromCode) {
+  // In plan mode nothing leaves but addresses that the session names: another one may hold what the agent has read.
+  if (mode === "ask" || isMuch || isFromCode || (mode === "plan" && !isNamed)) {
     const much = isMuch ? [`This session has sent ${context.sent?.chars} characters in addresses and queries`] : [];
     return askUnlessGranted([...much, ...sent.map((text) => `Reads ${text}`)], grant, context);
   }
@@ -74,12 +75,12 @@ function secretValues(scope: CommandScope): readonly string[] {
 
 /** A page of the internet is a fetch. Opening a server of this machine, and acting on a page, ask once for the site. */
 export function decideBrowse(
-  { action, site, isLocal, sent, isFromCode = false }: Extract<Effect, { kind: "browse" }>,
+  { action, site, isLocal, sent, isFromCode = false, isNamed = false }: Extract<Effect, { kind: "browse" }>,
   context: PolicyContext,
 ): Decision {
   const { mode } = context;
   if (action === "read") return ALLOW;
-  const fetched = decideFetch({ kind: "fetch", sent, places: [site], isFromCode }, context);
+  const fetched = decideFetch({ kind: "fetch", sent, places: [site], isFromCode, isNamed }, context);
   if ((action === "open" && !isLocal) || fetched.kind === "deny") return fetched;
   if (mode === "plan" && action === "act") {
     return deny("Plan mode is read-only: pages are only read. Put the action into your plan instead.");

@@ -78,3 +78,12 @@ export type ToolMessage = {
 };
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+/** Lines in a fence: output and code that the user quotes, and did not say. */
+const FENCED = /^ {0,3}(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:^ {0,3}\1[`~]*[ \t]*$|(?![\s\S]))/gm;
+
+/** A typed text without the blocks that it quotes, and these blocks. */
+export function ownWords(typed: string): { readonly own: string; readonly quoted: readonly string[] } {
+  const quoted = [...typed.matchAll(FENCED)].map(([, , inner = ""]) => inner);
+  return { own: typed.replace(FENCED, ""), quoted };
+}

@@ -19,9 +19,6 @@ const input = z.object({
 
 type Call = z.infer<typeof input>;
 
-/** Length of a prompt that a permission request shows. Characters. */
-const SHOWN_CHARS = 1_500;
-
 export const tool = defineTool({
   name: "cronjob",
   toolset: "cronjob",
@@ -50,7 +47,8 @@ function effectOf({ action, name = "", schedule, prompt, workdir, skills = [], m
   }
   const facts = [
     schedule !== undefined && `Schedule: ${schedule}`,
-    prompt !== undefined && `Task: ${prompt.length > SHOWN_CHARS ? `${prompt.slice(0, SHOWN_CHARS)} …` : prompt}`,
+    // In full: the part that a question left out would run unseen.
+    prompt !== undefined && `Task: ${prompt}`,
     (action === "create" || workdir !== undefined) && `Folder: ${workdir ?? cwd}`,
     skills.length > 0 && `Skills: ${skills.join(", ")}`,
     model !== undefined && `Model: ${model}`,

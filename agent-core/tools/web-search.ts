@@ -16,7 +16,11 @@ export const tool = defineTool({
   description: "Search the web. Returns titles, addresses and snippets; read a page with web_extract.",
   input,
   title: ({ query }) => shortTitle(`Search the web for ${query}`),
-  effect: ({ query }) => ({ kind: "fetch", sent: [query], places: ["the results of web searches"] }),
+  effect: ({ query }) => ({
+    ...{ kind: "fetch", sent: [query], places: ["the results of web searches"] },
+    // The user chose the service.
+    isNamed: true,
+  }),
   run,
 });
 

@@ -27,7 +27,7 @@ export function fixPrompt(problems: readonly string[]): string {
       : vscode.l10n.t(
           "Fix these problems at the cause, with the smallest change that is right. Read the code around it and its callers first. Do not silence the check. Then make sure that the problem is gone.",
         );
-  return `${text} \n\n${problems.join("\n")}`;
+  return `${text}\n\n${quoted(problems)}`;
 }
 
 /** `problems`: one line each. */
@@ -36,7 +36,15 @@ export function explainProblemPrompt(problems: readonly string[]): string {
     problems.length === 1
       ? vscode.l10n.t("Explain this problem: the cause, and the ways to fix it. Change nothing.")
       : vscode.l10n.t("Explain these problems: the cause, and the ways to fix it. Change nothing.");
-  return `${text}\n\n${problems.join("\n")}`;
+  return `${text}\n\n${quoted(problems)}`;
+}
+
+/** Messages of problems are text of tools and of the code, not the user's words. */
+function quoted(problems: readonly string[]): string {
+  const text = problems.join("\n");
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
 }
 
 /** `place` names the lines: `src/menu.ts:12-20`. */

@@ -25,6 +25,8 @@ export class ReviewOpener implements vscode.Disposable {
   readonly #subscriptions: readonly vscode.Disposable[];
   /** Time of the user's last key or click in a text editor. */
   #lastUse = Number.NEGATIVE_INFINITY;
+  /** Time at which the turn of the session in view began; undefined between turns. */
+  #turnBegan: number | undefined;
   /** The last edit that came while the user typed. */
   #pending: ShownEdit | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -47,18 +49,20 @@ export class ReviewOpener implements vscode.Disposable {
   }
 
   /**
-   * Shows a new edit without taking the focus. While the user types, the edit waits in the review bar: a proposal until
-   * the user pauses, because the agent waits for it, another edit until the end of the turn.
+   * Shows a new edit without taking the focus. A user who has worked in an editor since the turn began may type there at
+   * any moment, and the keys would go into the file that was opened: then the edit waits in the review bar. After the
+   * last key before the turn, a proposal waits for a pause, and another edit for the end of the turn.
    */
   async showEdit(path: string, where: "file" | "proposal"): Promise<void> {
     const pause = this.#remainingPause();
-    if (pause <= 0) {
+    if (pause <= 0 && !this.#isInUse()) {
       this.#pending = undefined;
       return this.#open({ path, where });
     }
     this.#pending = { path, where };
     clearTimeout(this.#timer);
-    if (where === "proposal") this.#timer = setTimeout(() => this.#showLater({ path, where }), pause);
+    if (where === "proposal" && !this.#isInUse())
+      this.#timer = setTimeout(() => this.#showLater({ path, where }), pause);
   }
 
   /** Shows an edit that the user has just made in the panel. */
@@ -66,15 +70,26 @@ export class ReviewOpener implements vscode.Disposable {
     return this.#open({ path, where: "file" });
   }
 
-  /** Shows the last edit that waits, unless the user types. The review bar has them all. */
+  /** Call it while a turn runs in the session in view, at least once at its beginning. */
+  turnRuns(): void {
+    this.#turnBegan ??= Date.now();
+  }
+
+  /** Shows the last edit that waits, unless the user works in an editor. The review bar has them all. */
   turnEnded(): void {
     const edit = this.#pending;
+    const isInUse = this.#isInUse();
     this.#pending = undefined;
-    if (edit !== undefined && this.#remainingPause() <= 0) this.#showLater(edit);
+    this.#turnBegan = undefined;
+    if (edit !== undefined && !isInUse && this.#remainingPause() <= 0) this.#showLater(edit);
   }
 
   #showLater({ path, where }: ShownEdit): void {
     this.showEdit(path, where).catch((error: unknown) => this.#report(String(error)));
+  }
+
+  #isInUse(): boolean {
+    return this.#turnBegan !== undefined && this.#lastUse >= this.#turnBegan;
   }
 
   #remainingPause(): number {

@@ -1,6 +1,6 @@
 /** The one question to a model about a session: its transcript in short, and the answer as candidates. */
 import * as z from "zod";
-import { type Message, typedText } from "../../messages/message.ts";
+import { type Message, ownWords, typedText } from "../../messages/message.ts";
 import { parseRepairedJson } from "../../platform/json.ts";
 import { redact } from "../../providers/redact.ts";
 import { answerText } from "../../sessions/shown-message.ts";
@@ -162,8 +162,10 @@ export function sourcesOf({ messages }: Transcript): readonly Source[] {
       typeof message.content === "string"
         ? []
         : message.content.flatMap((part) => (part.type === "text" && part.attached !== undefined ? [part.text] : []));
+    const { own, quoted } = ownWords(typedText(message.content, "\n"));
     return [
-      { position, by: "user", text: typedText(message.content, "\n") },
+      { position, by: "user", text: own },
+      ...quoted.map((text): Source => ({ position, by: "tool", text })),
       ...attached.map((text): Source => ({ position, by: "tool", text })),
     ];
   });

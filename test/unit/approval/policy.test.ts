@@ -244,10 +244,10 @@ test.each([
   ["read outside the workspace", "ask ask ask ask allow deny"],
   ["remember", "ask ask deny allow allow deny"],
   ["change a skill", "ask ask deny allow allow deny"],
-  ["read a page", "ask allow allow allow allow deny"],
+  ["read a page", "ask allow ask allow allow deny"],
   ["send a long address", "ask ask ask allow allow deny"],
   ["send a secret", "ask ask ask ask allow deny"],
-  ["open a page", "ask allow allow allow allow deny"],
+  ["open a page", "ask allow ask allow allow deny"],
   ["open a server of this machine", "ask ask ask allow allow deny"],
   ["click on a page", "ask ask deny allow allow deny"],
   ["type a secret into a page", "ask ask deny ask allow deny"],
@@ -323,7 +323,7 @@ test.each(["code", "plan"] as const)("in %s, pages ask once a host after many of
   const grants = noGrants();
   const sent = { chars: 0 };
   const read = (url: string) => {
-    const effect = { kind: "fetch", sent: [url], places: [new URL(url).host] } as const;
+    const effect = { kind: "fetch", sent: [url], places: [new URL(url).host], isNamed: true } as const;
     return decide(effect, { mode, scope, trusted: true, grants, sent });
   };
   const page = `https://example.com/${"a".repeat(400)}`;
