@@ -8,6 +8,10 @@ import type { ScaledPicture } from "./scale-picture.ts";
 const MAX_MS = 10_000;
 /** A picture of 50 million pixels takes half of it. Milliseconds. */
 const MAX_PICTURE_MS = 40_000;
+/** A document that needs more is a bomb: the limits of a thread do not count its buffers. Bytes. */
+const MAX_GROWTH = 1_500_000_000;
+/** Interval of measuring. Milliseconds. */
+const MEASURE_MS = 100;
 /** The libraries and their compiled code stay for the next page. Milliseconds. */
 const IDLE_MS = 30_000;
 /** Space for new objects: with Node's own size, a large page is collected dozens of times. Megabytes. */
@@ -48,16 +52,22 @@ async function inThread<Result>(work: Work, signal: AbortSignal, maxMs: number):
   const id = count;
   const { promise, resolve } = Promise.withResolvers<Result | Failure>();
   readings.set(id, { thread, resolve });
-  const limit = setTimeout(() => {
-    resolve({ ok: false, text: `it could not be read within ${maxMs / 1_000} s` });
+  const stop = (text: string): void => {
+    resolve({ ok: false, text });
     end(thread);
-  }, maxMs);
+  };
+  const limit = setTimeout(() => stop(`it could not be read within ${maxMs / 1_000} s`), maxMs);
+  const before = process.memoryUsage.rss();
+  const measuring = setInterval(() => {
+    if (process.memoryUsage.rss() - before > MAX_GROWTH) stop("it needs too much memory");
+  }, MEASURE_MS);
   thread.ref();
   thread.postMessage({ id, work });
   try {
     return await abortable(promise, signal);
   } finally {
     clearTimeout(limit);
+    clearInterval(measuring);
     readings.delete(id);
     if (readings.size === 0) rest(thread);
   }

@@ -9,8 +9,9 @@ import type { Work } from "./page-reader.ts";
 class OwnWeakMap {
   readonly #name = Symbol("value");
 
-  get(key: Record<symbol, unknown>): unknown {
-    return key[this.#name];
+  /** A key that is no object has no value, as in the standard WeakMap. */
+  get(key: Record<symbol, unknown> | null | undefined): unknown {
+    return key?.[this.#name];
   }
 
   set(key: Record<symbol, unknown>, value: unknown): this {
@@ -18,11 +19,11 @@ class OwnWeakMap {
     return this;
   }
 
-  has(key: Record<symbol, unknown>): boolean {
-    return this.#name in key;
+  has(key: unknown): key is Record<symbol, unknown> {
+    return typeof key === "object" && key !== null && this.#name in key;
   }
 
-  delete(key: Record<symbol, unknown>): boolean {
+  delete(key: unknown): boolean {
     return this.has(key) && delete key[this.#name];
   }
 }

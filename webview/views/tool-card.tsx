@@ -96,10 +96,9 @@ function useOpenByDefault(entry: ToolEntry): boolean {
   const { content, status, tasks, id } = entry;
   const isPicture = isOfBrowser(entry) && hasPicture(entry);
   const isOutdated = useComputed(() => {
+    const { entries } = store.shown.value; // read in each case: the picture comes after the first rendering
     if (!isPicture) return false;
-    const last = store.shown.value.entries.findLast(
-      (other) => other.type === "tool" && isOfBrowser(other) && hasPicture(other),
-    );
+    const last = entries.findLast((other) => other.type === "tool" && isOfBrowser(other) && hasPicture(other));
     return last?.type === "tool" && last.id !== id;
   }).value;
   if (tasks !== undefined) return isUnfinished(entry);

@@ -91,9 +91,11 @@ function pdf(text: string): Buffer {
   );
 }
 
-test("a PDF is read page by page, whatever the server calls it", async () => {
-  const page = await read(pdf("Hello from a PDF"), "text/html");
-  expect(page).toEqual({ ok: true, title: "A paper", text: "[Page 1 of 1]\nHello from a PDF" });
+test("a PDF is read page by page, whatever the server calls it, in the thread, too", async () => {
+  const read = { ok: true, title: "A paper", text: "[Page 1 of 1]\nHello from a PDF" };
+  const document = { url: "https://example.com/a", contentType: "text/html", bytes: pdf("Hello from a PDF") };
+  expect(await readDocument(document)).toEqual(read);
+  expect(await readPage(document, new AbortController().signal)).toEqual(read);
 });
 
 test.each([
