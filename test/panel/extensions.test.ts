@@ -5,9 +5,12 @@ import { sessionsFolder } from "../../agent-core/config/home.ts";
 import { call, callTools, say } from "../support/model-server/model-server.ts";
 import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
+import { isAlive, processesWith } from "../support/processes.ts";
 
 const FIXTURE = join(import.meta.dirname, "../support/mcp-fixture.mjs");
-const SERVER = { command: process.execPath, args: [FIXTURE] };
+/** Finds the servers of this file among all processes. */
+const MARK = `--window=${process.pid}`;
+const SERVER = { command: process.execPath, args: [FIXTURE, MARK] };
 const BROKEN = { command: process.execPath, args: ["-e", "process.exit(3)"] };
 
 /** A session with a review, whose entry is in the memory of the user. */
@@ -170,5 +173,13 @@ describe("the page of extensions", () => {
     await line.getByRole("button", { name: "Undo this change" }).click();
     await line.getByText("Undone").waitFor();
     expect(readFileSync(join(panel().home, "memories", "USER.md"), "utf8")).toBe("");
+  });
+
+  test("no process of a server outlives its window", async () => {
+    const servers = () => processesWith((words) => words.includes(MARK)).filter(isAlive);
+    const before = servers();
+    expect(before.length).toBeGreaterThan(0);
+    await panel().reload();
+    expect(servers().filter((pid) => before.includes(pid))).toEqual([]);
   });
 });
