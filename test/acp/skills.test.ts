@@ -98,6 +98,26 @@ test("a skill made in one session is used in the next ones: by name, and once pr
   expect(second.text()).toContain("by hermes-agent; used 3 times, 3 with success");
 });
 
+test("the first five skills that a message names are loaded with it", async () => {
+  const agent = await startEditor();
+  const names = [1, 2, 3, 4, 5, 6].map((number) => `own-skill-${number}`);
+  for (const name of names) {
+    const text = `---\nname: ${name}\ndescription: Use for tests.\n---\nText of ${name}.\n`;
+    put(join(agent.home, "skills", name, "SKILL.md"), text);
+  }
+  const sessionId = await agent.newSession();
+  await agent.prompt(sessionId, `${names.map((name) => `/${name}`).join(" ")} and go`);
+  expect(names.map((name) => lastRequest().includes(`Text of ${name}.`))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(lastRequest()).toContain("and go");
+});
+
 test("the user may refuse a skill, and take a saved one back", async () => {
   const agent = await startEditor();
   agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "reject" } }));
