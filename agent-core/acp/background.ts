@@ -204,7 +204,8 @@ export class Background {
 
   /** Settings of today's config.yaml: a loop that the user switched off stops with its current piece. */
   async #readSettings(): Promise<LearningSettings> {
-    this.#settings = (await this.#options.models.configuration.read()).learning;
+    const { learning, asksForSkills } = await this.#options.models.configuration.read();
+    this.#settings = { ...learning, asksForSkills };
     return this.#settings;
   }
 

@@ -1,7 +1,7 @@
 /** Planned jobs of one agent process. The scheduler is loaded with the first tick or request. */
 import { homedir } from "node:os";
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
-import type { Environment } from "../config/home.ts";
+import { type Environment, skillsFolder } from "../config/home.ts";
 import type { Job } from "../cron/cron-files.ts";
 import type { CronRequests } from "../cron/cron-requests.ts";
 import type { CronSettings, JobResult, Scheduler } from "../cron/scheduler.ts";
@@ -102,6 +102,7 @@ export class PlannedJobs {
       ...{ scheduler, settings, changed },
       now: () => clock.now(),
       runBuiltIn: (_job, signal) => background.runNow(signal),
+      missingSkills: (skills, workdir) => this.#missingSkills(skills, workdir),
     });
     return { scheduler, requests };
   }
@@ -109,6 +110,8 @@ export class PlannedJobs {
   async #runJob(job: Job, opened: (sessionId: string) => void, signal: AbortSignal): Promise<JobResult> {
     const { background, models, makeAgent, version } = this.#options;
     if (models.isLoggedOut) throw new Error("You are logged out; log in first.");
+    const missing = await this.#missingSkills(job.skills, job.workdir);
+    if (missing.length > 0) throw new Error(`There is no skill ${missing.join(", ")}. Add it, or change the job.`);
     const { runJobSession } = await import("./job-session.ts");
     const turnEnded = background.beginTurn();
     const { environment } = models.configuration;
@@ -125,6 +128,24 @@ export class PlannedJobs {
       turnEnded();
       models.client.notifySessionsChanged();
     }
+  }
+
+  /** Skills that no place has. Those of plugins are known only in a session, so that with plugins nothing is missing. */
+  async #missingSkills(skills: readonly string[], workdir: string): Promise<readonly string[]> {
+    if (skills.length === 0) return [];
+    const { home, models } = this.#options;
+    const { plugins, options } = await models.configuration.read();
+    if (plugins.enabled.length > 0) return [];
+    const [{ externalPlaces, projectPlaces, scanPlace }, { bundled }] = await Promise.all([
+      import("../skills/skill-places.ts"),
+      import("../skills/bundled.gen.ts"),
+    ]);
+    const { externalFolders = [] } = options.skills || {};
+    const own = { source: "home" as const, folder: skillsFolder(home), shown: "home" };
+    const places = [own, ...projectPlaces([workdir]), ...externalPlaces(externalFolders, home)];
+    const found = (await Promise.all(places.map(scanPlace))).flatMap((place) => place.skills);
+    const names = new Set([...found, ...bundled].map(({ name }) => name));
+    return skills.filter((name) => !names.has(name));
   }
 
   readonly #logFailure = (error: unknown): void => {

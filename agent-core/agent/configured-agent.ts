@@ -56,6 +56,8 @@ export type ConfiguredAgent = {
   readonly variables: CommandVariables;
   readonly plugins: Config["plugins"];
   readonly learning: Config["learning"];
+  /** `skills.write_approval`: a learnt skill, and each change of one, waits for the user's consent. */
+  readonly asksForSkills: boolean;
   readonly cron: Config["cron"];
   /** Name of a plugin's context engine; undefined for a built-in one. */
   readonly pluginEngine: string | undefined;
@@ -123,7 +125,7 @@ export async function configuredAgent(
     },
     terminal: config.terminal,
     variables: commandVariables(config, merged),
-    ...{ plugins, learning, cron },
+    ...{ plugins, learning, cron, asksForSkills: config.skills.write_approval },
     pluginEngine: config.compression.enabled && !engines.has(config.context.engine) ? config.context.engine : undefined,
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))

@@ -299,6 +299,8 @@ export const sections = {
     .object({
       external_dirs: z.array(text).default([]),
       disabled: z.array(text).default([]),
+      /** On: a skill that was learnt, and each change of one, waits for the user's consent. */
+      write_approval: z.preprocess((value) => (value === "ask" ? true : value), onOff.default(false)),
       /** Sources that `skills search` looks through. */
       hub_sources: z.array(text).optional(),
     })

@@ -72,7 +72,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
   "providers.*": `api extra_headers key_cmd model models name request_timeout_seconds session_affinity_header
     transport`,
   skills: `create_dir guard_agent_created inline_shell inline_shell_timeout ledger platform_disabled project_discovery
-    template_vars tier1_advisory trusted_project_dirs write_approval`,
+    template_vars tier1_advisory trusted_project_dirs`,
   terminal: `auto_source_bashrc container_disk container_persistent daemon_term_grace_seconds daytona_image
     degraded_mode docker_env docker_extra_args docker_forward_env docker_mount_cwd_to_workspace docker_network
     docker_run_as_host_user docker_shared_container_key docker_shm_size docker_snap_compat font_family home_mode

@@ -22,6 +22,8 @@ export type CronPorts = {
   readonly now: () => number;
   /** Runs a loop that learns. Resolves to its outcome in one line; false while another process is at work. */
   readonly runBuiltIn: (job: BuiltIn, signal: AbortSignal) => Promise<boolean>;
+  /** Names among these that are no skills of a session in `workdir`. */
+  readonly missingSkills: (skills: readonly string[], workdir: string) => Promise<readonly string[]>;
   /** Jobs have changed. */
   readonly changed: () => void;
 };
@@ -93,7 +95,7 @@ export class CronRequests {
     if (isBuiltIn(job.id) && (model !== undefined || Object.keys(rest).length > 0)) {
       return refused(`only the schedule of ${job.name} can change`);
     }
-    const problem = await this.#problemOf(rest, job.id);
+    const problem = await this.#problemOf({ ...(rest.skills && { workdir: job.workdir }), ...rest }, job.id);
     if (problem !== undefined) return refused(problem);
     const { model: before, ...kept } = job;
     const used = model ?? before ?? "";
@@ -170,6 +172,8 @@ export class CronRequests {
     if (threat !== undefined) return `the prompt contains ${threat}`;
     const skill = skills.find((each) => !/^[a-z0-9-]{1,64}$/.test(each));
     if (skill !== undefined) return `skills: ${JSON.stringify(skill)} is not the name of a skill`;
+    const missing = await this.#ports.missingSkills(skills, workdir ?? "");
+    if (missing.length > 0) return `skills: there is no skill ${missing.join(", ")}`;
     return workdir === undefined ? undefined : folderProblem(workdir);
   }
 

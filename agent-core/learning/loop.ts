@@ -7,7 +7,10 @@ import type { LearningLedger } from "./learning-ledger.ts";
 import type { LearningModel } from "./learning-model.ts";
 import type { BackgroundWork } from "./runner.ts";
 
-export type LearningSettings = Config["learning"];
+export type LearningSettings = Config["learning"] & {
+  /** True when a learnt skill, and each change of one, waits for the user's consent (`skills.write_approval`). */
+  readonly asksForSkills?: boolean;
+};
 
 /** Outcome of an action, in one line for the user. */
 export type LearntOutcome = { readonly ok: boolean; readonly message: string };

@@ -1,5 +1,5 @@
 // Planned jobs over the protocol: the tool plans one, a tick runs it in a session of its own, and clients see it.
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -95,6 +95,26 @@ test("a job uses its model and its skills, and a failing model makes it fail wit
     ...{ enabled: true, zone: "Europe/Berlin" },
     jobs: [{ name: "Fix", failures: 1, last: { state: "failed" } }, { builtIn: true }, { builtIn: true }],
     runs: [{ state: "failed" }, { state: "completed" }],
+  });
+});
+
+test("a job with an unknown skill is refused, and one whose skill has gone fails with its name", async () => {
+  const { agent } = await agentWithClock();
+  const skill = join(agent.home, "skills", "count-lines");
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(join(skill, "SKILL.md"), "---\nname: count-lines\ndescription: Count lines.\n---\nCount them.\n");
+  const act = async (request: Json) => (await agent.request("_hermes/cron/act", request)).result;
+  const job = { name: "Lines", schedule: "1h", prompt: "Count.", workdir: agent.cwd };
+  expect(await act({ action: "create", ...job, skills: ["count-lines", "none-such"] })).toEqual({
+    ok: false,
+    message: "cron: skills: there is no skill none-such.",
+  });
+  expect(await act({ action: "create", ...job, skills: ["count-lines"] })).toMatchObject({ ok: true });
+  expect(await act({ action: "update", job: "Lines", skills: ["other"] })).toMatchObject({ ok: false });
+  rmSync(skill, { recursive: true });
+  expect(await act({ action: "run", job: "Lines", wait: true })).toMatchObject({
+    ok: false,
+    message: expect.stringContaining("There is no skill count-lines. Add it, or change the job."),
   });
 });
 

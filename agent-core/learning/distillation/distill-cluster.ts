@@ -36,7 +36,8 @@ export type Case = {
   readonly foreign: { readonly home: readonly Skill[]; readonly names: ReadonlySet<string> };
 };
 
-type Kit = Pick<LoopPorts, "model" | "clock"> & { readonly skills: LearntSkills };
+/** `asks`: nothing is written without the user's consent. */
+type Kit = Pick<LoopPorts, "model" | "clock"> & { readonly skills: LearntSkills; readonly asks: boolean };
 
 /** Rejects with the signal's reason, and when the model fails. */
 export async function distillCluster(input: Case, kit: Kit, signal: AbortSignal): Promise<Distilled> {
@@ -186,10 +187,11 @@ type Admitted = Case & {
 async function apply(input: Admitted, kit: Kit): Promise<Distilled> {
   const { existing } = input;
   const standing = existing === undefined ? "own" : await kit.skills.standingOf(existing);
-  return existing !== undefined && standing === "edited" ? propose(input, existing, kit) : write(input, kit);
+  if (existing !== undefined && (standing === "edited" || kit.asks)) return propose(input, existing, kit);
+  return write(input, kit);
 }
 
-async function write(input: Admitted, { skills, clock }: Kit): Promise<Distilled> {
+async function write(input: Admitted, { skills, clock, asks }: Kit): Promise<Distilled> {
   const { cluster, existing, rejects, state, deltas } = input;
   const { bullets, next } = withDeltas(existing?.bullets ?? [], deltas, existing?.nextBullet ?? 1);
   const at = clock.now();
@@ -206,6 +208,7 @@ async function write(input: Admitted, { skills, clock }: Kit): Promise<Distilled
   const text = skillText(skill);
   const problem = sizeProblem(text) ?? (await formatProblem(text, skill.name));
   if (problem !== undefined) return refused(input, rejects, problem);
+  if (asks) return proposeNew(skill, input, skills);
   const { skill: stored, files } = written(skills, skill, existing);
   return {
     ...{ kind: "learnt", state: withSkill(state, stored), files, id: stored.id },
@@ -223,14 +226,32 @@ async function formatProblem(text: string, name: string): Promise<string | undef
   }
 }
 
-/** A file that the user changed is the user's: the change waits for consent. */
-function propose({ state, deltas, rejects, cluster }: Admitted, existing: LearntSkill, { skills }: Kit): Distilled {
+/** A new skill that waits for consent: it has no file yet. */
+function proposeNew(
+  skill: LearntSkill,
+  { state, deltas, rejects, cluster }: Admitted,
+  skills: LearntSkills,
+): Distilled {
+  const proposal = { path: skills.fileOf(skill.name), deltas, bullets: [] };
+  const proposed: LearntSkill = { ...skill, state: "proposed", proposal };
+  return {
+    ...{ kind: "learnt", state: withSkill(state, proposed), ledger: rejects, id: skill.id },
+    notice: `A new skill, "${skill.name}" from ${cluster.length} sessions, waits for you`,
+  };
+}
+
+/** A file that the user changed is the user's, and with `skills.write_approval` each one: the change waits for consent. */
+function propose(
+  { state, deltas, rejects, cluster }: Admitted,
+  existing: LearntSkill,
+  { skills, asks }: Kit,
+): Distilled {
   const path = skills.fileOf(existing.name);
   const proposal = { path, deltas, bullets: existing.bullets };
   const skill: LearntSkill = { ...existing, proposal, ...seenFields(cluster, existing) };
   return {
     ...{ kind: "learnt", state: withSkill(state, skill), ledger: rejects, id: skill.id },
-    notice: `A change of "${skill.name}", which you edited, waits for you`,
+    notice: `A change of "${skill.name}"${asks ? "" : ", which you edited,"} waits for you`,
   };
 }
 

@@ -132,7 +132,7 @@ class Distillation {
         ...{ cluster, state, foreign: await this.#foreignSkills(state) },
         others: others.map(({ firstMessage }) => firstMessage),
       },
-      { model, clock, skills: this.#skills },
+      { model, clock, skills: this.#skills, asks: this.#ports.settings().asksForSkills === true },
       signal,
     );
     signal.throwIfAborted();

@@ -51,16 +51,30 @@ function skillItem(skill: LearntSkill, skills: LearntSkills, records: SkillRecor
   const shown = isRetired ? [] : ([pinned ? "unpin" : "pin"] as const);
   return {
     ...{ id, loop: "distillation", kind: "skill", scope: project, reason, sessions, at: changedAt, pinned },
-    text: `${name}: ${description}`,
+    text: [`${name}: ${description}`, ...proposedLines(skill)].join("\n"),
     seen: sessions.length,
     used: recordOf(records, name).uses,
     state: proposal === undefined ? state : "proposed",
-    ...(isRetired ? {} : { path: proposal?.path ?? skills.fileOf(name) }),
+    ...(isRetired || isNew(skill, skills) ? {} : { path: proposal?.path ?? skills.fileOf(name) }),
     version: String(version),
     score: meanOf(uses.map(({ score }) => score)),
     uses: uses.length,
     actions: [...(proposal === undefined ? [] : (["accept"] as const)), "undo", ...shown, "forget"],
   };
+}
+
+/** True for a new skill that waits for consent: it has no file yet. */
+function isNew({ name, state, proposal }: LearntSkill, skills: LearntSkills): boolean {
+  return state === "proposed" && proposal?.path === skills.fileOf(name);
+}
+
+/** Statements of the proposed change. */
+function proposedLines({ proposal }: LearntSkill): readonly string[] {
+  return (proposal?.deltas ?? []).map((delta) => {
+    if (delta.op === "add") return `+ ${delta.text}`;
+    const before = proposal?.bullets.find(({ id }) => id === delta.id)?.text ?? delta.id;
+    return delta.op === "remove" ? `− ${before}` : `− ${before}\n+ ${delta.text}`;
+  });
 }
 
 function demotionItem({ name, at, reason, sessions, score, uses }: Demotion, records: SkillRecords): LearntItem {
@@ -143,9 +157,15 @@ async function undo(where: Surroundings, skill: LearntSkill): Promise<Done> {
 }
 
 /** Writes a proposed change into the user's file, as it is now. */
-async function accept({ state }: Surroundings, skill: LearntSkill): Promise<Done> {
+async function accept({ skills, state, at }: Surroundings, skill: LearntSkill): Promise<Done> {
   const { proposal, ...rest } = skill;
   if (proposal === undefined) return { state, message: `"${skill.name}" has no proposed change.`, isRefused: true };
+  if (isNew(skill, skills)) {
+    const { skill: stored, files } = written(skills, { ...rest, state: "trial", changedAt: at }, undefined);
+    const cause = { actor: "user", op: "add", reason: "The user accepted it." } as const;
+    const ledger = [ledgerRecord(undefined, stored, cause)];
+    return { state: withSkill(state, stored), files, ledger, message: `"${skill.name}" is on trial now.` };
+  }
   const before = await readFile(proposal.path, "utf8").catch(() => undefined);
   if (before === undefined) return { state, message: `${proposal.path} cannot be read.`, isRefused: true };
   const text = withDeltasIn(before, proposal.deltas, proposal.bullets);

@@ -49,7 +49,7 @@ function planner({
     finished: (_run, message) => messages.push(message),
   });
   const requests = new CronRequests({
-    ...{ scheduler, settings: read, now: () => at.now(), changed: () => undefined },
+    ...{ scheduler, settings: read, now: () => at.now(), changed: () => undefined, missingSkills: async () => [] },
     runBuiltIn: () => Promise.resolve(true),
   });
   const act = (request: CronRequest): Promise<CronOutcome> => requests.act(request, home, never);

@@ -84,6 +84,26 @@ test("planted families among mixed tasks become exactly one skill each", async (
   });
 });
 
+test("with skills.write_approval a new skill waits without a file, and is on trial once accepted", async () => {
+  const family = familyAt(0);
+  await store(
+    home,
+    [1, 2, 3].map((day) => run(family, day - 1, START - day * DAY_MS)),
+  );
+  const { ports, notices } = bench(home, faithful);
+  const asking = { ...ports, settings: () => ({ ...ports.settings(), asksForSkills: true }) };
+  const loop = await runLoop(asking);
+  expect(learnt()).toEqual([]);
+  expect(notices).toEqual([expect.stringMatching(/^A new skill, ".+" from 3 sessions, waits for you$/)]);
+  const [item] = await loop.store.items();
+  expect(item).toMatchObject({ state: "proposed", actions: expect.arrayContaining(["accept", "undo", "forget"]) });
+  expect(item?.text).toContain("+ Run in this order: `bin/zq7-pack --lane 4`");
+  expect(item?.path).toBeUndefined();
+  expect(await loop.store.act(item?.id ?? "", "accept")).toMatchObject({ ok: true });
+  expect(learnt()).toHaveLength(1);
+  expect(await loop.store.items()).toMatchObject([{ state: "trial", version: "1" }]);
+});
+
 test("two sessions of a kind make no skill, and the result says so", async () => {
   const family = familyAt(0);
   await store(home, [run(family, 0, START - DAY_MS), run(family, 1, START - 2 * DAY_MS)]);
