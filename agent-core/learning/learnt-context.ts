@@ -53,6 +53,8 @@ export type LearntOptions = {
 export class LearntContext {
   readonly #options: LearntOptions;
   #prompt: Promise<string | undefined> | undefined;
+  /** Facts at the start of the session. */
+  #promptFacts: Promise<readonly Fact[]> | undefined;
   #isMatched = false as boolean;
 
   constructor(options: LearntOptions) {
@@ -83,6 +85,21 @@ export class LearntContext {
     return lines.length === 0 ? undefined : [EPISODES, ...lines].join("\n");
   }
 
+  /** Entries of the memory that contradict a fact or a preference in the prompt, with the time since which that holds. */
+  async contradicted(entries: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    this.#promptFacts ??= this.#facts();
+    const shown = (await this.#promptFacts)
+      .filter(isShown)
+      .map(({ text, from }) => ({ from, said: readStatement(text) }));
+    return new Map(
+      entries.flatMap((entry) => {
+        const statement = readStatement(entry);
+        const times = shown.flatMap(({ from, said }) => (contradicts(said, statement) ? [from] : []));
+        return times.length === 0 ? [] : [[entry, Math.max(...times)] as const];
+      }),
+    );
+  }
+
   async #facts(): Promise<readonly Fact[]> {
     const { home, roots, clock } = this.#options;
     const [files, model] = await Promise.all([
@@ -93,7 +110,8 @@ export class LearntContext {
   }
 
   async #read(): Promise<string | undefined> {
-    return learntText(safe((await this.#facts()).filter(isShown)).toSorted(byWeight));
+    this.#promptFacts ??= this.#facts();
+    return learntText(safe((await this.#promptFacts).filter(isShown)).toSorted(byWeight));
   }
 }
 

@@ -1,5 +1,5 @@
 /** Memory across sessions: small files that the user can read and change. One project's notes are in a file of their own. */
-import { open, readdir, readFile } from "node:fs/promises";
+import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../config/home-file.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
@@ -187,6 +187,17 @@ export class Memory {
     return notes.map((text) => ({ text, write: writeOf(writes, { target, ...this.#projectOf(target) }, text) }));
   }
 
+  /**
+   * The entries among these that were written before their times (milliseconds since 1970). The file's own time counts for
+   * an entry of unknown origin. Rejects when reading fails.
+   */
+  async olderThan(target: MemoryTarget, times: ReadonlyMap<string, number>): Promise<ReadonlySet<string>> {
+    if (times.size === 0) return new Set();
+    const [entries, { mtimeMs }] = await Promise.all([this.entries(target), stat(this.path(target))]);
+    const older = entries.filter(({ text, write }) => (write?.at ?? mtimeMs) < (times.get(text) ?? 0));
+    return new Set(older.map(({ text }) => text));
+  }
+
   /** Writes that can be undone, oldest first. Rejects when reading fails. */
   async writes(): Promise<readonly MemoryWrite[]> {
     return undoable(await this.#ledger.read());
@@ -296,6 +307,8 @@ export type SnapshotOptions = {
   readonly isBad: (text: string) => string | undefined;
   /** Called with a line about an unreadable file; the prompt says that entries are missing. */
   readonly onDefect: (message: string) => void;
+  /** Entries that contradict something known otherwise, with the time since which that holds. Default: none. */
+  readonly contradicted?: (entries: Notes) => Promise<ReadonlyMap<string, number>>;
 };
 
 /** Texts of the files; undefined for one without entries. */
@@ -322,7 +335,7 @@ function fittingPrompt(notes: Notes, most: number): Notes {
 async function shown(
   memory: Memory,
   target: MemoryTarget,
-  { isBad, onDefect }: SnapshotOptions,
+  { isBad, onDefect, contradicted }: SnapshotOptions,
 ): Promise<string | undefined> {
   let notes: Notes;
   try {
@@ -330,6 +343,10 @@ async function shown(
   } catch (error) {
     onDefect(`The memory cannot be read: ${messageOf(error)}`);
     return `${MEMORY_HEADS[target]} [cannot be read at the moment: do not take it for empty]`;
+  }
+  if (contradicted !== undefined && notes.length > 0) {
+    const outdated = await memory.olderThan(target, await contradicted(notes));
+    notes = notes.filter((note) => !outdated.has(note));
   }
   if (notes.length === 0) return undefined;
   const used = notesLength(notes);

@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import { memoriesFolder } from "../../config/home.ts";
 import { Memory } from "../../memory/memory.ts";
-import { contentWords } from "../../memory/statement.ts";
+import { contentWords, contradicts, readStatement } from "../../memory/statement.ts";
 import { typedText } from "../../messages/message.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { secretsOf } from "../../providers/redact.ts";
@@ -22,6 +22,7 @@ import { FactStore } from "./fact-store.ts";
 import { type Admitted, Gates, safeSummary } from "./gates.ts";
 import { type Rejection, rejectionId } from "./merge-batch.ts";
 
+const MEMORY_TARGETS = ["memory", "project", "user"] as const;
 /** Part of a message in the notification. Characters. */
 const SHOWN_CHARS = 100;
 const MINUTE_MS = 60_000;
@@ -159,12 +160,43 @@ class Consolidation {
     const corrections = correctingPositions(transcript);
     const origin = { sessionId, project: cwd, name, at: endedAt, acted: actedIn(transcript), corrections };
     const added = await this.store.commit({ origin, admitted, rejected, isRepeated });
-    if (added.length > 0)
+    if (added.length > 0) {
+      const corrected = await this.#correctMemory(transcript, added);
       this.#ports.notify(
-        learntLine(added),
+        `${learntLine(added)}${corrected}`,
         added.map(({ id }) => id),
       );
+    }
     return added;
+  }
+
+  /**
+   * Replaces notes that the agent wrote and that a new fact contradicts. A line of the user's own stays, and only no prompt
+   * has it. Resolves to sentences for the user.
+   */
+  async #correctMemory({ cwd, sessionId }: Transcript, added: readonly Fact[]): Promise<string> {
+    const memory = this.#memoryOf(cwd);
+    const lines: string[] = [];
+    for (const { id, text, from } of added) {
+      const statement = readStatement(text);
+      for (const target of MEMORY_TARGETS) {
+        const entries = await memory.entries(target).catch(() => []); // `#memory` has reported it
+        const rivals = entries.filter((entry) => contradicts(readStatement(entry.text), statement));
+        const older = await memory.olderThan(target, new Map(rivals.map((rival) => [rival.text, from])));
+        for (const rival of rivals.filter((each) => older.has(each.text))) {
+          const isOurs = rival.write !== undefined && rival.write.by !== "user";
+          const change = { action: "replace", oldText: rival.text, content: text } as const;
+          const done = isOurs && (await memory.change(target, change, { by: "learning", sessionId, callId: id })).ok;
+          lines.push(done ? ` It replaces a note of the memory; /memory undo restores it.` : ownLine(rival.text));
+        }
+      }
+    }
+    return lines.join("");
+  }
+
+  #memoryOf(cwd: string): Memory {
+    const { home, clock } = this.#ports;
+    return new Memory({ folder: memoriesFolder(home), now: () => clock.now() }).forProject(cwd);
   }
 
   /** Active facts of the session's project and of the user, those first that share words with the session. */
@@ -179,9 +211,8 @@ class Consolidation {
   }
 
   async #memory({ cwd }: Transcript): Promise<readonly string[]> {
-    const memory = new Memory({ folder: memoriesFolder(this.#ports.home) }).forProject(cwd);
-    const targets = ["memory", "project", "user"] as const;
-    const read = await Promise.all(targets.map((target) => memory.read(target))).catch((error: unknown) => {
+    const memory = this.#memoryOf(cwd);
+    const read = await Promise.all(MEMORY_TARGETS.map((target) => memory.read(target))).catch((error: unknown) => {
       this.#ports.log(`learning: the memory cannot be read: ${messageOf(error)}`);
       return [];
     });
@@ -226,6 +257,11 @@ function learntLine(added: readonly Fact[]): string {
   if (first === undefined || added.length > 1) return `Learnt: ${added.length} things from a session.`;
   const { text } = first;
   return `Learnt: ${text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text}`;
+}
+
+/** A line of the memory that the user wrote, and that is outdated. */
+function ownLine(text: string): string {
+  return ` Your line of the memory is older and no longer used: ${text.slice(0, SHOWN_CHARS)}`;
 }
 
 function counted(count: number, noun: string): string {

@@ -7,7 +7,6 @@ import { learningFolder, sessionsFolder } from "../../../agent-core/config/home.
 import { consolidation } from "../../../agent-core/learning/consolidation/consolidation.ts";
 import { LearningLedger } from "../../../agent-core/learning/learning-ledger.ts";
 import type { LearningAnswer } from "../../../agent-core/learning/learning-model.ts";
-import { LearntContext } from "../../../agent-core/learning/learnt-context.ts";
 import type { Loop, LoopPorts } from "../../../agent-core/learning/loop.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
@@ -359,68 +358,4 @@ test("a correction replaces a rule that it names in other words, and one that ho
   session(4, ["We decided on the name `q9` for the queue of alpha."]);
   await runAll();
   expect(await factsIn()).toContain("active 1: We decided on the name `q9` for the queue of alpha.");
-});
-
-const appended = (id: string, ...entries: readonly object[]): void =>
-  appendFileSync(
-    join(sessionsFolder(home), `${id}.jsonl`),
-    entries.map((entry) => `${JSON.stringify({ ...entry, at: NOW })}\n`).join(""),
-  );
-
-test("counts the sessions in which a fact was in the prompt, and those that an episode was attached to", async () => {
-  session(1, ["Publish the kavlin price list. Always run `make check` first.", "Ok."]);
-  await runAll();
-  const context = new LearntContext({ home, roots: ["/project/alpha"], clock });
-  const attached = await context.attach("Publish the kavlin price list again");
-  for (const number of [2, 3]) {
-    const id = session(number, ["Say hello", "Hello."]);
-    appended(id, {
-      type: "system-prompt",
-      text: `You are Hermes.\n\n${await context.promptText()}\n\nToday is Friday.`,
-    });
-    if (number === 3) {
-      appended(id, { type: "message", position: 2, message: { role: "user", content: attached, synthetic: true } });
-    }
-  }
-  await runAll();
-  await runAll();
-  const used = (await (await loop()).store.items()).map(({ kind, sessions, used: count }) => [
-    kind,
-    sessions[0],
-    count,
-  ]);
-  expect(used).toEqual(
-    expect.arrayContaining([
-      ["preference", idOf(1), 2],
-      ["episode", idOf(1), 1],
-      ["episode", idOf(2), 0],
-    ]),
-  );
-});
-
-test("what was forgotten stays forgotten when its session grows and repeats it to the model", async () => {
-  const first = session(1, ["Always sign with `kk7`.", "Ok.", "Again: Always sign with `kk7`.", "Ok."]);
-  const second = session(2, ["Find the zebra in the archive", "Found."]);
-  answers = [
-    (transcript) =>
-      answer({
-        episode: { summary: "Signed with `kk7`.", task_type: "work", outcome: "success" },
-        facts: transcript.includes("kk7")
-          ? [{ subject: "user", kind: "preference", text: "Always sign with `kk7`.", quote: "sign with `kk7`" }]
-          : [],
-      }),
-  ];
-  await runAll();
-  const { store } = await loop();
-  const rule = (await store.items()).find(({ kind }) => kind === "preference");
-  expect(await store.act(rule?.id ?? "", "forget")).toMatchObject({ ok: true });
-  expect(await store.act(`e-${second}`, "forget")).toMatchObject({ ok: true });
-  for (const id of [first, second]) {
-    appended(id, { type: "message", position: 4, message: { role: "user", content: "Thanks, that was it" } });
-  }
-  await runAll();
-  const texts = readdirSync(learningFolder(home), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(?:md|jsonl)$/.test(name))
-    .map((name) => readFileSync(join(learningFolder(home), name), "utf8"));
-  expect(texts.join("\n")).not.toMatch(/kk7|zebra/);
 });
