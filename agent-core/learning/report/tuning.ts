@@ -57,7 +57,13 @@ export class Tuning {
     const { home, clock } = this.#ports;
     const today = localDate(clock.now());
     const before = await readTuned(home);
-    const decided = before.map((setting, index) => decide(setting, trials[index], today));
+    const { ended, unrecorded, unannounced } = await this.#interrupted(before);
+    await this.#record(unrecorded, "loop");
+    const decided = before.flatMap((setting, index) => {
+      if (ended.has(setting.id)) return [];
+      const one = decide(setting, trials[index], today);
+      return unannounced.includes(setting) ? [announced(one, setting)] : [one];
+    });
     const kept = decided.flatMap(({ setting }) => setting ?? []);
     const proposed = await this.#proposals(period, before);
     const applied = proposed.filter((one) => this.#mayApply(one)).map((one) => onTrial(one, today));
@@ -98,11 +104,11 @@ export class Tuning {
     const setting = tuned.find((one) => one.id === id);
     if (setting !== undefined) {
       if (action !== "undo" && action !== "forget") return { ok: false, message: "A setting can only be undone." };
+      await this.#ports.ledger.append([change(setting, "undo", "The user took it back.", "user")]);
       await writeTuned(
         home,
         tuned.filter((one) => one.id !== id),
       );
-      await this.#ports.ledger.append([change(setting, "undo", "The user took it back.", "user")]);
       return { ok: true, message: `${setting.key} is ${valueText(setting.from)} again, in new sessions.` };
     }
     const one = (await this.#open(tuned)).find((proposed) => proposed.one.id === id)?.one;
@@ -158,24 +164,62 @@ export class Tuning {
     return new Set(ends.map(({ target }) => target));
   }
 
-  /** Writes the file only when something changed, then the records of the trials. */
+  /**
+   * Traces of a killed process: settings whose end is in the ledger, and that are still in the file; settings whose start is
+   * only in the file; and applied ones that no report has.
+   */
+  async #interrupted(settings: readonly TunedSetting[]): Promise<Interrupted> {
+    if (settings.length === 0) return { ended: new Set(), unrecorded: [], unannounced: [] };
+    const [report] = await readReports(this.#ports.home, 1);
+    const isReported = ({ id }: TunedSetting): boolean =>
+      report?.recommendations.some((one) => one.id === id && one.state !== "proposed") === true;
+    const records = (await this.#ports.ledger.read()).filter(({ op }) => STEPS.includes(op));
+    const last = new Map(records.map((record) => [record.target, record]));
+    const isEnded = ({ id, applied }: TunedSetting): boolean => {
+      const step = last.get(id);
+      return step !== undefined && step.op !== "apply" && localDate(step.at) >= applied;
+    };
+    const ended = new Set(settings.filter(isEnded).map(({ id }) => id));
+    const isRecorded = ({ id }: TunedSetting): boolean => ended.has(id) || last.get(id)?.op === "apply";
+    const isOfUser = ({ id }: TunedSetting): boolean => last.get(id)?.actor === "user";
+    return {
+      ended,
+      unrecorded: settings.filter((setting) => !isRecorded(setting)),
+      unannounced: settings.filter((setting) => !isReported(setting) && !isOfUser(setting)),
+    };
+  }
+
+  /** Records the ends of trials, then writes the file when something changed. */
   async #write(
     before: readonly TunedSetting[],
     after: readonly TunedSetting[],
     decided: readonly Decided[],
   ): Promise<void> {
     const { home, ledger } = this.#ports;
-    if (JSON.stringify(before) !== JSON.stringify(after)) {
-      makeFolder(learningFolder(home), 0o700);
-      await writeTuned(home, lastOfEach(after));
-    }
     await ledger.append(decided.flatMap(({ record }) => record ?? []));
+    if (JSON.stringify(before) === JSON.stringify(after)) return;
+    makeFolder(learningFolder(home), 0o700);
+    await writeTuned(home, lastOfEach(after));
   }
 
-  /** A kill between file and ledger leaves the record out; the next run finds the setting and has nothing to do. */
+  /** A kill between file and ledger leaves the record out; the next run adds it. */
   async #record(settings: readonly TunedSetting[], actor: "loop" | "user"): Promise<void> {
     await this.#ports.ledger.append(settings.map((setting) => change(setting, "apply", setting.reason, actor)));
   }
+}
+
+/** Steps of a setting in the ledger. */
+const STEPS: readonly LearningChange["op"][] = ["apply", "undo", "revert"];
+
+type Interrupted = {
+  readonly ended: ReadonlySet<string>;
+  readonly unrecorded: readonly TunedSetting[];
+  readonly unannounced: readonly TunedSetting[];
+};
+
+/** The decision with the announcement that a killed process did not make. */
+function announced(decided: Decided, setting: TunedSetting): Decided {
+  return { ...decided, step: { notice: `Tuned ${settingText(setting)}.`, ...decided.step } };
 }
 
 type Proposed = Omit<TunedSetting, "applied" | "state">;

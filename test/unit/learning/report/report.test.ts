@@ -1,10 +1,28 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { report } from "../../../../agent-core/learning/report/report.ts";
 import { readReports } from "../../../../agent-core/learning/stored-reports.ts";
 import type { HealthReport, Rate } from "../../../../agent-core/protocol/learning.ts";
 import { ReportHome } from "../support/report-home.ts";
+
+/** Writes until the process dies; undefined: it lives. */
+const power = vi.hoisted(() => ({ left: undefined as number | undefined }));
+vi.mock("../../../../agent-core/config/home-file.ts", async (load) => {
+  const real = await load<typeof import("../../../../agent-core/config/home-file.ts")>();
+  const mortal =
+    <Value>(write: (path: string, value: Value) => Promise<void>) =>
+    (path: string, value: Value): Promise<void> => {
+      if (power.left === undefined) return write(path, value);
+      power.left -= 1;
+      return power.left < 0 ? Promise.reject(new Error("killed")) : write(path, value);
+    };
+  return {
+    ...real,
+    ...{ replaceFile: mortal(real.replaceFile), appendLines: mortal(real.appendLines) },
+    writeJsonFile: mortal(real.writeJsonFile),
+  };
+});
 
 const DAY_MS = 86_400_000;
 let at: ReportHome;
@@ -160,4 +178,39 @@ test("takes a change back by itself when its rate does not improve, and does not
   expect((await at.ports.ledger.read()).map(({ op }) => op)).toEqual(["apply", "revert"]);
   await at.clock.advance(DAY_MS);
   expect((await run()).recommendations).toEqual([]);
+});
+
+/** Lets the report of the day die before its write with this number, and runs it again. Resolves to true when it died. */
+async function killed(writes: number): Promise<boolean> {
+  power.left = writes;
+  const { work } = await report(at.ports);
+  const died = await work.doNext(new AbortController().signal).then(
+    () => false,
+    () => true,
+  );
+  power.left = undefined;
+  await run();
+  return died;
+}
+
+test("a kill before any write of the report applies, announces and takes back each change once", async () => {
+  for (let writes = 0, died = true; died; writes += 1) {
+    await at.index.close();
+    at = new ReportHome();
+    at.settings.auto_tune = true;
+    overflowing(1, 8);
+    died = await killed(writes);
+    const applied = "Tuned compression.hard_limit for research tasks: 0.85 → 0.75.";
+    expect(at.notices, String(writes)).toEqual([applied]);
+    await at.clock.advance(4 * DAY_MS);
+    overflowing(1, 8);
+    died = (await killed(writes)) || died;
+    expect(tuned(), String(writes)).not.toContain("0.75");
+    expect(
+      (await at.ports.ledger.read()).map(({ op }) => op),
+      String(writes),
+    ).toEqual(["apply", "revert"]);
+    await at.clock.advance(DAY_MS);
+    expect((await run()).recommendations, String(writes)).toEqual([]);
+  }
 });
