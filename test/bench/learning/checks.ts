@@ -23,7 +23,7 @@ const percent = (value: number): string => `${value.toFixed(0)} %`;
 /** The checks for which the needed arms ran. */
 export function checksOf(results: Results): readonly Check[] {
   const has = (arm: string): boolean => results.arms.includes(arm);
-  return makers.filter(({ arms }) => arms.every(has)).map(({ make }) => make(results));
+  return makers.filter(({ arms }) => arms.every(has)).map(({ arms, make }) => make(results.pairedOver(arms)));
 }
 
 function ratio(metric: Metric, wanted: number): Maker {

@@ -44,6 +44,7 @@ for (let seed = 1; seed <= Number(values.seeds); seed += 1) {
   }
 }
 const report = reportOf(readRuns(rows), settings);
+mkdirSync("test-results", { recursive: true });
 writeFileSync(join("test-results", "learning.md"), `${report}\n`);
 console.log(report);
 

@@ -15,7 +15,7 @@ export function reportOf(
   return [
     `# Learning over ${facts.days} days`,
     title,
-    "## By arm",
+    "## By arm (number of seeds)",
     armTable(results),
     "## Effect of each switch on the last days",
     "Mean of `on` less mean of the arm, with the paired 95 % interval.",
@@ -43,10 +43,15 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
+/** An arm with the number of its seeds. */
+function headOf(results: Results, arm: string): string {
+  return `${arm} (${results.seedsOf(arm)})`;
+}
+
 function armTable(results: Results): string {
   const metrics = Object.values<Metric>(METRICS);
   return tableOf(
-    ["measure", "n", ...results.arms],
+    ["measure", "n", ...results.arms.map((arm) => headOf(results, arm))],
     metrics.map((metric) => [
       metric.name + (metric.unit === "" ? "" : `, ${metric.unit}`),
       String(results.late(results.arms[0] ?? "", metric).n),
@@ -63,7 +68,7 @@ function effectTable(results: Results): string {
   const others = results.arms.filter((arm) => arm !== "on");
   if (!results.arms.includes("on") || others.length === 0) return "The arm `on` did not run.";
   return tableOf(
-    ["measure", ...others],
+    ["measure", ...others.map((arm) => headOf(results, arm))],
     Object.values<Metric>(METRICS).map((metric) => [
       metric.name,
       ...others.map((arm) => shown(results.effect("on", arm, metric), metric.unit)),

@@ -50,6 +50,18 @@ export class Results {
     return this.runs.filter((run) => run.arm === arm);
   }
 
+  seedsOf(arm: string): number {
+    return new Set(this.runsOf(arm).map(({ seed }) => seed)).size;
+  }
+
+  /** Results of the seeds that all of these arms have. */
+  pairedOver(arms: readonly string[]): Results {
+    const shared = this.runs.filter(({ seed }) =>
+      arms.every((arm) => this.runs.some((run) => run.arm === arm && run.seed === seed)),
+    );
+    return new Results(shared, this.days);
+  }
+
   /** Values of the first or of the last days. */
   sample(arm: string, { of, value }: Metric, part: "early" | "late"): Sample {
     const window = windowDays(this.days);
@@ -67,8 +79,9 @@ export class Results {
     return interval(this.sample(arm, metric, "late"));
   }
 
-  /** `arm` less `other` in the last days. */
+  /** `arm` less `other` in the last days, over the seeds of both. */
   effect(arm: string, other: string, metric: Metric): Interval {
-    return difference(this.sample(arm, metric, "late"), this.sample(other, metric, "late"));
+    const paired = this.pairedOver([arm, other]);
+    return difference(paired.sample(arm, metric, "late"), paired.sample(other, metric, "late"));
   }
 }
