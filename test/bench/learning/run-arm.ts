@@ -228,7 +228,8 @@ class Simulation {
       questions += 1;
       if (questions === KILLED_AT) agent.child.kill("SIGKILL");
     };
-    await agent.initialize();
+    const isReady = await Promise.race([agent.initialize(), agent.exited.then(() => false)]);
+    if (isReady === false) throw new Error("The agent that is to be killed did not start.");
     await Promise.race([agent.request("_hermes/learning/run", {}), agent.exited]);
     agent.child.kill("SIGKILL");
     await agent.exited;
