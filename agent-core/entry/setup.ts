@@ -134,6 +134,7 @@ async function pick<T>(
     if (answer === undefined) return undefined;
     const value = read(answer);
     if (value !== undefined) return value;
+    dialog.say(`${JSON.stringify(answer)} is not one of the choices.`);
   }
 }
 
@@ -148,6 +149,7 @@ export async function checkSetup(environment: Environment): Promise<number> {
       ...(await model(configured, say)),
       enabledToolsets: [],
       maxIterations: 1,
+      retryMs: 0, // a retry would hide the reason
     });
     const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
     const { stopReason, fault } = await agent.runConversation({ userMessage: "help", signal });

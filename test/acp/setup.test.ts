@@ -87,3 +87,17 @@ test("the end of the input is a no", async () => {
   expect((await setUp("1")).code).toBe(1);
   expect((await setUp()).code).toBe(1);
 });
+
+test("a check says at once why the model cannot be reached", async () => {
+  const env = { PATH: process.env["PATH"], HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off" };
+  const address = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-test-123456" };
+  await model.stop();
+  const child = spawn("node", ["dist/acp.js", "--check"], {
+    env: { ...env, ...address },
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  const code = new Promise((resolve) => child.once("exit", resolve));
+  expect(await text(child.stderr)).toContain("cannot be reached");
+  expect(await code).toBe(1);
+  model = await startModelServer();
+});

@@ -88,6 +88,24 @@ describe("the panel in VS Code", () => {
     await page().waitFor({ state: "detached" });
   });
 
+  test("Ctrl+F in the panel searches the conversation, and leaves the search of an open file alone", async () => {
+    await window.send("read a.txt");
+    await idle();
+    await window.page.keyboard.press("Control+p");
+    await window.quickInput.locator("input").first().fill("a.txt");
+    await window.quickInput.locator(".monaco-list-row", { hasText: "a.txt" }).first().click();
+    await window.editor.locator(".view-line").first().waitFor();
+    await window.openPanel();
+    await window.composer.press("Control+f");
+    const field = window.panel.locator(".find-bar input");
+    await field.waitFor();
+    await window.page.keyboard.type("two");
+    await expect.poll(() => field.inputValue()).toBe("two");
+    expect(await window.editor.locator(".find-widget.visible").count()).toBe(0);
+    await field.press("Escape");
+    await window.runCommand("View: Close All Editors");
+  });
+
   test("the user exports a session into a file", async () => {
     await window.runCommand("Hermes: Export Session…");
     await window.quickInput.getByText("Markdown", { exact: true }).click();

@@ -102,6 +102,7 @@ function useFindKeys(isOpen: boolean, step: (by: 1 | -1) => void): void {
       else if (isOpen && event.key === "F3") act.current(event.shiftKey ? -1 : 1);
       else return;
       event.preventDefault();
+      event.stopPropagation(); // VS Code listens at the window, and would open the search of the editor
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
