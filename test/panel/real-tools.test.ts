@@ -19,6 +19,7 @@ describe("cards of real tools", () => {
   const model = useModelServer();
   let site: Server;
   let base = "";
+  let turns = 0;
   const panel = usePanel(() =>
     openPanel({
       model: model(),
@@ -39,9 +40,10 @@ describe("cards of real tools", () => {
   };
   /** Runs these calls in one turn, one after the other. */
   const run = async (...calls: ReturnType<typeof call>[]): Promise<void> => {
-    model().script(...calls.map((each) => callTools(each)), say("Done."));
+    turns += 1;
+    model().script(...calls.map((each) => callTools(each)), say(`End of turn ${turns}.`));
     await panel().send("Find out");
-    await panel().page.getByText("Done.").last().waitFor();
+    await panel().page.getByText(`End of turn ${turns}.`).last().waitFor();
     await panel().idle();
   };
 
@@ -59,7 +61,7 @@ describe("cards of real tools", () => {
     await run(call("web_extract", { urls: [`${base}/docs`] }));
     await card("/docs").getByRole("button").first().click();
     const pages = card("/docs").getByRole("list", { name: "Pages" });
-    expect(await pages.getByRole("link").allTextContents()).toEqual(["The docs"]);
+    await expect.poll(() => pages.getByRole("link").allTextContents()).toEqual(["The docs"]);
     await card("/docs").getByRole("button", { name: "Text" }).click();
     await expect.poll(() => card("/docs").locator("pre").textContent()).toContain("Call `parse()` twice.");
     await fits();
@@ -71,7 +73,7 @@ describe("cards of real tools", () => {
     await card("Run Python: lines =").getByRole("button").first().click();
     await card("Run Python: lines =").locator(".tool-script .hljs-keyword").first().waitFor();
     const nested = card("Run Python: lines =").getByRole("list", { name: "Tool calls" }).getByRole("listitem");
-    expect(await nested.allTextContents()).toEqual([expect.stringContaining("Read a.txt")]);
+    await expect.poll(() => nested.allTextContents()).toEqual([expect.stringContaining("Read a.txt")]);
     await expect.poll(() => card("Run Python: lines =").textContent()).toContain("3 lines");
     await card("Run Python: print(lines[0])").getByRole("button").first().click();
     await expect.poll(() => card("Run Python: print(lines[0])").textContent()).toContain("1|one");
