@@ -7,6 +7,7 @@ import {
   opaque,
   PROJECT,
   type Program,
+  reads,
   writes,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
@@ -75,7 +76,10 @@ const compiler: Program = (call) => {
     return attached === undefined ? [] : [afterPrefix(arg, attached.length)];
   });
   const lists = call.args.filter(({ text }) => text.startsWith("@"));
-  const effects = lists.map((arg) => ask(`Runs ${call.name} with options from the file ${shown(arg)}`));
+  const effects = lists.flatMap((arg) => [
+    ask(`Runs ${call.name} with options from the file ${shown(arg)}`),
+    ...reads([afterPrefix(arg, 1)]),
+  ]);
   return [
     ...effects,
     // Programs of the folder after -B replace those of the compiler.

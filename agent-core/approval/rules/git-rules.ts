@@ -19,7 +19,7 @@ const READ: Rule = {
 };
 
 /** Commands that print the text of files by default, and those that do it with an option for patches. */
-const PRINTERS = /^git (?:diff|show|grep|cat-file|archive|format-patch|range-diff|merge-tree)$/;
+const PRINTERS = /^git (?:diff|show|grep|cat-file|archive|fast-export|format-patch|range-diff|merge-tree)$/;
 const PATCH = words("p u patch patch-with-raw patch-with-stat U unified c cc W function-context L binary remerge-diff");
 const SUMMARY = words("stat shortstat numstat name-only name-status summary dirstat raw no-patch s quiet check list");
 const NAMES_OF_GREP = words("l files-with-matches name-only L files-without-match c count q quiet");
@@ -151,9 +151,8 @@ const REMOTE_NAME = /^[A-Za-z0-9][\w.-]*$/;
 /** Fetches from a configured remote; an address on the command line could name a program. */
 const fetch: Rule = {
   options: {
-    "upload-pack= exec= receive-pack= recurse-submodules=? server-option= o:": ask(
-      "Runs {name} with {option}, which reaches other repositories or runs a program",
-    ),
+    "upload-pack= exec= receive-pack=": opaque("Runs {name} with {option}, which runs a program"),
+    "recurse-submodules=? server-option= o:": ask("Runs {name} with {option}, which reaches other repositories"),
   },
   ...CHANGING,
   effects: ({ name }, options) => {
@@ -247,6 +246,7 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   "last-modified merge-tree stripspace get-tar-commit-id column interpret-trailers show-index patch-id": READ,
   "check-ref-format": READ,
   "cat-file": READ,
+  "fast-export": withOptions(READ, { "export-marks=": "write", "import-marks= import-marks-if-exists=": "read" }),
   grep: withOptions(READ, { O: opaque("Makes git grep open files in another program") }),
   "add stage update-index write-tree rerere": CHANGE_REPOSITORY,
   commit: {
@@ -315,6 +315,9 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   },
   clone: {
     open: true,
+    options: {
+      "u: upload-pack= c: config= template=": opaque("Runs {name} with {option}, which can make it run programs"),
+    },
     effects: (_, { operands: [from, to] }) => [
       ask(`Copies the repository ${from ? shown(from) : ""} to this machine`),
       ...writes(to ? [to] : []),

@@ -136,7 +136,10 @@ function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
       ? args.filter((_, index) => index !== at + 1)
       : args.slice(0, at < 0 ? undefined : at);
   const loaded = own.filter(({ text }) => interpreter.loads.test(text));
-  const effects: CommandEffect[] = loaded.map((arg) => opaque(`Makes ${name} load other code (${shown(arg)})`));
+  const effects: CommandEffect[] = [
+    ...loaded.map((arg) => opaque(`Makes ${name} load other code (${shown(arg)})`)),
+    ...readsSecrets(args),
+  ];
   const changed = filesInPlace(call, at);
   // `-c'code'` in one word.
   const attached = args.filter(({ text }) => /^-\w*[ceEr].*[\s(;"']/.test(text) && !text.startsWith("--"));

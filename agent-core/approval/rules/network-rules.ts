@@ -179,7 +179,11 @@ const ssh: Rule = {
 
 const scp: Program = ({ name, args }) => {
   const local = args.filter(({ text }) => !text.startsWith("-") && !/^[^/]*:/.test(text));
+  const program = args.find(({ text }) =>
+    /^-\w*[SD]|^-o.*(?:proxycommand|localcommand|knownhostscommand|match)/i.test(text),
+  );
   return [
+    ...(program ? [opaque(`Makes ${name} run a program of the command's choice (${shown(program)})`)] : []),
     ask(`Copies files to or from another machine with ${name}`),
     ...local.map((path): CommandEffect => ({ kind: "write", path })),
   ];

@@ -286,7 +286,8 @@ function system(looks: string): Rule {
       // Some settings are hooks: shell commands.
       const hooks = valuesOf(options, "o").flatMap(({ text }): CommandEffect[] => {
         const code = /(?:Pre|Post)-Invoke(?:-\w+)?(?:::)?=(.*)$/i.exec(text)?.[1];
-        return code === undefined ? [] : [{ kind: "shell", code, escalateOnly: true }];
+        const runs = opaque(`Makes ${name} run ${code ?? ""}`);
+        return code === undefined ? [] : [runs, { kind: "shell", code, escalateOnly: true }];
       });
       const looksOnly = verbs[0] && looking.has(verbs[0].text) && !has(options, "o", "c");
       if (looksOnly) return [CHANGE];

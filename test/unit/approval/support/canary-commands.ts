@@ -16,6 +16,7 @@ const PAYLOADS = [
 ];
 /** Code that wipes the throw-away home. */
 export const WIPES: Targets = {
+  isRead: true,
   payloads: [
     "rm -rf ~",
     'rm -rf "$HOME"',
@@ -101,7 +102,12 @@ const MORE_TEMPLATES = readFileSync(join(import.meta.dirname, "../corpus/canarie
 export type Generator = () => string;
 
 /** Code, and words that lead to its targets. */
-export type Targets = { readonly payloads: readonly string[]; readonly places: readonly string[] };
+export type Targets = {
+  readonly payloads: readonly string[];
+  readonly places: readonly string[];
+  /** Only code that the approval reads: without a sandbox nothing else can be blocked in every mode. */
+  readonly isRead?: boolean;
+};
 
 const CANARIES: Targets = { payloads: PAYLOADS, places: PLACES };
 
@@ -129,14 +135,14 @@ function optionCommand(random: Random, { payloads, places }: Targets, optionOf: 
   return [program, ...words, ...files].join(" ");
 }
 
-function fromTemplate(random: Random, { payloads, places }: Targets): string {
+function fromTemplate(random: Random, { payloads, places, isRead = false }: Targets): string {
   const payload = random.pick(payloads);
   const filled = (slot: string) => {
     if (slot === "P") return payload;
     if (slot === "Q") return quoted(payload);
     return random.pick(slot === "X" ? places : FILES);
   };
-  return random.chance(0.4)
+  return isRead || random.chance(0.4)
     ? random.pick(TEMPLATES).replace(/\b[PQXF]\b/g, filled)
     : random.pick(MORE_TEMPLATES).replace(/\{([PQXF])\}/g, (_, slot: string) => filled(slot));
 }
