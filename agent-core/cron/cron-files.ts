@@ -9,6 +9,7 @@ import { cronFolder } from "../config/home.ts";
 import { appendLines, readJsonLines, replaceFile } from "../config/home-file.ts";
 import type { Clock } from "../platform/clock.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
+import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { CronDelivery } from "../protocol/cron.ts";
@@ -47,6 +48,12 @@ const jobSchema = z.object({
 export type Job = z.infer<typeof jobSchema>;
 
 const fileSchema = z.object({ version: z.literal(1), jobs: z.array(jobSchema).readonly() });
+
+/** Table of another program: jobs without our version. */
+const foreignSchema = z.object({
+  version: z.undefined().optional(),
+  jobs: z.array(z.looseObject({ id: z.string() })).min(1),
+});
 
 const recordSchema = z.object({
   job: z.string(),
@@ -154,12 +161,18 @@ export class CronFiles {
   }
 
   async #readJobs(): Promise<readonly Job[]> {
+    const text = await readFile(this.#jobsPath, "utf8");
+    if (foreignSchema.safeParse(parseJson(text)).success) {
+      throw new Error(
+        `${this.#jobsPath} holds jobs of another program, such as the original Hermes, which runs them itself. They stay as they are. For jobs of this one, choose another home (hermes.home, HERMES_HOME).`,
+      );
+    }
     try {
-      return z.decode(fileSchema, JSON.parse(await readFile(this.#jobsPath, "utf8"))).jobs;
+      return z.decode(fileSchema, JSON.parse(text)).jobs;
     } catch (error) {
       const reason = error instanceof z.ZodError ? error.issues[0] : undefined;
-      const text = reason === undefined ? messageOf(error) : `${reason.path.join(".")}: ${reason.message}`;
-      throw new Error(`${this.#jobsPath} cannot be read (${text}). No job runs. Correct the file, or remove it.`);
+      const problem = reason === undefined ? messageOf(error) : `${reason.path.join(".")}: ${reason.message}`;
+      throw new Error(`${this.#jobsPath} cannot be read (${problem}). No job runs. Correct the file, or remove it.`);
     }
   }
 

@@ -254,7 +254,12 @@ test("an update keeps what it does not name", async () => {
 test("jobs of another program are left alone, with the reason", async () => {
   const { requests, scheduler, messages } = planner();
   mkdirSync(join(home, "cron"));
-  writeFileSync(join(home, "cron", "jobs.json"), '{"jobs": [{"id": "1"}]}');
+  const path = join(home, "cron", "jobs.json");
+  writeFileSync(path, '{"jobs": [{"id": "1"}]}');
+  await expect(requests.state()).rejects.toThrow(/jobs\.json holds jobs of another program.*choose another home/);
+  await expect(requests.act({ action: "create", schedule: "1h", prompt: "x" }, home, never)).rejects.toThrow("another");
+  expect(readFileSync(path, "utf8")).toBe('{"jobs": [{"id": "1"}]}');
+  writeFileSync(path, '{"jobs": "none"}');
   await expect(requests.state()).rejects.toThrow(/jobs\.json cannot be read .*Correct the file, or remove it/);
   await scheduler.tick();
   expect(messages).toEqual([expect.stringContaining("log: cron: ")]);
