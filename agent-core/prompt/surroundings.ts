@@ -5,6 +5,7 @@
 import { isAbsolute, join, relative } from "node:path";
 import type { Host } from "../host/host.ts";
 import { changedFiles, checkedOut, repositoryOf } from "../host/read-git.ts";
+import { Deadline } from "../platform/deadline.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { findThreat } from "./injection-scan.ts";
 
@@ -64,10 +65,7 @@ export class Surroundings {
     if (!trusted()) return undefined;
     this.begin();
     const asked = editorFiles?.().then((files) => editorLine(files, cwd));
-    const deadline = Promise.withResolvers<void>();
-    const timer = setTimeout(deadline.resolve, WAIT_MS);
-    await Promise.race([deadline.promise, Promise.all([this.#gathering, this.#gather("editor", asked)])]);
-    clearTimeout(timer);
+    await new Deadline(WAIT_MS).waitFor(Promise.all([this.#gathering, this.#gather("editor", asked)]));
     const { branch, changes, layout, editor } = this.#facts;
     const git = branch && `Git branch: ${[branch, changes].filter(Boolean).join("; ")}`;
     const lines = [git, layout, `Shell: ${shell.slice(-BYTES.name)}`, editor].filter(Boolean);
