@@ -10,7 +10,7 @@ import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { Delegation } from "../orchestration/delegation.ts";
 import { systemClock } from "../platform/clock.ts";
-import { findThreat } from "../prompt/injection-scan.ts";
+import { warmUpScan } from "../prompt/injection-scan.ts";
 import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -311,7 +311,7 @@ export class AIAgent {
   /** Loads what the first prompt and the first tool call need. Never rejects. */
   warmUp(): Promise<void> {
     randomUUID(); // Node loads its crypto code at the first use, and checkpoints hash with it
-    findThreat(""); // makes the context of the scans
+    warmUpScan();
     void this.#setup.catalogue.schemaText; // the tools build their schemas at the first use
     if (this.#record.systemPrompt === undefined) {
       this.#setup.surroundings?.begin();
