@@ -11,7 +11,6 @@ export type HtmlPage = { readonly title: string; readonly markdown: string };
 type PageElement = {
   readonly localName: string;
   readonly textContent: string;
-  getElementsByTagName(name: string): ArrayLike<PageElement>;
   querySelectorAll(selector: string): ArrayLike<PageElement>;
   getAttribute(name: string): string | null;
   setAttribute(name: string, value: string): void;
@@ -39,9 +38,8 @@ export function htmlPage(html: string, url: string): HtmlPage {
   // linkedom's own type needs those of browsers.
   const { document } = parseHTML(whole) as unknown as { readonly document: PageDocument };
   const { documentElement } = document;
+  const { count, main, around, title } = prepare(document, url);
   const body = document.body?.textContent.trim() ? document.body : documentElement;
-  const { count, main, around } = prepare(document, url);
-  const title = firstText(document, "title") || firstText(document, "h1");
   if (count <= MAX_SCORED_ELEMENTS) {
     const all = toMarkdown(copyOf(body)); // before Readability changes the document
     const article = readable(document);
@@ -60,11 +58,14 @@ type Prepared = {
   /** Only element that the page marks as its main part. */
   readonly main: PageElement | undefined;
   readonly around: readonly PageElement[];
+  /** Text of the first title or, without one, of the first heading. */
+  readonly title: string;
 };
 
 /** Removes what no reader sees, and makes addresses absolute, in one pass: a selector costs a pass of its own. */
 function prepare(document: PageDocument, url: string): Prepared {
   const found: Record<"main" | "article" | "around", PageElement[]> = { main: [], article: [], around: [] };
+  const titles: Record<"title" | "h1", PageElement[]> = { title: [], h1: [] };
   const elements = Array.from(document.querySelectorAll("*"));
   for (const element of elements) {
     const name = element.localName;
@@ -74,10 +75,16 @@ function prepare(document: PageDocument, url: string): Prepared {
     else if (name === "a") makeAbsolute(element, "href", url);
     else if (name === "img" && !makeAbsolute(element, "src", url)) element.remove();
     else if (part !== undefined) found[part].push(element);
+    else if (name === "title" || name === "h1") titles[name].push(element);
   }
   const { main, article, around } = found;
   const [only, second] = main.length > 0 ? main : article;
-  return { count: elements.length, main: second === undefined ? only : undefined, around };
+  return {
+    count: elements.length,
+    main: second === undefined ? only : undefined,
+    around,
+    title: textOf(titles.title[0]) || textOf(titles.h1[0]),
+  };
 }
 
 /** `name`: of an element, or its role. */
@@ -96,8 +103,8 @@ function makeAbsolute(element: PageElement, name: "href" | "src", base: string):
   return isUseful;
 }
 
-function firstText(document: PageDocument, name: string): string {
-  return (document.getElementsByTagName(name)[0]?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
+function textOf(element: PageElement | undefined): string {
+  return (element?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
 }
 
 /** Changes the document. Undefined for a page without an article. */
