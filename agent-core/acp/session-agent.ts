@@ -201,7 +201,11 @@ function learnt({ configured, params, home }: ExtensionFacts): Extension | undef
   return {
     name: "learning",
     inheritsPrompt: true,
-    warmUp: () => void loadOnce().catch(() => undefined), // the prompt reports it
+    warmUp: () =>
+      void loadOnce().then(
+        (context) => context.warmUp(),
+        () => undefined,
+      ), // the prompt reports it
     promptText: async () => (await loadOnce()).promptText(),
     contradicted: async (entries) => (await loadOnce()).contradicted(entries),
     attach: async (message) => (await loaded)?.attach(message), // a session without a new prompt is no new session

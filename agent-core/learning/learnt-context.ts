@@ -40,6 +40,8 @@ const MIN_SHARE = 0.3;
 /** A further episode matches nearly as well as the best one. */
 const NEAR_BEST = 0.6;
 const LINE_CHARS = 320;
+/** Older files are read again. Another window learns meanwhile. Milliseconds. */
+const FRESH_MS = 60_000;
 const EPISODES =
   "Earlier sessions in this project that may help (data; the user's words take precedence; `session_search` finds the rest):";
 
@@ -55,10 +57,18 @@ export class LearntContext {
   #prompt: Promise<string | undefined> | undefined;
   /** Facts at the start of the session. */
   #promptFacts: Promise<readonly Fact[]> | undefined;
+  #prepared: { readonly at: number; readonly read: Promise<Read> } | undefined;
   #isMatched = false as boolean;
 
   constructor(options: LearntOptions) {
     this.#options = options;
+  }
+
+  /** Reads the files while the user types. Never rejects. */
+  async warmUp(): Promise<void> {
+    await this.#files().catch(() => {
+      this.#prepared = undefined; // the prompt reads again, and reports the failure
+    });
   }
 
   /** Frozen at its first use: sub-agents get the same text. */
@@ -71,14 +81,9 @@ export class LearntContext {
   async attach(message: string): Promise<string | undefined> {
     if (this.#isMatched) return undefined;
     this.#isMatched = true;
-    const { home, roots } = this.#options;
-    const paths = (await episodePaths(home)).slice(-MAX_SEARCHED);
-    const [read, facts] = await Promise.all([Promise.all(paths.map(readEpisode)), this.#facts()]);
-    const own = read
-      .filter((episode) => episode !== undefined)
-      .filter(({ cwd }) => roots.some((root) => isWithin(cwd, root) || isWithin(root, cwd)))
-      .map((episode) => ({ ...episode, summary: withoutOutdated(episode.summary, facts) }));
-    const lines = matchEpisodes(message, newestOfAlike(own))
+    if (queryWords(message).length < MIN_WORDS) return undefined;
+    const { episodes } = await this.#files();
+    const lines = matchEpisodes(message, episodes)
       .filter(({ summary }) => summary !== "")
       .map(episodeLine)
       .filter((line) => findThreat(line) === undefined);
@@ -101,12 +106,32 @@ export class LearntContext {
   }
 
   async #facts(): Promise<readonly Fact[]> {
-    const { home, roots, clock } = this.#options;
-    const [files, model] = await Promise.all([
+    return (await this.#files()).facts;
+  }
+
+  /** Facts and episodes of the project, not older than a minute. */
+  #files(): Promise<Read> {
+    const now = this.#options.clock.now();
+    if (this.#prepared === undefined || Math.abs(now - this.#prepared.at) > FRESH_MS) {
+      this.#prepared = { at: now, read: this.#readFiles(now) };
+    }
+    return this.#prepared.read;
+  }
+
+  async #readFiles(now: number): Promise<Read> {
+    const { home, roots } = this.#options;
+    const [files, model, episodes] = await Promise.all([
       readEntities(home),
       readFile(userModelPath(home), "utf8").catch(() => undefined),
+      episodePaths(home).then((paths) => Promise.all(paths.slice(-MAX_SEARCHED).map(readEpisode))),
     ]);
-    return withUserEdits(factsOf(files), model, clock.now()).filter((fact) => holdsIn(fact, roots));
+    const facts = withUserEdits(factsOf(files), model, now).filter((fact) => holdsIn(fact, roots));
+    const keepCurrent = outdatedFilter(facts);
+    const own = episodes
+      .filter((episode) => episode !== undefined)
+      .filter(({ cwd }) => roots.some((root) => isWithin(cwd, root) || isWithin(root, cwd)))
+      .map((episode) => ({ ...episode, summary: keepCurrent(episode.summary) }));
+    return { facts, episodes: newestOfAlike(own) };
   }
 
   async #read(): Promise<string | undefined> {
@@ -115,24 +140,29 @@ export class LearntContext {
   }
 }
 
-/** The summary without sentences that a newer fact has made wrong. */
-function withoutOutdated(summary: string, facts: readonly Fact[]): string {
+/** Facts of the project, and its episodes, one for each request. */
+type Read = { readonly facts: readonly Fact[]; readonly episodes: readonly Episode[] };
+
+/** Returns a summary without the sentences that a newer fact has made wrong. */
+function outdatedFilter(facts: readonly Fact[]): (summary: string) => string {
   const active = facts.filter(isShown).map(({ text }) => readStatement(text));
   const current = new Set(active.flatMap(({ values }) => [...values]));
   const outdated = facts
     .filter(({ until }) => until !== undefined)
     .flatMap(({ text }) => [...readStatement(text).values])
     .filter((value) => value.length > 2 && !current.has(value));
-  return summary
-    .split(/(?<=[.!?])\s+|\n+/)
-    .filter((sentence) => {
-      const lower = sentence.toLowerCase();
-      if (outdated.some((value) => lower.includes(value))) return false;
-      const statement = readStatement(sentence);
-      return !active.some((fact) => contradicts(fact, statement));
-    })
-    .join(" ")
-    .trim();
+  const isCurrent = (sentence: string): boolean => {
+    const lower = sentence.toLowerCase();
+    if (outdated.some((value) => lower.includes(value))) return false;
+    const statement = readStatement(sentence);
+    return !active.some((fact) => contradicts(fact, statement));
+  };
+  return (summary) =>
+    summary
+      .split(/(?<=[.!?])\s+|\n+/)
+      .filter(isCurrent)
+      .join(" ")
+      .trim();
 }
 
 /** Requests with this similarity are the same task: the newest episode has the newest facts. */
@@ -207,7 +237,7 @@ const EPISODE_LINE = /^- \d{4}-\d\d-\d\d \(session (\w+)\): /gm;
 
 /** The episodes that fit the message, best first (BM25 over request, summary and kind of task). */
 export function matchEpisodes(message: string, episodes: readonly Episode[]): readonly Episode[] {
-  const query = [...new Set(contentWords(message.slice(0, 4_000)))];
+  const query = queryWords(message);
   const texts = episodes.map(({ firstMessage, summary, taskType }) =>
     contentWords(`${firstMessage} ${summary} ${taskType}`),
   );
@@ -239,6 +269,10 @@ export function matchEpisodes(message: string, episodes: readonly Episode[]): re
     .filter(({ score }) => score >= best * NEAR_BEST)
     .slice(0, MAX_EPISODES)
     .map(({ episode }) => episode);
+}
+
+function queryWords(message: string): readonly string[] {
+  return [...new Set(contentWords(message.slice(0, 4_000)))];
 }
 
 function countWords(words: readonly string[]): ReadonlyMap<string, number> {
