@@ -65,7 +65,6 @@ type Prepared = {
 /** Removes what no reader sees, and makes addresses absolute, in one pass: a selector costs a pass of its own. */
 function prepare(document: PageDocument, url: string): Prepared {
   const found: Record<"main" | "article" | "around", PageElement[]> = { main: [], article: [], around: [] };
-  const titles: Record<"title" | "h1", PageElement[]> = { title: [], h1: [] };
   const elements = Array.from(document.querySelectorAll("*"));
   for (const element of elements) {
     const name = element.localName;
@@ -75,7 +74,6 @@ function prepare(document: PageDocument, url: string): Prepared {
     else if (name === "a") makeAbsolute(element, "href", url);
     else if (name === "img" && !makeAbsolute(element, "src", url)) element.remove();
     else if (part !== undefined) found[part].push(element);
-    else if (name === "title" || name === "h1") titles[name].push(element);
   }
   const { main, article, around } = found;
   const [only, second] = main.length > 0 ? main : article;
@@ -83,7 +81,7 @@ function prepare(document: PageDocument, url: string): Prepared {
     count: elements.length,
     main: second === undefined ? only : undefined,
     around,
-    title: textOf(titles.title[0]) || textOf(titles.h1[0]),
+    title: titleOf(elements),
   };
 }
 
@@ -103,8 +101,13 @@ function makeAbsolute(element: PageElement, name: "href" | "src", base: string):
   return isUseful;
 }
 
-function textOf(element: PageElement | undefined): string {
-  return (element?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
+function titleOf(elements: readonly PageElement[]): string {
+  return textOfFirst(elements, "title") || textOfFirst(elements, "h1");
+}
+
+function textOfFirst(elements: readonly PageElement[], name: string): string {
+  const text = elements.find(({ localName }) => localName === name)?.textContent ?? "";
+  return text.replaceAll(/\s+/g, " ").trim();
 }
 
 /** Changes the document. Undefined for a page without an article. */
