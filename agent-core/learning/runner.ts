@@ -87,15 +87,16 @@ export class BackgroundRunner {
 
   /**
    * Does all work that there is, without waiting for an idle time. Resolves to false when another process is at work.
-   * Rejects with the signal's reason.
+   * Rejects with the signal's reason, and with an Error that names the loops that failed.
    */
   async runNow(signal: AbortSignal): Promise<boolean> {
     await this.#running?.done;
     this.#paused.clear();
     const lock = this.#lease();
     if (lock === undefined) return false;
-    await this.#work(lock, signal);
+    const failures = await this.#work(lock, signal);
     signal.throwIfAborted();
+    if (failures.length > 0) throw new Error(failures.join("; "));
     return true;
   }
 
@@ -119,7 +120,7 @@ export class BackgroundRunner {
     }
     if (lock === undefined) return;
     const cancel = new AbortController();
-    const done = this.#work(lock, cancel.signal).finally(() => {
+    const done = this.#work(lock, cancel.signal).then(() => {
       this.#running = undefined;
     });
     this.#running = { cancel, done };
@@ -135,29 +136,34 @@ export class BackgroundRunner {
     return acquired;
   }
 
-  /** Never rejects. */
-  async #work(lock: FileLock, signal: AbortSignal): Promise<void> {
+  /** Resolves to one line for each loop that failed. Never rejects. */
+  async #work(lock: FileLock, signal: AbortSignal): Promise<readonly string[]> {
+    const failures: string[] = [];
     try {
-      for (const work of this.#options.works) await this.#runLoop(work, signal);
+      for (const work of this.#options.works) failures.push(...(await this.#runLoop(work, signal)));
       if (!signal.aborted) this.#restUntil = this.#options.clock.monotonicNow() + REST_MS;
     } finally {
       this.#loop = undefined;
       leased.delete(this.#lock);
       lock.release();
     }
+    return failures;
   }
 
-  /** A failure of one loop does not reach another. */
-  async #runLoop({ loop, doNext }: BackgroundWork, signal: AbortSignal): Promise<void> {
+  /** A failure of one loop does not reach another. Resolves to a line about it. */
+  async #runLoop({ loop, doNext }: BackgroundWork, signal: AbortSignal): Promise<readonly string[]> {
     const { clock, log } = this.#options;
-    if ((this.#paused.get(loop) ?? 0) > clock.monotonicNow()) return;
+    if ((this.#paused.get(loop) ?? 0) > clock.monotonicNow()) return [];
     this.#loop = loop;
     try {
       while (!signal.aborted && (await doNext(signal)));
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return [];
       this.#paused.set(loop, clock.monotonicNow() + PAUSE_MS);
-      log(`learning: ${loop} failed: ${messageOf(error)}`);
+      const line = `${loop} failed: ${messageOf(error)}`;
+      log(`learning: ${line}`);
+      return [line];
     }
+    return [];
   }
 }

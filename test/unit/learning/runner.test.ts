@@ -90,10 +90,11 @@ test("does all that there is, one loop after the other", async () => {
   expect(done).toEqual(["consolidation", "consolidation", "distillation"]);
 });
 
-test("a loop that fails is logged, and the others go on", async () => {
+test("a loop that fails is logged and named to the one who asked, and the others go on", async () => {
   const done: string[] = [];
   const failing: BackgroundWork = { loop: "consolidation", doNext: () => Promise.reject(new Error("no space")) };
-  await runnerOf(failing, pieces("report", 1, done)).runNow(new AbortController().signal);
+  const run = runnerOf(failing, pieces("report", 1, done)).runNow(new AbortController().signal);
+  await expect(run).rejects.toThrow("consolidation failed: no space");
   expect(log).toEqual(["learning: consolidation failed: no space"]);
   expect(done).toEqual(["report"]);
 });

@@ -94,7 +94,10 @@ describe("the snapshot for a prompt", () => {
     expect(shown).toContain("part 2999 lives");
     expect(shown).not.toContain("part 1000 lives");
     expect(user).toMatch(/likes tea very [\s\S]*…$/);
-    expect(defects).toEqual([expect.stringContaining("memory notes"), expect.stringContaining("user notes")]);
+    expect(defects.toSorted()).toEqual([
+      expect.stringContaining("memory notes"),
+      expect.stringContaining("user notes"),
+    ]);
   });
 
   it("leaves out an entry that tries to take the agent over", async () => {

@@ -88,7 +88,7 @@ describe("text for a prompt", () => {
   ])("a file that says %j is left out, and the model knows", async (text) => {
     put("AGENTS.md", `Be kind.\n${text}\n`);
     const context = await contextOf();
-    expect(context).toMatch(/\[AGENTS\.md was left out: it holds .+\]/);
+    expect(context).toMatch(/\[AGENTS\.md was left out: it contains .+\]/);
     expect(context).not.toContain("Be kind");
   });
 
