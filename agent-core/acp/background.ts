@@ -85,20 +85,27 @@ export class Background {
     };
   }
 
-  /** Does all work that there is, due or not. Resolves to false while another process is at work. */
+  /**
+   * Does all work that there is, due or not. Resolves to false while another process is at work. Rejects with an Error that
+   * names the loops that failed.
+   */
   async runNow(signal: AbortSignal): Promise<boolean> {
     this.#isByHand = true;
     try {
-      return await this.runDue(signal);
+      const failures = await this.#run(signal);
+      if (failures !== undefined && failures.length > 0) throw new Error(failures.join("; "));
+      return failures !== undefined;
     } finally {
       this.#isByHand = false;
     }
   }
 
-  /** Does all work that is due, without waiting for idle time. Resolves to false while another process is at work. */
+  /**
+   * Does all work that is due, without waiting for idle time. Resolves to false while another process is at work. A loop that
+   * failed is in the log, and tries again later.
+   */
   async runDue(signal: AbortSignal): Promise<boolean> {
-    const { runner } = await this.#load();
-    return runner.runNow(signal);
+    return (await this.#run(signal)) !== undefined;
   }
 
   async state(): Promise<LearningState> {
@@ -145,6 +152,11 @@ export class Background {
     this.#isDisposed = true;
     clearTimeout(this.#timer);
     await this.#runner?.dispose();
+  }
+
+  async #run(signal: AbortSignal): Promise<readonly string[] | undefined> {
+    const { runner } = await this.#load();
+    return runner.runNow(signal);
   }
 
   #load(): Promise<Started> {

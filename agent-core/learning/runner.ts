@@ -86,18 +86,17 @@ export class BackgroundRunner {
   }
 
   /**
-   * Does all work that there is, without waiting for an idle time. Resolves to false when another process is at work.
-   * Rejects with the signal's reason, and with an Error that names the loops that failed.
+   * Does all work that there is, without waiting for an idle time. Resolves to a line for each loop that failed;
+   * undefined while another process is at work. Rejects with the signal's reason.
    */
-  async runNow(signal: AbortSignal): Promise<boolean> {
+  async runNow(signal: AbortSignal): Promise<readonly string[] | undefined> {
     await this.#running?.done;
     this.#paused.clear();
     const lock = this.#lease();
-    if (lock === undefined) return false;
+    if (lock === undefined) return undefined;
     const failures = await this.#work(lock, signal);
     signal.throwIfAborted();
-    if (failures.length > 0) throw new Error(failures.join("; "));
-    return true;
+    return failures;
   }
 
   async dispose(): Promise<void> {

@@ -48,7 +48,7 @@ export class ReviewStore {
 
   /** Resolves when all saved records are on the disk. */
   async flush(): Promise<void> {
-    await this.#writing;
+    while (this.#writing !== undefined) await this.#writing;
   }
 
   #want(path: string, text: ReviewedText | undefined): void {

@@ -45,11 +45,15 @@ test("two processes that tick at once run a due job once, with one line for it",
   model.respondWith(() => say("There are three.\nThat is all."));
   const ticks = [start("cron", "tick"), start("cron", "tick")];
   const ended = ticks.map(async (child) => {
-    const [out, [code]] = await Promise.all([child.stdout ? text(child.stdout) : "", once(child, "exit")]);
-    return { out, code };
+    const outputs = [child.stdout, child.stderr].map((stream) => stream && text(stream));
+    const [[out, log], [code]] = await Promise.all([Promise.all(outputs), once(child, "exit")]);
+    return { out, log, code };
   });
   const results = await Promise.all(ended);
-  expect(results.map(({ code }) => code)).toEqual([0, 0]);
+  expect(
+    results.map(({ code }) => code),
+    results.map(({ log }) => log).join(""),
+  ).toEqual([0, 0]);
   expect(results.map(({ out }) => out).join("")).toMatch(
     /^count: completed \S+ \S+ \(Europe\/Berlin\) · There are three\. · \S+\.md\n$/,
   );
