@@ -144,8 +144,14 @@ export class StdioTransport implements Transport {
       this.#noting = undefined;
       void this.#server?.note();
     }, NOTE_MS).unref();
-    if (isMessage(message)) this.onmessage?.(message);
+    if (isMessage(message)) this.#deliver(message);
     else if (line.trim() !== "") this.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`));
+  }
+
+  /** The library handles a notification in a microtask, and drops the progress of a call whose response came before that. */
+  #deliver(message: JSONRPCMessage): void {
+    if ("method" in message) this.onmessage?.(message);
+    else queueMicrotask(() => this.onmessage?.(message));
   }
 }
 

@@ -10,6 +10,7 @@ import { measureConsolidation } from "./consolidation.ts";
 import { measureDelegation } from "./delegation.ts";
 import { measureEdits } from "./edits.ts";
 import { measureEnding } from "./ending.ts";
+import { measureExtensionHost } from "./extension-host.ts";
 import { measureHealthReport } from "./health-report.ts";
 import { measureHooks } from "./hooks.ts";
 import { measureIterations } from "./iterations.ts";
@@ -53,6 +54,7 @@ const measurements = {
   consolidation: measureConsolidation,
   plugins: measurePlugins,
   web: measureWeb,
+  "extension-host": measureExtensionHost,
   panel: measurePanel,
   "panel-hour": measurePanelHour,
   size: measureSize,

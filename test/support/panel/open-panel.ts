@@ -1,13 +1,13 @@
 /** The packaged extension with its real agent and its real panel, the panel in a browser page instead of a VS Code window. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire, registerHooks } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
-import { projectFolder, resultsFolder } from "../../../scripts/project.ts";
+import { resultsFolder } from "../../../scripts/project.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
+import { type Extension, loadExtension } from "./load-extension.ts";
 import { PanelPage } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
 import { type ChatAnswer, ChatResponseTurn, ThinVSCode, type ThinWarning, type WindowMemory } from "./thin-vscode.ts";
@@ -17,9 +17,6 @@ const STEP_LIMIT_MS = 20_000;
 /** Pixels of a usual side bar. */
 const WIDTH = 320;
 const HEIGHT = 800;
-
-const require = createRequire(import.meta.url);
-const bundle = join(projectFolder, "dist", "extension.cjs");
 
 export type PanelOptions = {
   /** Files of the workspace by relative path. Default: a.txt with the lines one, two, three. */
@@ -35,9 +32,6 @@ export type PanelOptions = {
   /** Puts files into the home before the agent starts. */
   readonly prepare?: (place: { readonly home: string; readonly cwd: string }) => void | Promise<void>;
 };
-
-/** The module that the extension's bundle exports. */
-type Extension = { activate(context: object): void; deactivate(): Promise<void> };
 
 type Running = { readonly vscode: ThinVSCode; readonly extension: Extension; readonly unload: () => void };
 
@@ -329,31 +323,6 @@ export function useModelServer(): () => ModelServer {
     return model;
   };
 }
-
-/** Loads the bundle anew: its modules keep state, as in a window of VS Code. `unload` is called at its end. */
-function loadExtension(api: object): { readonly extension: Extension; readonly unload: () => void } {
-  loads += 1;
-  const key = `thin:vscode-${loads}`;
-  const modules = globalThis as unknown as Record<string, object>;
-  modules[key] = api;
-  const hooks = registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === "vscode" ? { url: key, format: "commonjs", shortCircuit: true } : next(specifier, context),
-    load: (url, context, next) =>
-      url === key
-        ? { format: "commonjs", source: `module.exports = globalThis["${key}"]`, shortCircuit: true }
-        : next(url, context),
-  });
-  const unload = (): void => {
-    hooks.deregister();
-    // Else the next bundle is given the modules of this one.
-    for (const loaded of [bundle, key]) delete require.cache[loaded];
-    delete modules[key];
-  };
-  return { extension: require(bundle) as Extension, unload }; // what extension/extension.ts exports
-}
-
-let loads = 0;
 
 function modelSettings(home: string, model: PanelOptions["model"] = "offline"): Readonly<Record<string, unknown>> {
   if (model === "offline") return { "hermes.provider": "offline" };

@@ -134,7 +134,7 @@ test("a flood is cut, and the whole of it is in a file", async () => {
   expect(readFileSync(path, "utf8").length).toBe(1_000_000);
 });
 
-test("progress is shown in the card", async () => {
+test("progress is shown in the card, also when the result follows at once", async () => {
   const { call, bench } = await open([fixture()]);
   await call("progress");
   expect(bench.shown).toEqual([{ type: "output", text: "1/2 half\n" }]);

@@ -35,7 +35,10 @@ suite("problems", () => {
     rmSync(folder, { recursive: true });
   });
 
-  setup(() => linter.clear());
+  setup(() => {
+    for (const timer of timers) clearTimeout(timer);
+    linter.clear();
+  });
 
   function lintSoon(document: vscode.TextDocument): void {
     if (document.uri.fsPath.startsWith(folder) && document.uri.fsPath.endsWith(".todo")) {
