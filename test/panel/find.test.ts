@@ -95,11 +95,13 @@ describe("the search of a conversation", () => {
     await bar().getByRole("textbox").press("Enter");
     await expect.poll(async () => [await count(), ...(await current())]).toEqual(["2 of 2", "a pebble"]);
     const open = panel().page.locator('.nested-calls [aria-expanded="true"], .task-open > .fold-summary');
-    expect(await open.allTextContents()).toEqual([
-      expect.stringContaining("s2"),
-      expect.stringContaining("Do two"),
-      expect.stringContaining("Read b.ts"),
-    ]);
+    await expect
+      .poll(() => open.allTextContents())
+      .toEqual([
+        expect.stringContaining("s2"),
+        expect.stringContaining("Do two"),
+        expect.stringContaining("Read b.ts"),
+      ]);
   });
 });
 
