@@ -15,6 +15,10 @@ import type { TaskRef } from "./state/delegation.ts";
 import { attentionKey, needingAttention } from "./state/extensions.ts";
 import { type LocalEvent, reduceAll } from "./state/reduce.ts";
 import { emptyState, type PanelState, type Route, withoutSession } from "./state/state.ts";
+import type { SessionSearch } from "./state/workspace.ts";
+
+/** Pause after the last key before a search starts. Milliseconds. */
+const TYPING_PAUSE_MS = 150;
 
 export type PanelHost = StateKeeper & { postMessage(message: PanelMessage): void };
 
@@ -68,6 +72,8 @@ export class Panel {
   readonly #clock: PanelClock;
   readonly #channel: Channel;
   #task: OpenTask | undefined;
+  /** Runs while the user types a search in the list of sessions. */
+  #searchTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(host: PanelHost, clock: PanelClock, { isReadOnly = false }: PanelOptions = {}) {
     this.isReadOnly = isReadOnly;
@@ -171,11 +177,19 @@ export class Panel {
   /** Opens the list of stored sessions and focuses its search. */
   showSessions(): void {
     const { route } = this.store.state;
-    if (!route.sessions) this.#loadSessions();
     this.#go({ sessions: true, isOpening: false, searchFocus: route.searchFocus + 1 });
+    if (!route.sessions) this.#loadSessions();
+  }
+
+  /** Changes the search in the list; the host gets it after a pause in typing. */
+  searchSessions(search: Partial<SessionSearch>): void {
+    this.store.apply([{ kind: "history-search", search }]);
+    clearTimeout(this.#searchTimer);
+    this.#searchTimer = setTimeout(() => this.#loadSessions(), TYPING_PAUSE_MS);
   }
 
   closeSessions(): void {
+    clearTimeout(this.#searchTimer);
     this.#go({ sessions: false, isOpening: false });
     this.post({ type: "history-close" });
   }
@@ -306,7 +320,9 @@ export class Panel {
   }
 
   #loadSessions(): void {
-    this.post({ type: "history-search", query: "", everywhere: false, isArchive: false });
+    clearTimeout(this.#searchTimer);
+    const { query, everywhere, isArchive } = this.store.state.history;
+    this.post({ type: "history-search", query, everywhere, isArchive });
   }
 
   /** Keeps the draft and the page for the time when the panel is hidden or reloaded. */

@@ -16,12 +16,13 @@ import { appendOutput, endTerminal } from "./tool-calls.ts";
 import { addEntry } from "./transcript.ts";
 import { addPermission, addQuestion, beginTurn, endPermission, endQuestion, endTurn } from "./turns.ts";
 import { addEarlierPage, applyUpdate } from "./updates.ts";
-import { changeRoute, updateFacts, updateHistory } from "./workspace.ts";
+import { changeRoute, changeSearch, type SessionSearch, updateFacts, updateHistory } from "./workspace.ts";
 
 /** Events outside a session's log: those of the panel itself, and the host's messages about the workspace. */
 export type LocalEvent =
   | { readonly kind: "facts"; readonly facts: WorkspaceFacts }
   | { readonly kind: "history"; readonly update: HistoryUpdate }
+  | { readonly kind: "history-search"; readonly search: Partial<SessionSearch> }
   | {
       readonly kind: "context";
       readonly sessionId: string;
@@ -64,6 +65,7 @@ const handlers: Handlers = {
   facts: updateFacts,
   route: changeRoute,
   history: updateHistory,
+  "history-search": changeSearch,
   context: (state, { sessionId, context }) => (sessionId === state.sessionId ? { ...state, context } : state),
   "extension-asked": (state, { id }) => withAct(state, id, { isRunning: true }),
   "extension-acted": endAct,

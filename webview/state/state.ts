@@ -189,8 +189,8 @@ export type ExtensionAct =
 export type PanelState = {
   readonly facts: WorkspaceFacts;
   readonly route: Route;
-  /** The list of stored sessions; undefined until the host has answered. */
-  readonly history: HistoryPage | undefined;
+  /** The list of stored sessions, with the search that the user has typed. */
+  readonly history: HistoryPage;
   readonly sessionId: string | undefined;
   /** Undefined until the agent has named the session. */
   readonly title: string | undefined;
@@ -239,10 +239,20 @@ export type PanelState = {
   readonly announcement: { readonly serial: number; readonly text: string };
 };
 
+/** The list before its first page is there. */
+export const emptyHistory: HistoryPage = {
+  query: "",
+  everywhere: false,
+  isArchive: false,
+  sessions: [],
+  hasMore: false,
+  isLoading: true,
+};
+
 export const emptyState: PanelState = {
   facts: INITIAL_FACTS,
   route: { sessions: false, extensions: false, setup: false, task: undefined, isOpening: false, searchFocus: 0 },
-  history: undefined,
+  history: emptyHistory,
   sessionId: undefined,
   title: undefined,
   agentName: "Hermes",

@@ -3,7 +3,7 @@ import type { HistoryPage, HistoryUpdate, WorkspaceFacts } from "../../agent-cor
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { t } from "../texts.ts";
 import { extensionNews } from "./extensions.ts";
-import { announce, type PanelState, type Route } from "./state.ts";
+import { announce, emptyHistory, type PanelState, type Route } from "./state.ts";
 import { type StreamedText, textFrom } from "./streamed-text.ts";
 
 /** Length of the tail that is searched for the last line. Characters. */
@@ -25,7 +25,7 @@ export function updateFacts(state: PanelState, { facts }: { readonly facts: Work
 
 export function changeRoute(state: PanelState, { route }: { readonly route: Partial<Route> }): PanelState {
   // The list opens without the query and the results of the last time.
-  const history = route.sessions === true && !state.route.sessions ? undefined : state.history;
+  const history = route.sessions === true && !state.route.sessions ? emptyHistory : state.history;
   const next: PanelState = { ...state, route: { ...state.route, ...route }, history };
   return route.setup === true ? announce(next, t("Choose which model answers")) : next;
 }
@@ -57,6 +57,14 @@ function processNews(before: readonly HermesProcess[], now: readonly HermesProce
   });
 }
 
+/** Choice of the sessions in the list. */
+export type SessionSearch = Pick<HistoryPage, "query" | "everywhere" | "isArchive">;
+
+/** The rows of the last search stay until those of this one are there. */
+export function changeSearch(state: PanelState, { search }: { readonly search: Partial<SessionSearch> }): PanelState {
+  return { ...state, history: { ...state.history, ...search, isLoading: true } };
+}
+
 export function updateHistory(state: PanelState, { update }: { readonly update: HistoryUpdate }): PanelState {
   switch (update.kind) {
     case "page":
@@ -70,7 +78,10 @@ export function updateHistory(state: PanelState, { update }: { readonly update: 
 
 type Update<Kind extends HistoryUpdate["kind"]> = Extract<HistoryUpdate, { kind: Kind }>;
 
+/** A page of an earlier search is dropped. */
 function replacePage(state: PanelState, { page }: Update<"page">): PanelState {
+  const { query, everywhere, isArchive } = state.history;
+  if (page.query !== query || page.everywhere !== everywhere || page.isArchive !== isArchive) return state;
   const next: PanelState = { ...state, history: page };
   if (page.isLoading) return next;
   return announce(next, page.error ?? sessionCount(page));
@@ -79,7 +90,6 @@ function replacePage(state: PanelState, { page }: Update<"page">): PanelState {
 /** Sessions already listed keep their objects, so that their rows are not drawn again. */
 function appendSessions(state: PanelState, { sessions, hasMore }: Update<"next">): PanelState {
   const { history } = state;
-  if (history === undefined) return state;
   const known = new Set(history.sessions.map(({ sessionId }) => sessionId));
   const added = sessions.filter(({ sessionId }) => !known.has(sessionId));
   const all = [...history.sessions, ...added];
@@ -94,7 +104,6 @@ function sessionCount({ sessions, hasMore }: Pick<HistoryPage, "sessions" | "has
 }
 
 function showProgress(state: PanelState, { building }: Update<"building">): PanelState {
-  if (state.history === undefined) return state;
   const { building: _, ...history } = state.history;
   return { ...state, history: { ...history, ...(building && { building }) } };
 }

@@ -1,7 +1,6 @@
 /** The panel: status lines, the page or transcript, and the dock with requests and composer. */
 import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
-import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { onOneLine } from "../state/attachments.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { isPlanning } from "../state/turns.ts";
@@ -69,7 +68,7 @@ export function App() {
 function Content() {
   const panel = usePanel();
   const { entries, open, earlier, facts, route, history, sessionId, title } = panel.store.shown.value;
-  if (route.sessions) return <History page={history ?? LOADING} />;
+  if (route.sessions) return <History page={history} />;
   if (route.extensions) return <ExtensionsPage />;
   if (route.setup && facts.setup !== null) return <SetupPageView page={facts.setup} />;
   const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
@@ -83,15 +82,6 @@ function Content() {
     </>
   );
 }
-
-const LOADING: HistoryPage = {
-  query: "",
-  everywhere: false,
-  isArchive: false,
-  sessions: [],
-  hasMore: false,
-  isLoading: true,
-};
 
 /** Shows an agent that starts, restarts or has failed. */
 function AgentLine() {

@@ -1,6 +1,6 @@
 /** The list of stored sessions, with a search. */
 import { memo } from "preact/compat";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
@@ -9,8 +9,6 @@ import { HistoryRow } from "./history-row.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
-/** Pause after the last key before the search starts. Milliseconds. */
-const TYPING_PAUSE_MS = 150;
 /** Rows in a block; the browser lays out only blocks in view. */
 const BLOCK = 50;
 /** Distance from the end of the list at which the next page is requested. */
@@ -97,18 +95,10 @@ function More({ count }: { readonly count: number }) {
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 function Search({ page }: { readonly page: HistoryPage }) {
-  const { store, post } = usePanel();
-  const { searchFocus } = store.shown.value.route;
-  const [query, setQuery] = useState(page.query);
-  const [everywhere, setEverywhere] = useState(page.everywhere);
-  const [isArchive, setArchive] = useState(page.isArchive);
+  const panel = usePanel();
+  const { searchFocus } = panel.store.shown.value.route;
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.focus(), [searchFocus]);
-  useEffect(() => {
-    if (query === page.query && everywhere === page.everywhere && isArchive === page.isArchive) return;
-    const timer = setTimeout(() => post({ type: "history-search", query, everywhere, isArchive }), TYPING_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [query, everywhere, isArchive]);
   return (
     <div class="history-search">
       <input
@@ -117,15 +107,23 @@ function Search({ page }: { readonly page: HistoryPage }) {
         dir="auto"
         placeholder={t("Search sessions…")}
         aria-label={t("Search sessions")}
-        value={query}
-        onInput={(event) => setQuery(event.currentTarget.value)}
+        value={page.query}
+        onInput={(event) => panel.searchSessions({ query: event.currentTarget.value })}
       />
       <label>
-        <input type="checkbox" checked={everywhere} onChange={(event) => setEverywhere(event.currentTarget.checked)} />{" "}
+        <input
+          type="checkbox"
+          checked={page.everywhere}
+          onChange={(event) => panel.searchSessions({ everywhere: event.currentTarget.checked })}
+        />{" "}
         {t("All folders")}
       </label>
       <label>
-        <input type="checkbox" checked={isArchive} onChange={(event) => setArchive(event.currentTarget.checked)} />{" "}
+        <input
+          type="checkbox"
+          checked={page.isArchive}
+          onChange={(event) => panel.searchSessions({ isArchive: event.currentTarget.checked })}
+        />{" "}
         {t("Archived")}
       </label>
     </div>

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { HermesExtensionItem } from "../../../agent-core/protocol/extensions.ts";
 import type { HistoryPage, HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
@@ -82,9 +82,10 @@ test("the list opens without the query and the results of the last time", () => 
   const host = new FakeHost();
   const panel = host.open();
   panel.showSessions();
+  panel.searchSessions({ query: "old" });
   panel.receive({ type: "history", update: { kind: "page", page: { ...list, query: "old" } } });
   panel.showSessions();
-  expect(panel.store.shown.value.history?.query).toBe("old");
+  expect(panel.store.shown.value.history.query).toBe("old");
   panel.closeSessions();
   panel.showSessions();
   expect(panel.store.shown.value.history).toBeUndefined();
@@ -145,4 +146,44 @@ test("the page of extensions is requested when it opens, and what it showed is n
   panel.closeExtensions();
   expect(panel.store.shown.value).toMatchObject({ route: { extensions: false }, seenExtensions: ["failed mcp git"] });
   expect(host.open().store.shown.value.seenExtensions).toEqual(["failed mcp git"]);
+});
+
+test("the host gets a search after a pause in typing, and pages of an earlier search are dropped", () => {
+  vi.useFakeTimers();
+  try {
+    const host = new FakeHost();
+    const panel = host.open();
+    const shown = () => panel.store.shown.value.history;
+    panel.showSessions();
+    panel.receive({ type: "history", update: { kind: "page", page: list } });
+    host.take();
+    panel.searchSessions({ query: "tw" });
+    panel.searchSessions({ query: "two" });
+    expect([host.take(), shown().query, shown().isLoading]).toEqual([[], "two", true]);
+    vi.advanceTimersByTime(1_000);
+    const search = { query: "two", everywhere: false, isArchive: false };
+    expect(host.take()).toEqual([{ type: "history-search", ...search }]);
+    panel.searchSessions({ isArchive: true });
+    panel.receive({ type: "history", update: { kind: "page", page: { ...list, ...search, hasMore: true } } });
+    expect(shown()).toMatchObject({ ...search, isArchive: true, hasMore: false });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a search still in its pause is not sent after the list was closed", () => {
+  vi.useFakeTimers();
+  try {
+    const host = new FakeHost();
+    const panel = host.open();
+    panel.showSessions();
+    panel.searchSessions({ query: "two" });
+    panel.closeSessions();
+    panel.showSessions();
+    host.take();
+    vi.advanceTimersByTime(1_000);
+    expect([host.take(), panel.store.shown.value.history.query]).toEqual([[], ""]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
