@@ -88,7 +88,7 @@ test("the list opens without the query and the results of the last time", () => 
   expect(panel.store.shown.value.history.query).toBe("old");
   panel.closeSessions();
   panel.showSessions();
-  expect(panel.store.shown.value.history).toBeUndefined();
+  expect(panel.store.shown.value.history).toMatchObject({ query: "", sessions: [], isLoading: true });
 });
 
 test("a message that is sent closes the list; a panel that is drawn again shows the page it showed", () => {
