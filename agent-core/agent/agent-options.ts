@@ -3,6 +3,7 @@
 import type { ApprovalMode } from "../approval/decision.ts";
 import type { Grants } from "../approval/grants.ts";
 import type { BrowserSettings } from "../browser/find-browser.ts";
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ScriptLimits } from "../code/script.ts";
 import type { Environment } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
@@ -18,7 +19,7 @@ import type { ModelFacts } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { ApiMode, EditorModels, Sampling, Usage } from "../providers/wire/wire.ts";
 import type { Conversation } from "../sessions/conversation.ts";
-import type { JournalEntry } from "../sessions/entry.ts";
+import type { FileChange, JournalEntry } from "../sessions/entry.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { StoredPlan } from "../sessions/read-journal.ts";
@@ -58,6 +59,10 @@ export type InheritedParts = {
   readonly toolNames: ReadonlySet<string>;
   /** Delegation of the session, for a sub-agent that may delegate. */
   readonly delegation: Delegation | undefined;
+  /** Log of the session's file changes. */
+  readonly checkpoints: Checkpoints | undefined;
+  /** Records a change by one of its own sub-agents. */
+  readonly onFileChange: (change: FileChange) => void;
   /** Its distance from the session's own agent. */
   readonly depth: number;
   /** Start of the ids of its calls on the cards of the session. */

@@ -19,7 +19,7 @@ import { messageOf } from "../platform/errors.ts";
 import { parseChoice, settingsOf } from "../providers/model-choice.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";
-import type { JournalEntry } from "../sessions/entry.ts";
+import type { FileChange, JournalEntry } from "../sessions/entry.ts";
 import { Journal, type NewEntry } from "../sessions/journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-files.ts";
 import type { Processes } from "../tools/terminal/processes.ts";
@@ -104,6 +104,10 @@ export class SubAgents {
       onEnd: (task, result) => hooks.observe("subagent_stop", { callId, extra: stopFacts(task, result) }),
       isNested: inherited !== undefined,
     });
+  }
+
+  get #checkpoints(): Checkpoints | undefined {
+    return this.#parent.checkpoints ?? this.#parent.options.inherited?.checkpoints;
   }
 
   /** Undefined when the results of these tasks are not evaluated. */
@@ -198,7 +202,8 @@ export class SubAgents {
     });
     const extra = { task_id: task.id, goal, child_session_id: id, parent_session_id: sessionId };
     this.#parent.hooks.observe("subagent_start", { callId: call.callId, extra });
-    return Promise.resolve(childOf(id, { agent, journal, record }));
+    const logged = async (): Promise<void> => this.#checkpoints?.logged();
+    return Promise.resolve(childOf(id, { agent, journal, record, logged }));
   }
 
   /** Replaces all model settings of the parent's options. */
@@ -208,14 +213,18 @@ export class SubAgents {
   }
 
   #shared(task: TaskSpec, { callId, fullId, ports }: SpawnedCall, journal: Journal): Partial<AIAgentOptions> {
-    const { setup, checkpoints, options } = this.#parent;
+    const { setup, options } = this.#parent;
     const key: TaskKey = { callId: fullId, taskId: task.id };
     const { owners } = this.delegation;
-    const source = `${callId}/${task.id}`;
     const outer = options.inherited?.unowned ?? setup;
-    const logged = checkpoints?.hostFor(source, ({ position: _, ...change }) =>
-      journal.append({ type: "file-change", ...change, position: 0 }),
-    );
+    const onFileChange = (change: FileChange): void => {
+      journal.append({ type: "file-change", ...change, position: 0 });
+      options.inherited?.onFileChange(change);
+    };
+    const logged = this.#checkpoints?.hostFor(`${fullId}/${task.id}`, {
+      onChange: onFileChange,
+      owns: (path) => owners.isOwner(resolvePath(path), key),
+    });
     const unowned = { host: logged ?? outer.host, policy: outer.policy };
     const asked = task.toolsets;
     const tools = this.#available().filter((tool) => asked === undefined || asked.some((name) => isIn(tool, name)));
@@ -231,6 +240,8 @@ export class SubAgents {
         skills: setup.skills,
         toolNames: new Set(tools.map(({ name }) => name)),
         delegation: this.delegation,
+        checkpoints: this.#checkpoints,
+        onFileChange,
         depth: this.#depth,
         callPrefix: `${fullId}/${task.id}/`,
         addUsage: (usage, model) => addUsage(setup, options, usage, model),
@@ -375,14 +386,21 @@ function ownedHost(host: Host, owners: FileOwners, key: TaskKey): Host {
 /** Length of a session's title, or of a task in a request to the user. Characters. */
 const TITLE_CHARS = 80;
 
-type ChildParts = { readonly agent: ChildAgent; readonly journal: Journal; readonly record: TaskRecord };
+type ChildParts = {
+  readonly agent: ChildAgent;
+  readonly journal: Journal;
+  readonly record: TaskRecord;
+  /** Settles when the changes of its ended commands are in its journal. */
+  readonly logged: () => Promise<void>;
+};
 
-function childOf(sessionId: string, { agent, journal, record }: ChildParts): Child {
+function childOf(sessionId: string, { agent, journal, record, logged }: ChildParts): Child {
   return {
     sessionId,
     async run(userMessage, signal) {
       const run = { userMessage, systemMessage: SUB_AGENT_ROLE, signal };
       const { stopReason, finalResponse, fault } = await agent.runConversation(run);
+      await logged();
       return { stopReason, text: finalResponse, ...(fault && { error: fault.message }) };
     },
     steer: (text) => agent.steer(text),
@@ -395,6 +413,7 @@ function childOf(sessionId: string, { agent, journal, record }: ChildParts): Chi
       const running = states.filter(({ state }) => state.kind !== "ended").map(({ one }) => one.command);
       await agent.processes.dispose();
       await agent.close();
+      await logged();
       journal.close();
       return running;
     },

@@ -42,6 +42,11 @@ export class ChangeLog {
     return this.#finished.at(-1);
   }
 
+  /** State of the file after its last change in the log; undefined when the log has none. */
+  lastState(path: string): FileState | null | undefined {
+    return this.#changes.findLast((change) => change.path === path)?.after;
+  }
+
   /** Calls `listener` with each change of this source from now on. */
   watch(source: string, listener: (change: FileChange) => void): void {
     this.#listeners.set(source, listener);
@@ -51,7 +56,7 @@ export class ChangeLog {
     const placed = { ...change, position: this.position };
     this.#changes.push(placed);
     this.#options.journal({ type: "file-change", ...placed });
-    this.#listeners.get(change.source)?.(placed);
+    for (const source of [change.source, ...(change.others ?? [])]) this.#listeners.get(source)?.(placed);
   }
 
   /** Logs the begin or the end of a restore. */

@@ -20,6 +20,8 @@ export type CheckpointedFiles = {
   readonly storeLater: (content: Buffer | string) => void;
   /** Settles when the changes of earlier commands are logged. */
   readonly settled: () => Promise<void>;
+  /** Reports an edit that begins to write. The result is called after its end. */
+  readonly editing: (path: string) => () => void;
   /** Called with a line for the user when no earlier copy could be kept. */
   readonly notifyUser: (problem: string) => void;
 };
@@ -51,9 +53,12 @@ function loggedWrite(options: CheckpointedFiles): HostFiles["guardedWrite"] {
     const path = await (after === null ? entryName : fileName)(write.path, options.roots);
     const folders = expected === null ? await missingFolders(path) : [];
     let changing: Change | undefined;
+    let ended = (): void => undefined;
     const keep: FileWrite["keep"] = async (before) => {
       const kept = await keepCopy(options, write.path, before ?? { kind: "absent" });
       changing = { path, before: expected, after, kept, folders };
+      ended();
+      ended = options.editing(path);
     };
     let written: Outcome;
     try {
@@ -62,6 +67,7 @@ function loggedWrite(options: CheckpointedFiles): HostFiles["guardedWrite"] {
       // Also after a failure: the file may have changed before it. A conflict is found before any change.
       const isUnchanged = written?.ok === false && written.reason === "conflict";
       if (changing !== undefined && !isUnchanged) await log(options, changing, written, signal);
+      ended();
     }
     if (!written.ok || written.restore === undefined) return written;
     const { restore } = written;
@@ -75,8 +81,10 @@ function loggedWrite(options: CheckpointedFiles): HostFiles["guardedWrite"] {
     return {
       ...written,
       async restore() {
+        const ended = options.editing(path);
         const restored = await restore();
         await log(options, back, restored, new AbortController().signal);
+        ended();
         return restored;
       },
     };
@@ -93,12 +101,14 @@ function loggedMove(options: CheckpointedFiles): HostFiles["rename"] {
       { ...(await foundAt(options, oldPath)), before: expected, after: null },
       { ...(await foundAt(options, newPath)), before: null, after: expected },
     ];
+    const ended = [oldPath, newPath].map(options.editing);
     let moved: Outcome;
     try {
       moved = await files.rename(move, signal);
       return moved;
     } finally {
       for (const change of changes) await log(options, change, moved, signal);
+      for (const end of ended) end();
     }
   };
 }

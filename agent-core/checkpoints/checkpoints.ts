@@ -7,7 +7,7 @@ import { newId } from "../platform/new-id.ts";
 import type { FileChange, StoredDiff, TextDiff } from "../sessions/entry.ts";
 import { ChangeLog, type ChangeLogOptions } from "./change-log.ts";
 import { checkpointedFiles } from "./checkpointed-files.ts";
-import { CommandWatch } from "./command-watch.ts";
+import { CommandWatch, type WatchedCommand } from "./command-watch.ts";
 import { gitBlobs } from "./git-blobs.ts";
 import { hashOf, ObjectStore } from "./object-store.ts";
 import { type RestoredFile, restoreFiles } from "./restore.ts";
@@ -46,6 +46,13 @@ const MAX_JOURNAL_CHARS = 8_000;
 /** Result of a restore; `id` is for its undo. */
 export type Restored = { readonly id: string; readonly files: readonly RestoredFile[] };
 
+export type SourcePorts = {
+  /** Called with each change. */
+  readonly onChange?: (change: FileChange) => void;
+  /** True for a file that no other source may write. Default: it owns none. */
+  readonly owns?: (path: string) => boolean;
+};
+
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
   readonly #log: ChangeLog;
@@ -79,8 +86,8 @@ export class Checkpoints {
     return this.#log.lastRestore;
   }
 
-  /** Host for one tool call or sub-agent, which copies and logs all changes. `onChange` is called with each of them. */
-  hostFor(source: string, onChange?: (change: FileChange) => void): Host {
+  /** Host for one tool call or sub-agent, which copies and logs all changes. */
+  hostFor(source: string, { onChange, owns }: SourcePorts = {}): Host {
     if (onChange !== undefined) this.#log.watch(source, onChange);
     const { host, roots, onlyReads, onDefect, notifyUser } = this.#options;
     return {
@@ -92,10 +99,14 @@ export class Checkpoints {
         roots,
         source,
         settled: () => this.#watch.settled(),
+        editing: (path) => this.#watch.editing(path),
         storeLater: (content) => void this.#storeLater(content),
         notifyUser,
       }),
-      terminals: checkpointedTerminals({ terminals: host.terminals, watch: this.#watch, source, onlyReads, onDefect }),
+      terminals: checkpointedTerminals({
+        ...{ terminals: host.terminals, watch: this.#watch, onlyReads, onDefect },
+        ...{ source, owns },
+      }),
     };
   }
 
@@ -160,6 +171,11 @@ export class Checkpoints {
     return { path, oldHash: this.#storeText(oldText), newHash: this.#storeText(newText) };
   }
 
+  /** Settles when the changes of all ended commands are logged. */
+  logged(): Promise<void> {
+    return this.#watch.settled();
+  }
+
   /** Settles when all changes are logged and their texts stored. */
   async #settled(): Promise<void> {
     await Promise.all([this.#watch.settled(), this.#storing]);
@@ -201,8 +217,8 @@ const NOTE_MS = 50;
 type CheckpointedTerminals = {
   readonly terminals: HostTerminals;
   readonly watch: CommandWatch;
-  /** Id of the tool call. */
   readonly source: string;
+  readonly owns: WatchedCommand["owns"];
   /** True for a command that only reads when it starts in this folder. */
   readonly onlyReads: (command: string, folder: string) => Promise<boolean>;
   /** Called with errors that did not stop the work. */
@@ -211,32 +227,34 @@ type CheckpointedTerminals = {
 
 /** Terminals for the tools of one call: scan the workspace before and after each command that may write. */
 function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
-  const { terminals, watch, source, onlyReads, onDefect } = options;
+  const { terminals, watch, source, owns, onlyReads, onDefect } = options;
   const report = (error: unknown): void => onDefect(`The changes of a command are unknown: ${String(error)}`);
-  const logChanges = async (): Promise<void> => {
-    const noted = watch.after(source).catch(report);
+  const logChanges = async (command: WatchedCommand): Promise<void> => {
+    const noted = watch.after(command).catch(report);
     await Promise.race([noted, delay(NOTE_MS, undefined, { ref: false })]);
   };
   return {
     ...terminals,
     async watched(work) {
-      await watch.before().catch(report);
-      return work().finally(logChanges);
+      const command = { source, owns };
+      await watch.before(command).catch(report);
+      return work().finally(() => logChanges(command));
     },
     async start(request, signal) {
       // Changes of a background process cannot be distinguished from those of the user.
       if (!request.keepsShell || (await onlyReads(request.command, request.shell.folder)))
         return terminals.start(request, signal);
-      await watch.before().catch(report);
+      const command = { source, owns };
+      await watch.before(command).catch(report);
       const running = await terminals.start(request, signal).catch((error: unknown) => {
-        watch.release();
+        watch.release(command);
         throw error;
       });
       let isFollowed = true;
       const note = async (): Promise<void> => {
         if (!isFollowed) return;
         isFollowed = false;
-        await logChanges();
+        await logChanges(command);
       };
       const ended = async (): Promise<CommandExit> => {
         try {
@@ -255,7 +273,7 @@ function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
           if (waits && isFollowed) {
             // The command becomes a background process.
             isFollowed = false;
-            watch.release();
+            watch.release(command);
           }
           return waits;
         },

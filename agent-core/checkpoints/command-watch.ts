@@ -1,6 +1,7 @@
 /**
  * Logs the changes of commands: scans the workspace before and after a command, and logs each difference with a copy of the
- * earlier content, if there is one.
+ * earlier content, if there is one. A scan cannot see the writer of a file. Each edit therefore reports its own file, and a
+ * difference belongs to the commands that ran since the last scan.
  */
 import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
@@ -9,7 +10,7 @@ import type { ChangeLog } from "./change-log.ts";
 import { contentOf, readDiskState, stateOf } from "./disk-state.ts";
 import type { GitBlobs } from "./git-blobs.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { isUnchanged, type Scan, type SeenFile, type WorkspaceScan } from "./workspace-scan.ts";
+import { currentSignature, isUnchanged, type Scan, type SeenFile, type WorkspaceScan } from "./workspace-scan.ts";
 
 /** Maximum number of copies that the commands of a session together wait for: a third of a second on an idle machine. */
 const AWAITED_FILES = 1_000;
@@ -21,6 +22,14 @@ const COPY_TIME_MS = 2_000;
 const MAX_COPIED_AT_ONCE = 200;
 /** Limit of the logged changes of one command. */
 const MAX_CHANGES = 2_000;
+
+/** A command that runs. */
+export type WatchedCommand = {
+  /** Source of its changes in the log. */
+  readonly source: string;
+  /** True for a file that no other command may write. Default: it owns none. */
+  readonly owns?: ((path: string) => boolean) | undefined;
+};
 
 export type CommandWatchOptions = {
   readonly scan: WorkspaceScan;
@@ -38,14 +47,18 @@ export class CommandWatch {
   readonly #mirror: Mirror;
   /** Last scan of the workspace. */
   #known: Scan | undefined;
-  /** Number of commands whose changes are logged. */
-  #running = 0;
+  /** Commands whose changes are logged. */
+  readonly #running = new Set<WatchedCommand>();
   #isOff = false as boolean;
   #isClosed = false as boolean;
   /** Scans run one after the other. */
   #scanning: Promise<unknown> = Promise.resolve();
   /** Files that the user saved while commands ran. */
   readonly #saved = new Set<string>();
+  /** Files that edits write at the moment, with the number of these edits. */
+  readonly #editing = new Map<string, number>();
+  /** Signatures of edited files after their last edit, until a scan has found it; undefined for a removed file. */
+  readonly #edited = new Map<string, string | undefined>();
   /** Files that wait for their copy. */
   readonly #waiting = new Map<string, FoundFile>();
   #filling: Promise<void> | undefined;
@@ -61,15 +74,23 @@ export class CommandWatch {
 
   /** Scans the workspace, and starts to copy new and changed files. While a command runs, the scan at its end does that. */
   scan(): Promise<void> {
-    return this.#running > 0 ? this.settled() : this.#next(() => this.#scanAndCopy());
+    return this.#next(async () => {
+      if (this.#running.size === 0) await this.#scanAndCopy();
+    });
   }
 
-  /** Waits for a scan before a command starts, so that earlier changes of the user are not logged as the command's. */
-  async before(): Promise<void> {
-    if (this.#running === 0) this.#saved.clear();
-    this.#running += 1;
-    // Changes while another command runs may be its own: they are logged with the first command that ends.
-    await (this.#running === 1 ? this.#next(() => this.#scanAndCopy()) : this.#scanning);
+  /**
+   * Waits for a scan before a command starts, so that earlier changes are not logged as the command's: they are the user's,
+   * or those of the commands that run already.
+   */
+  async before(command: WatchedCommand): Promise<void> {
+    await this.#next(async () => {
+      try {
+        await (this.#running.size === 0 ? this.#scanAndCopy() : this.#logChanges());
+      } finally {
+        this.#running.add(command);
+      }
+    });
     if (this.#filling === undefined || this.#copyTimeMs === 0) return;
     const deadline = new Deadline(this.#copyTimeMs, this.#options.clock);
     await deadline.waitFor(Promise.race([this.#filling, this.#awaited.spent.promise]));
@@ -77,9 +98,25 @@ export class CommandWatch {
   }
 
   /** Logs the changes of a command that ended. */
-  after(source: string): Promise<void> {
-    this.#running -= 1;
-    return this.#next(() => this.#logChanges(source));
+  after(command: WatchedCommand): Promise<void> {
+    return this.#next(async () => {
+      try {
+        await this.#logChanges();
+      } finally {
+        this.#running.delete(command);
+      }
+    });
+  }
+
+  /** Leaves the change of an edit to the edit's own entry of the log. Call the result when the edit has ended. */
+  editing(path: string): () => void {
+    this.#editing.set(path, (this.#editing.get(path) ?? 0) + 1);
+    return () => {
+      const others = (this.#editing.get(path) ?? 1) - 1;
+      if (others > 0) this.#editing.set(path, others);
+      else this.#editing.delete(path);
+      this.#edited.set(path, currentSignature(path));
+    };
   }
 
   /** Attributes a change of this file to the user, not to a running command. */
@@ -88,8 +125,8 @@ export class CommandWatch {
   }
 
   /** Stops logging the changes of a command. */
-  release(): void {
-    this.#running -= 1;
+  release(command: WatchedCommand): void {
+    this.#running.delete(command);
   }
 
   /** Settles once the changes of all ended commands are logged. */
@@ -122,6 +159,8 @@ export class CommandWatch {
 
   async #scanAndCopy(): Promise<void> {
     const before = this.#known;
+    this.#saved.clear();
+    this.#edited.clear();
     const scan = await this.#runScan();
     if (scan === undefined) return;
     this.#known = scan;
@@ -162,13 +201,20 @@ export class CommandWatch {
     if (this.#awaited.files <= 0 || this.#awaited.bytes <= 0) spent.resolve();
   }
 
-  async #logChanges(source: string): Promise<void> {
+  /** Logs the changes since the last scan as those of the commands that run. */
+  async #logChanges(): Promise<void> {
+    const commands = [...this.#running];
     const before = this.#known;
     const after = await this.#runScan();
     this.#known = after;
-    if (before === undefined || after === undefined) return;
-    const changed = [...differences(before, after)].filter((path) => !this.#saved.has(path));
-    for (const path of changed.slice(0, MAX_CHANGES)) await this.#logFile(path, { before, after }, source);
+    if (before === undefined || after === undefined || commands.length === 0) return;
+    const changed: string[] = [];
+    for (const path of differences(before, after)) {
+      // The next scan finds the end of the edit.
+      if (this.#editing.has(path)) keepKnown(path, before, after);
+      else if (!this.#saved.has(path) && !this.#isEdit(path, after)) changed.push(path);
+    }
+    for (const path of changed.slice(0, MAX_CHANGES)) await this.#logFile(path, { before, after }, commands);
     const rest = changed.length - MAX_CHANGES;
     if (rest > 0) {
       this.#options.notifyUser(`A command changed ${changed.length} files; ${rest} of them cannot be reverted.`);
@@ -176,16 +222,30 @@ export class CommandWatch {
     await this.#copy(after, before);
   }
 
-  async #logFile(path: string, scans: { readonly before: Scan; readonly after: Scan }, source: string): Promise<void> {
+  /** True when the difference is an edit, which has its own entry in the log. */
+  #isEdit(path: string, { files }: Scan): boolean {
+    if (!this.#edited.has(path) || this.#edited.get(path) !== files.get(path)?.signature) return false;
+    return this.#edited.delete(path);
+  }
+
+  async #logFile(path: string, scans: Scans, commands: readonly WatchedCommand[]): Promise<void> {
     const seen = scans.before.files.get(path);
-    const before = seen === undefined ? null : await this.#earlier(path, seen);
+    const isEdited = this.#edited.delete(path);
+    const known = seen === undefined ? null : await this.#earlier(path, seen);
+    const before = isEdited ? (this.#options.log.lastState(path) ?? null) : known;
     const after = stateOf(await readDiskState(path));
     if (after === undefined) return;
     // The command wrote the same content.
     const isSame = before !== "unknown" && before?.hash === after?.hash && before?.mode === after?.mode;
     if (isSame) return;
+    const owner = commands.find(({ owns }) => owns?.(path));
+    const [source = "", ...others] = new Set((owner ? [owner] : commands).map((command) => command.source));
     const folders = seen === undefined ? newFolders(path, scans) : [];
-    this.#options.log.add({ path, by: "command", source, before, after, ...(folders.length > 0 && { folders }) });
+    this.#options.log.add({
+      ...{ path, by: "command", source, before, after },
+      ...(others.length > 0 && { others }),
+      ...(folders.length > 0 && { folders }),
+    });
   }
 
   async #earlier(path: string, seen: SeenFile): Promise<FileState | "unknown"> {
@@ -193,6 +253,15 @@ export class CommandWatch {
     if (hash === undefined) return "unknown";
     return { hash, mode: seen.mode, ...(seen.isLink && { link: true }) };
   }
+}
+
+type Scans = { readonly before: Scan; readonly after: Scan };
+
+/** Leaves a file as the earlier scan saw it. */
+function keepKnown(path: string, before: Scan, after: Scan): void {
+  const seen = before.files.get(path);
+  if (seen === undefined) after.files.delete(path);
+  else after.files.set(path, seen);
 }
 
 function* differences(before: Scan, after: Scan): Generator<string> {
@@ -205,7 +274,7 @@ function* differences(before: Scan, after: Scan): Generator<string> {
 }
 
 /** Folders that were created for a new file, the outermost first. */
-function newFolders(path: string, { before, after }: { readonly before: Scan; readonly after: Scan }): string[] {
+function newFolders(path: string, { before, after }: Scans): string[] {
   return [...after.folders]
     .filter((folder) => !before.folders.has(folder) && isAround(folder, path))
     .toSorted((one, other) => one.length - other.length);

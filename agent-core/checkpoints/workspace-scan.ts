@@ -25,7 +25,7 @@ export type SeenFile = {
   readonly isLink: boolean;
 };
 
-export type Scan = { readonly files: ReadonlyMap<string, SeenFile>; readonly folders: ReadonlySet<string> };
+export type Scan = { readonly files: Map<string, SeenFile>; readonly folders: ReadonlySet<string> };
 
 type Listed = {
   readonly mtimeMs: number;
@@ -89,8 +89,13 @@ function addFile(path: string, { files, deadline }: Progress): void {
 
 /** True while the file is the one that a scan saw. */
 export function isUnchanged(path: string, { signature }: SeenFile): boolean {
+  return currentSignature(path) === signature;
+}
+
+/** Signature of the file on the disk; undefined without one. */
+export function currentSignature(path: string): string | undefined {
   const stat = statOf(path);
-  return stat !== undefined && signatureOf(stat) === signature;
+  return stat && signatureOf(stat);
 }
 
 function signatureOf({ size, mtimeMs, ctimeMs, ino, mode }: Stats): string {

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { TaskType } from "../messages/task-type.ts";
 import { isCheckCommand } from "../sessions/session-outcomes.ts";
+import type { ChangedFile } from "./task-result.ts";
 
 /** Result of a sub-task, from its journal. */
 export type EvaluatedResult = {
@@ -13,7 +14,7 @@ export type EvaluatedResult = {
   /** Errors of the schema. */
   readonly errors?: readonly string[] | undefined;
   /** Changed files; relative paths start at the working folder. */
-  readonly files: readonly { readonly path: string; readonly hunks: number }[];
+  readonly files: readonly ChangedFile[];
   readonly commands: readonly { readonly command: string; readonly exit: number | null }[];
 };
 
@@ -83,7 +84,9 @@ export function factsText({ files, commands, schema_valid: isValid }: EvaluatedR
   return [
     ...(isValid === undefined ? [] : ["The result fits the schema of the task."]),
     files.length === 0 ? "No file was changed." : "Changed files:",
-    ...files.slice(0, MAX_LISTED).map(({ path, hunks }) => `- ${path}: ${hunks} hunks`),
+    ...files
+      .slice(0, MAX_LISTED)
+      .map(({ path, hunks, shared }) => `- ${path}: ${shared ? "perhaps by another task" : `${hunks} hunks`}`),
     commands.length === 0 ? "No command ran." : "Commands and exit codes:",
     ...commands
       .slice(-MAX_LISTED)

@@ -24,6 +24,12 @@ export class FileOwners {
     return `${path} belongs to the task ${name}, which has written it and still runs. Leave the file to it, and say in your answer what should change in it.`;
   }
 
+  /** True for a file that the task has written. `path`: real and absolute. */
+  isOwner(path: string, task: TaskKey): boolean {
+    const owner = this.#owners.get(path);
+    return owner !== undefined && isSame(owner, task);
+  }
+
   /** Frees the files of a task that has ended. */
   release(task: TaskKey): void {
     for (const [path, owner] of this.#owners) if (isSame(owner, task)) this.#owners.delete(path);

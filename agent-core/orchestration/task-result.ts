@@ -6,9 +6,17 @@ import type { EntryOf, JournalEntry, StoredDiff } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { EndStatus } from "./task-graph.ts";
 
+export type ChangedFile = {
+  readonly path: string;
+  /** 0 for a change by a command. */
+  readonly hunks: number;
+  /** Commands of other tasks ran at the same time, and one of them may have changed the file instead. */
+  readonly shared?: true;
+};
+
 export type TaskFacts = {
-  /** Changed files, relative to the working folder; those outside are absolute. `hunks`: 0 for a change by a command. */
-  readonly files: readonly { readonly path: string; readonly hunks: number }[];
+  /** Changed files, relative to the working folder; those outside are absolute. */
+  readonly files: readonly ChangedFile[];
   /** Ended commands in order. `exit`: null for one that a signal ended. */
   readonly commands: readonly { readonly command: string; readonly exit: number | null }[];
   /** Answers of the model. */
@@ -48,7 +56,8 @@ export class TaskRecord {
   /** Hunks by path, for each call: an edit is recorded again when its problems come late. */
   readonly #edits = new Map<string, ReadonlyMap<string, number>>();
   readonly #commands = new Map<string, NonNullable<EntryOf<"tool">["command"]>>();
-  readonly #changed = new Set<string>();
+  /** Changed files; false for one that another task may have changed. */
+  readonly #changed = new Map<string, boolean>();
   #iterations = 0;
   #inputTokens = 0;
   #outputTokens = 0;
@@ -71,7 +80,7 @@ export class TaskRecord {
         if (entry.command !== undefined) this.#commands.set(entry.callId, entry.command);
         return;
       case "file-change":
-        this.#changed.add(entry.path);
+        this.#changed.set(entry.path, this.#changed.get(entry.path) === true || entry.others === undefined);
         return;
       case "usage":
         this.#inputTokens += entry.inputTokens;
@@ -82,12 +91,15 @@ export class TaskRecord {
   }
 
   get facts(): TaskFacts {
-    const hunks = new Map<string, number>([...this.#changed].map((path) => [path, 0]));
+    const hunks = new Map<string, number>([...this.#changed].map(([path]) => [path, 0]));
     for (const edit of this.#edits.values()) {
       for (const [path, count] of edit) hunks.set(path, (hunks.get(path) ?? 0) + count);
     }
     return {
-      files: [...hunks].map(([path, count]) => ({ path: shownPath(path, this.#cwd), hunks: count })),
+      files: [...hunks].map(([path, count]) => ({
+        ...{ path: shownPath(path, this.#cwd), hunks: count },
+        ...(count === 0 && this.#changed.get(path) === false && { shared: true }),
+      })),
       commands: [...this.#commands.values()].map(({ text, exit }) => ({ command: text, exit })),
       iterations: this.#iterations,
       usage: { inputTokens: this.#inputTokens, outputTokens: this.#outputTokens },

@@ -322,7 +322,7 @@ function interrupted(cancel: AbortSignal, stop: AbortSignal, limit: TimeLimit): 
 
 /** A task that broke off after it changed files is partial: its files are there. */
 function withFacts({ status, reason, isRejected }: Outcome, facts: TaskFacts | undefined): Outcome {
-  const hasFiles = facts !== undefined && facts.files.length > 0;
+  const hasFiles = facts?.files.some(({ shared }) => shared !== true) === true;
   const isPartial = hasFiles && !isRejected && (status === "timeout" || status === "failed");
   return { status: isPartial ? "partial" : status, ...(reason !== undefined && { reason }) };
 }

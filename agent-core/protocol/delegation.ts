@@ -46,8 +46,8 @@ export const HermesTask = z.object({
   startedAt: z.number().exactOptional(),
   /** Milliseconds of work; only of a task that has ended. */
   durationMs: z.number().exactOptional(),
-  /** Changed files, relative to the working folder. */
-  files: z.array(z.object({ path: z.string(), hunks: z.number() })).readonly(),
+  /** Changed files, relative to the working folder. `shared`: a command of another task may have changed it instead. */
+  files: z.array(z.object({ path: z.string(), hunks: z.number(), shared: z.literal(true).exactOptional() })).readonly(),
   verdicts: z.array(HermesVerdict).readonly(),
 });
 export type HermesTask = z.infer<typeof HermesTask>;

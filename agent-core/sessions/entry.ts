@@ -91,8 +91,10 @@ const fileChange = z.object({
   /** Absolute. */
   path: z.string(),
   by: z.enum(["edit", "command", "restore"]),
-  /** Id of the tool call or of the restore. */
+  /** Id of the tool call or of the restore; of a sub-agent's change, the ids of its delegation and its task. */
   source: z.string(),
+  /** Sources of other commands that ran when a file changed, any of which may have changed it. */
+  others: z.array(z.string()).exactOptional(),
   before: earlier,
   after: fileState.nullable(),
   /** Folders created for the file, absolute, outermost first. */

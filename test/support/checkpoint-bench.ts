@@ -59,9 +59,9 @@ export class CheckpointBench {
   }
 
   /** Writes as a tool of the agent. */
-  async edit(name: string, text: string): Promise<void> {
+  async edit(name: string, text: string, source = `call_${this.#calls++}`): Promise<void> {
     this.position += 1;
-    const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
+    const { files } = this.checkpoints.hostFor(source);
     const present = await files.readText(this.path(name), signal);
     const expected = present.ok ? present.text : null;
     const write = { path: this.path(name), expected, after: text, purpose: "edit" } as const;
@@ -71,9 +71,9 @@ export class CheckpointBench {
   }
 
   /** Removes a file as a tool of the agent. */
-  async remove(name: string): Promise<void> {
+  async remove(name: string, source = `call_${this.#calls++}`): Promise<void> {
     this.position += 1;
-    const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
+    const { files } = this.checkpoints.hostFor(source);
     const removed = await files.guardedWrite(
       { path: this.path(name), expected: this.read(name), after: null, purpose: "edit" },
       signal,
@@ -91,10 +91,12 @@ export class CheckpointBench {
     if (!moved.ok) throw new Error(moved.message);
   }
 
-  /** Runs a command to its end as a tool of the agent. */
-  async run(command: string): Promise<void> {
+  /** Runs a command to its end as a tool of the agent. `owned`: files that no other command may write. */
+  async run(command: string, source = `call_${this.#calls++}`, owned: readonly string[] = []): Promise<void> {
     this.position += 1;
-    const { terminals } = this.checkpoints.hostFor(`call_${this.#calls++}`);
+    const { terminals } = this.checkpoints.hostFor(source, {
+      owns: (path) => owned.some((name) => path === this.path(name)),
+    });
     const running = await terminals.start(
       {
         command,
@@ -125,6 +127,15 @@ export class CheckpointBench {
   async undo(): Promise<readonly string[]> {
     const { files } = await this.checkpoints.undo(this.checkpoints.lastRestore ?? "", signal);
     return files.map((file) => this.#line(file));
+  }
+
+  /** Logged changes, each as `source: file`, with the sources of all commands that may have made it. */
+  get changes(): readonly string[] {
+    return this.journal.flatMap((entry) =>
+      entry.type === "file-change"
+        ? [`${[entry.source, ...(entry.others ?? [])].join(" or ")}: ${entry.path.slice(this.folder.length + 1)}`]
+        : [],
+    );
   }
 
   async dispose(): Promise<void> {

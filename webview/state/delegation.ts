@@ -76,8 +76,8 @@ function count(value: unknown): number {
 }
 
 function fileOf(value: unknown): HermesTask["files"][number][] {
-  const { path, hunks } = fieldsOf(value);
-  return typeof path === "string" ? [{ path, hunks: count(hunks) }] : [];
+  const { path, hunks, shared } = fieldsOf(value);
+  return typeof path === "string" ? [{ path, hunks: count(hunks), ...(shared === true && { shared }) }] : [];
 }
 
 const decisions = ["accept", "retry", "amend", "escalate"] as const;

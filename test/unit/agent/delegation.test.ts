@@ -137,3 +137,48 @@ test("a sub-agent is a session with a journal that names its parent, and its cal
   });
   expect(readdirSync(sessionsFolder(home)).filter((name) => name.endsWith(".lock"))).toEqual([`${SESSION}.jsonl.lock`]);
 });
+
+const until = (file: string): string => `for _ in $(seq 500); do [ -e ${file} ] && break; sleep 0.02; done`;
+
+test("sub-agents that write and run commands at the same time each get their own files and commands", async () => {
+  writeFileSync(join(cwd, "make.sh"), "echo made > made.txt\n");
+  const [waiting, writing] = [`touch started; ${until("go")}; echo a > a.txt`, `${until("a.txt")}; echo b > b.txt`];
+  scripted(
+    { tasks: ["Alpha", "Beta", "Gamma"].map((goal) => ({ id: goal, goal })) },
+    {
+      Alpha: [{ parts: [call("terminal", { command: waiting })] }],
+      Beta: [
+        { parts: [call("terminal", { command: until("started") })] },
+        { parts: [call("write_file", { path: "edited.txt", content: "beta\n" })] },
+        { parts: [call("terminal", { command: "sh make.sh; touch go" })] },
+        { parts: [call("terminal", { command: writing })] },
+      ],
+      Gamma: [{ parts: [call("write_file", { path: "gamma.txt", content: "gamma\n" })] }],
+    },
+  );
+  const results = await delegated(start());
+  const facts = results.map(({ files, commands }) => ({
+    files: files.toSorted((one, other) => one.path.localeCompare(other.path)),
+    commands: commands.map(({ command }) => command),
+  }));
+  expect(facts).toEqual([
+    {
+      files: [
+        { path: "a.txt", hunks: 0 },
+        { path: "made.txt", hunks: 0, shared: true },
+        { path: "started", hunks: 0 },
+      ],
+      commands: [waiting],
+    },
+    {
+      files: [
+        { path: "b.txt", hunks: 0 },
+        { path: "edited.txt", hunks: 1 },
+        { path: "go", hunks: 0 },
+        { path: "made.txt", hunks: 0, shared: true },
+      ],
+      commands: [until("started"), "sh make.sh; touch go", writing],
+    },
+    { files: [{ path: "gamma.txt", hunks: 1 }], commands: [] },
+  ]);
+});

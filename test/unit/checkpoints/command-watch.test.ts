@@ -8,6 +8,8 @@ import { hashOf, ObjectStore } from "../../../agent-core/checkpoints/object-stor
 import { WorkspaceScan } from "../../../agent-core/checkpoints/workspace-scan.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
+const command = { source: "command" };
+
 /** Time passes as soon as something waits for it. */
 class HurriedClock extends ManualClock {
   override every(ms: number, tick: () => void): () => void {
@@ -33,11 +35,11 @@ test("a change is logged when its command was faster than the copies of the work
     notifyUser: () => undefined,
     clock: new HurriedClock(),
   });
-  await watch.before(); // gives up waiting for the copies
+  await watch.before(command); // gives up waiting for the copies
   writeFileSync(path, "after\n");
   git.resolve();
   await expect.poll(() => store.has(hashOf("copied after a.txt\n"))).toBe(true);
-  await watch.after("command");
+  await watch.after(command);
   expect(log.changes).toMatchObject([{ path, by: "command", before: "unknown" }]);
   await watch.close();
 });
@@ -51,7 +53,7 @@ test("a command waits for the copies of a small workspace, however slow the mach
     git: { unchanged: async () => new Map(), read: async () => undefined },
     log: new ChangeLog({ entries: [], position: () => 0, journal: () => undefined }),
   });
-  await watch.before();
+  await watch.before(command);
   expect(await Promise.all(["a.txt", "b.txt"].map((text) => store.has(hashOf(text))))).toEqual([true, true]);
   await watch.close();
 });

@@ -182,6 +182,50 @@ test("changes of simultaneous commands are distinguished from earlier ones", asy
   expect([bench.read("a.txt"), bench.read("b.txt")]).toEqual(["a\n", "b\n"]);
 });
 
+const UNTIL_GO = "for _ in $(seq 500); do [ -e go ] && break; sleep 0.02; done; rm go";
+
+test("an edit while a command runs is logged as the edit's alone, and the command's change of that file as the command's", async () => {
+  bench.write("a.txt", "a\n");
+  bench.write("c.txt", "c\n");
+  const first = bench.turn();
+  const command = bench.run(`echo b > b.txt; ${UNTIL_GO}; echo more >> a.txt`, "command");
+  await expect.poll(() => existsSync(bench.path("b.txt"))).toBe(true);
+  await bench.edit("a.txt", "edited\n", "edit");
+  await bench.edit("c.txt", "C\n", "edit");
+  await bench.edit("new.txt", "new\n", "edit");
+  await bench.remove("c.txt", "edit");
+  bench.write("go", "");
+  await command;
+  expect(bench.changes.toSorted()).toEqual([
+    "command: a.txt",
+    "command: b.txt",
+    "edit: a.txt",
+    "edit: c.txt",
+    "edit: c.txt",
+    "edit: new.txt",
+  ]);
+  expect(bench.read("a.txt")).toBe("edited\nmore\n");
+  await bench.restore(first);
+  expect([bench.read("a.txt"), bench.read("c.txt")]).toEqual(["a\n", "c\n"]);
+  expect([existsSync(bench.path("b.txt")), existsSync(bench.path("new.txt"))]).toEqual([false, false]);
+});
+
+test("a change belongs to the commands that ran since the last scan, or to the one that owns the file", async () => {
+  bench.turn();
+  const slow = bench.run(`echo 1 > before.txt; ${UNTIL_GO}; echo 1 > after.txt`, "slow", ["slow.txt"]);
+  await expect.poll(() => existsSync(bench.path("before.txt"))).toBe(true);
+  await bench.run("echo 1 > during.txt; echo 1 > own.txt; echo 1 > slow.txt", "quick", ["own.txt"]);
+  bench.write("go", "");
+  await slow;
+  expect(bench.changes.toSorted()).toEqual([
+    "quick: own.txt",
+    "slow or quick: during.txt",
+    "slow: after.txt",
+    "slow: before.txt",
+    "slow: slow.txt",
+  ]);
+});
+
 test("ignored files and read-only commands are not watched", async () => {
   bench.write(".gitignore", "out/\n");
   bench.write("out/a.o", "1");

@@ -48,6 +48,20 @@ test("names files that only a command changed", () => {
   expect(factsOf(change).files).toEqual([{ path: "out.txt", hunks: 0 }]);
 });
 
+test("marks a file that a command of another task may have changed, unless the task is known to have changed it", () => {
+  const change = (path: string, others?: readonly string[]): NewEntry => ({
+    ...{ type: "file-change", path, by: "command", source: "1/a", before: null, position: 1 },
+    ...{ after: { hash: "0", mode: 0o644 }, ...(others && { others: [...others] }) },
+  });
+  const entries = [change("/project/out.txt", ["1/b"]), change("/project/a.ts", ["1/b"]), change("/project/b.ts")];
+  const edits = [edit("1", "/project/a.ts", "x", "y"), change("/project/b.ts", ["1/b"])];
+  expect(factsOf(...entries, ...edits).files).toEqual([
+    { path: "out.txt", hunks: 0, shared: true },
+    { path: "a.ts", hunks: 1 },
+    { path: "b.ts", hunks: 0 },
+  ]);
+});
+
 test("lists commands with their exit codes, answers, tokens and the last words", () => {
   const facts = factsOf(
     { type: "message", message: { role: "assistant", content: "First." } },

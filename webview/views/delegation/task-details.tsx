@@ -38,7 +38,7 @@ function FileList({ files }: { readonly files: HermesTask["files"] }) {
   const { post } = usePanel();
   return (
     <ul class="task-files" aria-label={t("Changed files")}>
-      {files.map(({ path, hunks }) => (
+      {files.map(({ path, hunks, shared }) => (
         <li key={path}>
           <button
             type="button"
@@ -49,11 +49,15 @@ function FileList({ files }: { readonly files: HermesTask["files"] }) {
             <Icon name="diff" />
             <span class="tool-title">{visibleText(path)}</span>
           </button>
-          <span class="task-note">{hunks === 1 ? t("1 hunk") : t("{0} hunks", hunks)}</span>
+          <span class="task-note">{shared ? t("perhaps by another task") : hunksText(hunks)}</span>
         </li>
       ))}
     </ul>
   );
+}
+
+function hunksText(hunks: number): string {
+  return hunks === 1 ? t("1 hunk") : t("{0} hunks", hunks);
 }
 
 const DECISIONS: Readonly<Record<HermesVerdict["decision"], string>> = {
