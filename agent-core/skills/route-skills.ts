@@ -39,6 +39,7 @@ const QUESTION =
   /^(?:what(?:'s| is| are| does| do)|who|when|is|are|does|do|did|should|which|how (?:many|much|long|old))\b/i;
 /** Name of a file with an extension, with its folders. A version such as 1.x is none. */
 const FILE_NAME = /(?:[\w.@-]+\/)*(?!\d+\.x\b)[\w@-][\w.@-]*\.[A-Za-z]\w{0,9}\b/g;
+const SENTENCE_END = /[.;!?\n]+(?=\s|$)/;
 const CLAUSE_END = /[.,;:!?\n]+(?=\s|$)|\b(?:and|please|then)\b/i;
 
 type Routable = { readonly triggers: SkillTriggers };
@@ -59,7 +60,7 @@ export function routeSkills<Skill extends Routable>(message: string, candidates:
 }
 
 type MessageFacts = {
-  readonly words: readonly Word[];
+  readonly sentences: readonly (readonly Word[])[];
   readonly files: readonly string[];
   readonly tasks: ReadonlySet<string>;
   readonly isQuestion: boolean;
@@ -67,13 +68,16 @@ type MessageFacts = {
 
 function readMessage(message: string): MessageFacts {
   const text = withoutCode(message).slice(0, READ_CHARS).trim();
-  const words = wordsOf(text.replace(FILE_NAME, " "));
-  return { words, files: text.match(FILE_NAME) ?? [], tasks: tasksOf(text), isQuestion: QUESTION.test(text) };
+  const sentences = text.replace(FILE_NAME, " ").split(SENTENCE_END).map(wordsOf);
+  return { sentences, files: text.match(FILE_NAME) ?? [], tasks: tasksOf(text), isQuestion: QUESTION.test(text) };
 }
 
 /** The message without code and quoted output, which do not describe the user's task. */
 function withoutCode(message: string): string {
-  return message.replaceAll(/```[\s\S]*?(?:```|$)/g, " ").replaceAll(/^>.*$/gm, " ");
+  return message
+    .replaceAll("’", "'")
+    .replaceAll(/```[\s\S]*?(?:```|$)/g, " ")
+    .replaceAll(/^>.*$/gm, " ");
 }
 
 /** A word in lower case, and the parts of a name such as `LoginTest`. */
@@ -95,8 +99,12 @@ function tasksOf(text: string): ReadonlySet<string> {
   return new Set(kinds.map(([kind]) => kind));
 }
 
-function scoreOf({ globs, keywords, tasks }: SkillTriggers, facts: MessageFacts): number {
-  const phrases = keywords.map((keyword) => phraseScore(keyword, facts.words));
+function scoreOf({ globs, keywords, tasks, not = [] }: SkillTriggers, facts: MessageFacts): number {
+  const isExcluded = not
+    .flatMap(phrasesOf)
+    .some((phrase) => facts.sentences.some((words) => hasExactly(words, phrase)));
+  if (isExcluded) return 0;
+  const phrases = keywords.map((keyword) => phraseScore(keyword, facts.sentences));
   const words = Math.max(0, ...phrases);
   if (words === 0) return 0;
   const more = phrases.filter((score) => score > 0).length > 1 ? 0.5 : 0;
@@ -107,18 +115,39 @@ function scoreOf({ globs, keywords, tasks }: SkillTriggers, facts: MessageFacts)
   return words + more + file + task - doubt;
 }
 
-/** Number of words of the phrase; 0 when the message does not contain it. */
-function phraseScore(keyword: string, words: readonly Word[]): number {
-  const wanted = keyword
-    .toLowerCase()
-    .split(/\s+/)
-    .map((word) => word.split("|"));
-  const [head = []] = wanted;
-  const isFound = words.some((word, start) => isOneOf(word, head) && followsFrom(words, start, wanted));
-  return isFound ? wanted.length : 0;
+/** Number of words of the keyword; 0 when no sentence of the message has all of its phrases. */
+function phraseScore(keyword: string, sentences: readonly (readonly Word[])[]): number {
+  const phrases = phrasesOf(keyword);
+  const isFound = sentences.some((words) => phrases.every((phrase) => hasPhrase(words, phrase)));
+  return isFound ? phrases.flat().length : 0;
 }
 
-function followsFrom(words: readonly Word[], start: number, wanted: readonly (readonly string[])[]): boolean {
+/** Words of a phrase, each with its alternatives. */
+type Phrase = readonly (readonly string[])[];
+
+/** Phrases of a keyword, which may come in any order: `tests & fail*`. */
+function phrasesOf(keyword: string): readonly Phrase[] {
+  return keyword
+    .toLowerCase()
+    .split(" & ")
+    .map((phrase) =>
+      phrase
+        .trim()
+        .split(/\s+/)
+        .map((word) => word.split("|")),
+    );
+}
+
+function hasExactly(words: readonly Word[], phrase: Phrase): boolean {
+  return words.some((_, start) => phrase.every((wanted, at) => isOneOf(words[start + at] ?? [], wanted)));
+}
+
+function hasPhrase(words: readonly Word[], phrase: Phrase): boolean {
+  const [head = []] = phrase;
+  return words.some((word, start) => isOneOf(word, head) && followsFrom(words, start, phrase));
+}
+
+function followsFrom(words: readonly Word[], start: number, wanted: Phrase): boolean {
   let at = start;
   for (const next of wanted.slice(1)) {
     const found = nextOf(words, at + 1, next);

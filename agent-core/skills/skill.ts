@@ -20,8 +20,13 @@ const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 export type SkillTriggers = {
   /** Globs of files that the message names. */
   readonly globs: readonly string[];
-  /** Words or phrases: `fix|repair test*`. `|` separates alternatives of a word, and `*` is any ending. */
+  /**
+   * Words or phrases: `fix|repair test*`. `|` separates alternatives of a word, `*` is any ending, and ` & ` separates
+   * phrases that one sentence has in any order.
+   */
   readonly keywords: readonly string[];
+  /** Phrases of adjacent words. A message with one of them does not get the skill. */
+  readonly not?: readonly string[];
   /** Kinds of tasks (route-skills.ts). */
   readonly tasks: readonly string[];
 };
@@ -79,7 +84,7 @@ const hermesSchema = z.looseObject({
   requires_tools: names,
   fallback_for_toolsets: names,
   fallback_for_tools: names,
-  triggers: z.looseObject({ globs: names, keywords: names, tasks: names }).optional(),
+  triggers: z.looseObject({ globs: names, keywords: names, not: names, tasks: names }).optional(),
 });
 
 /** A score from 0 to 1; undefined for any other value. */
@@ -180,7 +185,7 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
   if (description.length > MAX_DESCRIPTION) {
     return `the description has ${description.length.toLocaleString("en")} characters; the limit is ${MAX_DESCRIPTION.toLocaleString("en")}`;
   }
-  const { globs = [], keywords = [], tasks = [] } = hermes.data.triggers ?? {};
+  const { globs = [], keywords = [], not = [], tasks = [] } = hermes.data.triggers ?? {};
   return {
     name,
     description,
@@ -190,7 +195,7 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
     requires: { toolsets: hermes.data.requires_toolsets, tools: hermes.data.requires_tools },
     fallbackFor: { toolsets: hermes.data.fallback_for_toolsets, tools: hermes.data.fallback_for_tools },
     variables: data.required_environment_variables ?? [],
-    triggers: { globs, keywords, tasks },
+    triggers: { globs, keywords, tasks, ...(not.length > 0 && { not }) },
     author: hermes.data.author,
     ...provenanceOf(data, hermes.data.project),
   };

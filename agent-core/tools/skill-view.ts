@@ -33,7 +33,7 @@ async function run({ name, file_path: path }: z.infer<typeof input>, { skills }:
   if (skill.isOff) return refused(`the user switched ${name} off`);
   if (skill.unusable !== undefined) return refused(`${name} cannot be used here: ${skill.unusable}`);
   const read = await (path === undefined || path === "SKILL.md"
-    ? skills.read(skill, "loaded", "whole")
+    ? skills.read(skill, "loaded", skill.source === "bundled" ? "procedure" : "whole") // nobody edits a bundled one
     : skills.readFile(skill, path));
   return read.ok ? read : refused(read.reason);
 }
