@@ -2,7 +2,7 @@
 // webview (the chat panel) and learning (a page of its own, which adds nothing to the chat's start). `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
-import { grammars } from "./agent-core/host/syntax/grammars.ts";
+import { grammars } from "./agent-core/host/syntax/syntax-problems.ts";
 import { lazyBuiltins } from "./scripts/lazy-builtins.ts";
 import { lazySchemas } from "./scripts/lazy-schemas.ts";
 import { mergeChunks } from "./scripts/merge-chunks.ts";

@@ -8,17 +8,10 @@ import { dirname, join, normalize } from "node:path";
 const SMALL = 60;
 
 /** Small files with one importer that stay on their own, and the reason. */
-const pure = "needs no VS Code, unlike its importer, so its unit test runs without one";
 const lazy = "loaded on first use";
 const smallFiles = {
-  "agent-core/host/syntax/grammars.ts": "the build reads it too",
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
   "agent-core/learning/loops.ts": "imports the loops, which its importer loads on first use",
-  "agent-core/host/syntax/syntax-problems.ts": "loads the parsers of its folder on first use",
-  "extension/problems/diagnostic-timeouts.ts": pure,
-  "extension/review/ghost-text.ts": pure,
-  "extension/terminals/shell-dialects.ts": pure,
-  "extension/terminals/shell-marks.ts": pure,
   "scripts/ready-made.ts": "the build imports it too",
 };
 

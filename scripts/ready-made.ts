@@ -4,7 +4,7 @@
  * first request. Building the zod schemas of all sections takes 3 ms of each start.
  */
 import type { Plugin } from "esbuild";
-import { directoryTools } from "../agent-core/agent/deferred-tools.ts";
+import { directoryTools } from "../agent-core/agent/tool-catalogue.ts";
 import { sectionDefault } from "../agent-core/config/section-defaults.ts";
 import { type SectionName, sections } from "../agent-core/config/sections.ts";
 import { table } from "../agent-core/tools/table.gen.ts";

@@ -16,9 +16,9 @@ import {
   type PromptBlock,
 } from "../protocol/conversation.ts";
 import type { HermesTask } from "../protocol/delegation.ts";
+import type { HermesProblemsMeta } from "../protocol/editor.ts";
 import { HermesMemoryMeta } from "../protocol/memory.ts";
 import { readMeta } from "../protocol/method.ts";
-import type { HermesProblemsMeta } from "../protocol/problems.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { FileDiff, ToolResult } from "../tools/tool.ts";

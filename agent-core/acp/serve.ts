@@ -16,10 +16,8 @@ import {
   registerProcessMethods,
   registerTurnMethods,
 } from "./methods/conversation-methods.ts";
-import { registerCronMethods } from "./methods/cron-methods.ts";
-import { registerEditorMethods } from "./methods/editor-methods.ts";
-import { registerLearningMethods } from "./methods/learning-methods.ts";
 import { registerHistoryMethods, registerSessionMethods } from "./methods/session-methods.ts";
+import { registerCronMethods, registerEditorMethods, registerLearningMethods } from "./methods/sessionless-methods.ts";
 import {
   registerExtensionMethods,
   registerMemoryMethods,

@@ -26,7 +26,7 @@ import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
-import { SpaceReserve } from "../sessions/space-reserve.ts";
+import { SpaceReserve } from "../sessions/write-fault.ts";
 import { sessionHost } from "./acp-host.ts";
 import { askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
 import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";

@@ -6,7 +6,7 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { Environment } from "../config/home.ts";
 import type { AuxiliaryTask } from "../config/sections.ts";
 import type { DailyBudget } from "../learning/daily-budget.ts";
-import type { LearningModel } from "../learning/learning-model.ts";
+import type { LearningModel } from "../learning/loop.ts";
 import { offline } from "../providers/deployments.ts";
 import { settingsOf } from "../providers/model-choice.ts";
 import { modelInfo } from "../providers/model-info.ts";

@@ -31,7 +31,7 @@ import type { Journal, NewEntry } from "../sessions/journal.ts";
 import type { UsageLedger } from "../sessions/usage-ledger.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
 import type { WebAccess } from "../web/web-access.ts";
-import { type ModelCaller, modelCaller, resolved, setUpModels } from "./agent-models.ts";
+import { type ModelCaller, modelCaller, resolved, setUpModels, webAccess } from "./agent-models.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
 import type { Auxiliary } from "./auxiliary.ts";
@@ -41,7 +41,6 @@ import type { IterationBudget } from "./iteration-budget.ts";
 import { buildPrompt, contextFiles, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
-import { webAccess } from "./web-models.ts";
 
 /** Iterations of a turn, as in the original Hermes Agent. */
 const DEFAULT_MAX_ITERATIONS = 90;

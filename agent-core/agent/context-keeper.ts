@@ -1,8 +1,7 @@
 /** Keeps a conversation within its model's window: measures it, and replaces older messages by a summary. */
 import type { ContextEngine } from "../context/context-engine.ts";
-import { digest } from "../context/digest.ts";
 import type { CompressionPlan } from "../context/plan-compression.ts";
-import { summaryParts, summaryRequest } from "../context/summary-request.ts";
+import { digest, summaryParts, summaryRequest } from "../context/summary.ts";
 import { CHARS_A_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type Message, typedText } from "../messages/message.ts";

@@ -1,5 +1,4 @@
 /** Lets the model save notes to memory before a summary replaces older messages. */
-
 import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { Message, ToolCall } from "../messages/message.ts";

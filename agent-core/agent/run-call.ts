@@ -1,5 +1,4 @@
 /** Resolves one tool call (tool, arguments), then runs it: hooks, policy, staging, permission, run, hooks. */
-
 import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { inWorkspaceFolders, titleInFolders } from "../host/workspace-folders.ts";

@@ -2,12 +2,14 @@
  * The tools of a session: the built-in ones and those of its extensions. They change only between turns. The schemas
  * of deferrable tools, such as those of servers and plugins, are deferred when they are too large together: see deferred-tools.ts.
  */
+import * as z from "zod";
 import { findBrowser } from "../browser/find-browser.ts";
+import { textTokens } from "../context/token-meter.ts";
+import { unknownToolText } from "../tools/nearest-names.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
-import type { Tool } from "../tools/tool.ts";
+import { defineTool, type Tool } from "../tools/tool.ts";
 import { isToolsetOn, selectTools, type ToolChoice } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
-import { directoryTools, exceedsRequest } from "./deferred-tools.ts";
 
 type CatalogueOptions = Pick<
   AIAgentOptions,
@@ -116,4 +118,204 @@ function builtInTools(options: CatalogueOptions, choice: ToolChoice): readonly T
 /** Scripts reach the agent through a Unix socket of this machine. */
 function runsScripts(host: CatalogueOptions["host"]): boolean {
   return process.platform !== "win32" && host?.terminals.place === undefined;
+}
+
+/** Limits of the schemas in a request: as tokens, and as a share of the model's window. */
+const MAX_TOKENS = 4_000;
+const MAX_SHARE = 0.05;
+/** Length of the directory, which is in each request. Characters. */
+const DIRECTORY_CHARS = 2_000;
+/** Results of one query, and of a whole search. */
+const RESULTS_A_QUERY = 8;
+const MAX_RESULTS = 20;
+/** Length of a description among search results. Characters. */
+const DESCRIPTION_CHARS = 200;
+/** Weight of a word in a tool's name; a word in its description counts 1. */
+const NAME_WEIGHT = 4;
+
+/** True when the schemas of these tools are too large for a request. `window`: tokens of the model's context. */
+export function exceedsRequest(tools: readonly Tool[], window: number): boolean {
+  const chars = tools.reduce((sum, { schema }) => sum + JSON.stringify(schema).length, 0);
+  return textTokens(chars) > Math.min(MAX_TOKENS, window * MAX_SHARE);
+}
+
+/** The tools that the request has in place of `deferred`. */
+export function directoryTools(deferred: readonly Tool[]): readonly Tool[] {
+  return [searchTool(deferred), describeTool(deferred), callTool];
+}
+
+const RULE = "Their schemas are not listed: search, then run one with tool_call.";
+
+function searchTool(deferred: readonly Tool[]): Tool {
+  const search = new ToolSearch(deferred);
+  return defineTool({
+    name: "tool_search",
+    toolset: "tool_search",
+    kind: "search",
+    readOnly: true,
+    description: `Find more tools by name or purpose. ${RULE}\nThere are:\n${directory(deferred)}`,
+    input: z.object({ queries: z.array(z.string().min(1)).min(1).describe("Keywords, one query per tool you need") }),
+    title: ({ queries }) => `Search tools: ${queries.join(", ")}`.slice(0, 80),
+    effect: () => ({ kind: "none" }),
+    run: async ({ queries }) => ({ ok: true, text: found(queries, search) }),
+  });
+}
+
+function describeTool(deferred: readonly Tool[]): Tool {
+  return defineTool({
+    name: "tool_describe",
+    toolset: "tool_search",
+    kind: "read",
+    readOnly: true,
+    description: "Get the whole descriptions and schemas of tools that tool_search found.",
+    input: z.object({ names: z.array(z.string().min(1)).min(1) }),
+    title: ({ names }) => `Describe ${names.join(", ")}`.slice(0, 80),
+    effect: () => ({ kind: "none" }),
+    run: async ({ names }) => {
+      const texts = names.map((name) => {
+        const tool = deferred.find((candidate) => candidate.name === name);
+        return tool === undefined ? unknownToolText(name, deferred) : JSON.stringify(tool.schema);
+      });
+      return { ok: true, text: texts.join("\n\n") };
+    },
+  });
+}
+
+const callInput = z.object({
+  name: z.string().min(1),
+  arguments: z
+    .union([z.record(z.string(), z.unknown()), z.string()])
+    .optional()
+    .describe("Fit the schema of the tool"),
+});
+
+/** Never runs: `resolveCall` replaces each call of it by a call of the named tool. */
+const callTool: Tool = {
+  ...defineTool({
+    name: "tool_call",
+    toolset: "tool_search",
+    kind: "other",
+    readOnly: false,
+    description: "Run a tool that tool_search found.",
+    input: callInput,
+    title: ({ name }) => name,
+    effect: () => ({ kind: "none" }),
+    run: async ({ name }) => ({ ok: false, text: unknownToolText(name, []) }),
+  }),
+  forward(raw) {
+    const parsed = callInput.safeParse(raw);
+    if (!parsed.success) return { ok: false, text: `tool_call: give \`name\` and \`arguments\`, an object.` };
+    const { name, arguments: input = {} } = parsed.data;
+    return { ok: true, name, input };
+  },
+};
+
+/** One line for each server or plugin: as many names as fit, and the number of the others. */
+function directory(tools: readonly Tool[]): string {
+  const groups = [...Map.groupBy(tools, ({ toolset }) => toolset)];
+  const share = DIRECTORY_CHARS / groups.length;
+  const lines = groups.map(([toolset, members]) => {
+    const shared = sharedPrefix(members);
+    const prefix = shared || `${toolset}: `;
+    const names = members.map(({ name }) => name.slice(shared.length));
+    let length = prefix.length;
+    const fitting = names.filter((name) => {
+      length += name.length + 2;
+      return length <= share;
+    });
+    const others = names.length - fitting.length;
+    if (fitting.length === 0) return `${prefix}* (${others})`;
+    return `${prefix}${fitting.join(", ")}${others > 0 ? `, … ${others} more` : ""}`;
+  });
+  const all = lines.join("\n");
+  return all.length <= DIRECTORY_CHARS * 1.5 ? all : `${tools.length} tools in ${groups.length} toolsets`;
+}
+
+/** Longest start of all names that ends with a double underscore; empty without one. */
+function sharedPrefix(tools: readonly Tool[]): string {
+  const [first = ""] = tools.map(({ name }) => name);
+  for (let end = first.lastIndexOf("__"); end > 0; end = first.lastIndexOf("__", end - 1)) {
+    const prefix = first.slice(0, end + 2);
+    if (tools.every(({ name }) => name.startsWith(prefix))) return prefix;
+  }
+  return "";
+}
+
+function found(queries: readonly string[], search: ToolSearch): string {
+  const results = [...new Set(queries.flatMap((query) => search.find(query)))].slice(0, MAX_RESULTS);
+  if (results.length === 0) return `No tool matches ${queries.map((query) => JSON.stringify(query)).join(", ")}.`;
+  const lines = results.map(({ name, schema }) => {
+    const parameters = parametersOf(schema.parameters).map(({ key, isRequired }) => (isRequired ? key : `${key}?`));
+    return `- ${name}(${parameters.join(", ")}): ${shortened(schema.description)}`;
+  });
+  return `${lines.join("\n")}\n\ntool_describe gives the types of the parameters.`;
+}
+
+function shortened(description: string): string {
+  const line = description.replaceAll(/\s+/g, " ").trim();
+  return line.length > DESCRIPTION_CHARS ? `${line.slice(0, DESCRIPTION_CHARS).toWellFormed()}…` : line;
+}
+
+type Parameter = { readonly key: string; readonly isRequired: boolean };
+
+const objectSchema = z.object({
+  properties: z.record(z.string(), z.unknown()).default({}),
+  required: z.array(z.string()).default([]),
+});
+
+function parametersOf(schema: unknown): readonly Parameter[] {
+  const parsed = objectSchema.safeParse(schema).data;
+  return Object.keys(parsed?.properties ?? {}).map((key) => ({
+    key,
+    isRequired: parsed?.required.includes(key) ?? false,
+  }));
+}
+
+type Entry = { readonly tool: Tool; readonly name: ReadonlySet<string>; readonly text: ReadonlySet<string> };
+
+/** Search by words. A word that fewer tools have counts more. */
+class ToolSearch {
+  readonly #tools: readonly Tool[];
+  #entries: readonly Entry[] | undefined;
+
+  constructor(tools: readonly Tool[]) {
+    this.#tools = tools;
+  }
+
+  /** Best first. */
+  find(query: string): readonly Tool[] {
+    this.#entries ??= this.#tools.map((tool) => ({
+      tool,
+      name: new Set(words(tool.name)),
+      text: new Set(words(`${tool.schema.description} ${parametersOf(tool.schema.parameters).map(({ key }) => key)}`)),
+    }));
+    const entries = this.#entries;
+    const wanted = [...new Set(words(query))].map((word) => {
+      const count = entries.filter(({ name, text }) => name.has(word) || text.has(word)).length;
+      return { word, weight: Math.log(1 + entries.length / (1 + count)) };
+    });
+    const scoreOf = ({ tool, name, text }: Entry): number => {
+      if (tool.name === query) return Number.POSITIVE_INFINITY;
+      return wanted.reduce((sum, { word, weight }) => {
+        if (name.has(word)) return sum + weight * NAME_WEIGHT;
+        return text.has(word) ? sum + weight : sum;
+      }, 0);
+    };
+    return entries
+      .map((entry) => ({ tool: entry.tool, score: scoreOf(entry) }))
+      .filter(({ score }) => score > 0)
+      .toSorted((first, second) => second.score - first.score)
+      .slice(0, RESULTS_A_QUERY)
+      .map(({ tool }) => tool);
+  }
+}
+
+/** Words in lower case, without the plural's s, so that `createIssues` and `create_issue` match. */
+function words(text: string): readonly string[] {
+  return (
+    text
+      .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  ).map((word) => (word.length > 3 ? word.replace(/s$/, "") : word));
 }

@@ -2,8 +2,8 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { fileVersion } from "../config/settings-file.ts";
-import { withLockSync } from "../platform/locks/with-lock.ts";
+import { fileVersion } from "../config/home-file.ts";
+import { withLockSync } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 

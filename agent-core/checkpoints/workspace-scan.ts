@@ -5,7 +5,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
-import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/ignore-rules.ts";
+import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/search-rules.ts";
 import { Deadline } from "../platform/deadline.ts";
 
 /** Limit of files in a watched workspace. */

@@ -2,13 +2,15 @@
  * Small files of the home: replaced as a whole, or changed in single values. Everything else in a file of the user stays as
  * the user or another process wrote it.
  */
+
 import { randomUUID } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
 import { open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type * as z from "zod";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
-import { withLock } from "../platform/locks/with-lock.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 
 /**
@@ -155,4 +157,20 @@ async function changeFile(home: string, name: string, change: (text: string) => 
     const target = await realpath(path).catch(() => path);
     await replaceFile(target, change(await readOrEmpty(target)));
   });
+}
+
+/** A longer file holds no settings. Bytes. */
+const MAX_BYTES = 1024 ** 2;
+
+/** Undefined when there is no file. Each write makes another inode, and a time alone is too coarse. */
+export function fileVersion(path: string): string | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat?.isFile() ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : undefined;
+}
+
+/** Text of a file that exists. Throws an Error in one line for a file that is too large or cannot be read. */
+export function readSettings(path: string): string {
+  const bytes = readFileSync(path);
+  if (bytes.length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+  return bytes.toString("utf8");
 }

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { withLock } from "../platform/locks/with-lock.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { switchesFile } from "./home.ts";
 import { readJsonFile, writeJsonFile } from "./home-file.ts";

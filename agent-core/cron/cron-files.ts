@@ -10,7 +10,7 @@ import { appendLines, readJsonLines, replaceFile } from "../config/home-file.ts"
 import type { Clock } from "../platform/clock.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
-import { withLock } from "../platform/locks/with-lock.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { CronDelivery } from "../protocol/cron.ts";
 import { dueInstant, machineZone, type Rule } from "./schedule.ts";

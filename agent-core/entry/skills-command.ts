@@ -3,9 +3,15 @@ import { configuredAgent } from "../agent/configured-agent.ts";
 import { type Environment, homeFolder, skillsFolder } from "../config/home.ts";
 import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
-import { findUpdates, offerText, SkillHub, type SkillOffer } from "../skills/skill-hub.ts";
+import {
+  DEFAULT_SOURCES,
+  findUpdates,
+  offerText,
+  SkillHub,
+  type SkillOffer,
+  searchSkills,
+} from "../skills/skill-hub.ts";
 import { SkillLibrary } from "../skills/skill-library.ts";
-import { DEFAULT_SOURCES, searchSkills } from "../skills/skill-search.ts";
 
 export type SkillVerb = "list" | "search" | "install" | "update" | "uninstall";
 

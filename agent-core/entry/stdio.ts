@@ -5,8 +5,7 @@ import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
-import { gatheredOutput } from "./gathered-output.ts";
-import { incomingMessages } from "./incoming-messages.ts";
+import { gatheredOutput, incomingMessages } from "./message-lines.ts";
 import { VERSION } from "./version.ts";
 
 /** Limit of a message: no prompt of a person is longer. Bytes. */

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { writeJsonFile } from "../config/home-file.ts";
 import { nearestNames } from "../platform/edit-distance.ts";
 import { parseJson } from "../platform/json.ts";
-import { withLock } from "../platform/locks/with-lock.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { type CommandHook, MAX_TIMEOUT_SECONDS } from "./command-hook.ts";
 import { HOOK_EVENTS } from "./hook.ts";
 

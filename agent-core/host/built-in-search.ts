@@ -3,8 +3,17 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { messageOf } from "../platform/errors.ts";
 import type { SearchHit, SearchRequest, SearchResult } from "./host.ts";
-import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "./ignore-rules.ts";
-import { globPattern, MAX_HITS, MAX_LINE_CHARS, MAX_SEARCHED_BYTES, nameMatcher } from "./search-rules.ts";
+import {
+  type FolderRules,
+  globPattern,
+  ignoreFilesIn,
+  isIgnored,
+  MAX_HITS,
+  MAX_LINE_CHARS,
+  MAX_SEARCHED_BYTES,
+  nameMatcher,
+  rulesFrom,
+} from "./search-rules.ts";
 
 /** Time for one search: a pattern that backtracks without end must not hold the agent. Milliseconds. */
 const TIME_LIMIT_MS = 20_000;

@@ -3,8 +3,8 @@
  * the client's editor. Questions and permission requests are callbacks of the agent instead (agent/callbacks.ts).
  */
 import type * as z from "zod";
+import type { HermesFileProblems, HermesNewProblem, HermesProblem } from "../protocol/editor.ts";
 import type { RequestMethod } from "../protocol/method.ts";
-import type { HermesFileProblems, HermesNewProblem, HermesProblem } from "../protocol/problems.ts";
 import type { HostTerminals } from "./terminals/terminals.ts";
 
 /** Reason why a file could not be read or written; `message` is one sentence for the model, naming the path. */

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { learningFolder } from "../config/home.ts";
 import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
 import { type Clock, localDate } from "../platform/clock.ts";
-import { withLock } from "../platform/locks/with-lock.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 
 const spentSchema = z.object({

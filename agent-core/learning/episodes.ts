@@ -14,7 +14,7 @@ import { parseJson } from "../platform/json.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { redact } from "../providers/redact.ts";
 import { correctionsIn } from "../sessions/correction.ts";
-import { feedbackScore } from "../sessions/feedback-score.ts";
+import { feedbackScore } from "../sessions/outcome-rates.ts";
 import { isSessionId } from "../sessions/session-files.ts";
 import { answerText } from "../sessions/shown-message.ts";
 import type { Transcript } from "./transcript.ts";

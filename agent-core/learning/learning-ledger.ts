@@ -8,7 +8,7 @@ import * as z from "zod";
 import { learningFolder } from "../config/home.ts";
 import { appendLines, readJsonLines, replaceFile } from "../config/home-file.ts";
 import type { Clock } from "../platform/clock.ts";
-import { withLock } from "../platform/locks/with-lock.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { LoopName } from "../protocol/learning.ts";
 
 const recordSchema = z.object({

@@ -1,10 +1,10 @@
 /** A loop that learns in the background: its work, its items, and its surroundings. */
-import type { Config } from "../config/sections.ts";
+import type { AuxiliaryTask, Config } from "../config/sections.ts";
+import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { LearntAction, LearntItem } from "../protocol/learning.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { LearningLedger } from "./learning-ledger.ts";
-import type { LearningModel } from "./learning-model.ts";
 import type { BackgroundWork } from "./runner.ts";
 
 export type LearningSettings = Config["learning"] & {
@@ -48,4 +48,18 @@ export type Loop = {
   readonly store: LearntStore;
   /** Result of the last run; undefined before the first one. */
   lastRun(): Promise<{ readonly at: number; readonly result: string } | undefined>;
+};
+
+export type LearningTask = Extract<AuxiliaryTask, "consolidation" | "distillation">;
+
+export type LearningAnswer =
+  | { readonly ok: true; readonly text: string }
+  /** In one line. The work is due again later. */
+  | { readonly ok: false; readonly problem: string };
+
+export type LearningModel = {
+  /** False without a model that can answer, such as with the offline interpreter, and when the budget is spent. */
+  isAvailable(): Promise<boolean>;
+  /** Asks once, with the retries of an auxiliary task. Rejects with the signal's reason. */
+  ask(task: LearningTask, messages: readonly Message[], signal: AbortSignal): Promise<LearningAnswer>;
 };

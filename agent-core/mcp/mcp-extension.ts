@@ -2,8 +2,8 @@
 import type * as z from "zod";
 import type { Extension, ExtensionSession } from "../agent/extensions.ts";
 import { homeFolder } from "../config/home.ts";
+import { fileVersion } from "../config/home-file.ts";
 import { mcpServerSection } from "../config/sections.ts";
-import { fileVersion } from "../config/settings-file.ts";
 import { messageOf } from "../platform/errors.ts";
 import { mcpCommand } from "./mcp-command.ts";
 import { serverFiles, serversFrom } from "./server-config.ts";

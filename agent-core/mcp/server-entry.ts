@@ -1,5 +1,4 @@
 /** One server of a session, its texts for the user (state, actions, last error), and its advice for the model. */
-
 import { findThreat, wrapData } from "../prompt/injection-scan.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";

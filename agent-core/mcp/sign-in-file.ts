@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
-import { withLock } from "../platform/locks/with-lock.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 
 export type SignIn = {

@@ -3,7 +3,7 @@ import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../config/home-file.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
-import { withLock } from "../platform/locks/with-lock.ts";
+import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import {
   changedEntry,

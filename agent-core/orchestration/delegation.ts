@@ -1,9 +1,8 @@
 /** Delegation of a session: runs the tasks of all its `delegate_task` calls, a few at a time, each in a sub-agent. */
 import type { HermesTask } from "../protocol/delegation.ts";
 import { FileOwners } from "./file-owners.ts";
-import type { SchemaCheck } from "./schema-result.ts";
 import { type GraphState, graphProblems, initialState, reduceGraph, startable, type TaskSpec } from "./task-graph.ts";
-import type { TaskResult } from "./task-result.ts";
+import type { SchemaCheck, TaskResult } from "./task-result.ts";
 import { CANCELLED, type Child, type ChildPorts, type Evaluate, TaskRun } from "./task-run.ts";
 
 export type DelegationOptions = {

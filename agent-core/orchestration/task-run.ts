@@ -1,10 +1,9 @@
 /** Runs one task: its sub-agent's turns, the correction of its result, the evaluation, and the result from facts. */
 import { messageOf } from "../platform/errors.ts";
 import type { HermesTask, HermesVerdict } from "../protocol/delegation.ts";
-import { type SchemaCheck, schemaResult } from "./schema-result.ts";
 import type { EndStatus, TaskSpec } from "./task-graph.ts";
 import { correctionMessage, taskMessage } from "./task-messages.ts";
-import type { TaskFacts, TaskResult } from "./task-result.ts";
+import { type SchemaCheck, schemaResult, type TaskFacts, type TaskResult } from "./task-result.ts";
 
 /** End of a sub-agent's turn. */
 export type ChildEnd = {

@@ -29,3 +29,6 @@ export const CONTROL_CHARACTERS = /[^\P{Cc}\n\t]/gu;
 
 /** Single keys in a terminal's input: an arrow or function key, a line end, or one character. */
 export const KEYS = new RegExp(`${ESC}(?:\\[[0-?]*[ -/]*[@-~]|O.|.)?|\\r\\n|[\\s\\S]`, "gu");
+
+/** Matches a last line of output that asks for a secret: the input after it is not shown. */
+export const ASKS_FOR_SECRET = /pass(?:word|phrase|code)|secret|token|\bpin\b/i;

@@ -1,8 +1,7 @@
 /** Classifies an error of a wire as a fault. */
-import { type ErrorDetails, readErrorDetails } from "./error-details.ts";
-import type { Fault } from "./fault.ts";
+import { type ErrorDetails, FROM_PROVIDER, readErrorDetails } from "./error-details.ts";
+import type { Fault, FaultKind } from "./fault.ts";
 import { faultMessage } from "./fault-message.ts";
-import { faultKindOf } from "./fault-rules.ts";
 import type { ModelRequest } from "./wire/wire.ts";
 
 /** Never throws. The message contains no key. */
@@ -67,4 +66,135 @@ export function refusedParameter({ parameter, text }: Pick<ErrorDetails, "parame
   const named = parameter ?? SENTENCES.map((sentence) => sentence.exec(text)?.[1]).find(Boolean);
   const name = named?.split(/[.[]/, 1)[0];
   return name === undefined || name === "" || NEEDED.has(name) ? undefined : name;
+}
+
+type Rule = {
+  /** HTTP status. Absent: only errors without a status match. */
+  readonly status?: (status: number) => boolean;
+  /** Matched against names and codes. */
+  readonly codes?: RegExp;
+  /** Matched against all texts. */
+  readonly text?: RegExp;
+  readonly kind: FaultKind;
+};
+
+const BILLING =
+  /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits/i;
+/** "Usage limit reached, try again at …" is a temporary limit, not a bill. */
+const PASSING = /try again|resets? (at|in)|(retry|again) (after|in)|per (second|minute|hour|day)/i;
+const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
+const PARAMETER =
+  /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter/i;
+/** Signed or encrypted reasoning of earlier answers, or a reasoning item without its neighbour. */
+const REASONING =
+  /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|without its required 'reasoning'|reasoning input items|not persisted when .?store|expected .{0,4}thinking.{0,60}found/i;
+/** DeepSeek's and Kimi's refusal of calls without reasoning, directly or through a gateway. */
+const NO_REASONING = /missing.{0,4}reasoning_content|reasoning_content.{0,60}(is missing|must be passed back)/i;
+/** A server that gave a field and refuses it. DeepSeek's R1 does, and gateways in front of strict servers. */
+const OWN_FIELD =
+  /(remove|extra inputs|unknown|unrecognized|unexpected|not permitted|not supported).{0,80}(reasoning_(content|details)|extra_content)\b|messages?\W.{0,40}(reasoning|extra_content).{0,60}(not permitted|not supported|unsupported|unknown|unexpected)/i;
+const IMAGE =
+  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
+const OVERFLOW =
+  /context.{0,30}(length|window|limit|size)|maximum context|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceeds.{0,30}(tokens|context|limit)|reduce the length/i;
+const NO_MODEL =
+  /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found/i;
+/** Anthropic's whole message about an unknown model. */
+const NAMED_MODEL = /^model: \S/im;
+const BAD_KEY =
+  /(invalid|incorrect|expired|missing|malformed).{0,20}(api.?key|credential|token)|api.?key not valid|unauthori[sz]ed/i;
+const INVALID_REQUEST = /invalid_request|validation error|unprocessable/i;
+
+const is =
+  (...codes: readonly number[]) =>
+  (status: number): boolean =>
+    codes.includes(status);
+
+const rules: readonly Rule[] = [
+  { status: is(402), text: PASSING, kind: "rate-limit" },
+  { status: is(402), kind: "billing" },
+  { status: is(401), kind: "authentication" },
+  { status: is(403), text: BILLING, kind: "billing" },
+  { status: is(403), kind: "authentication" },
+  { status: is(404), text: BILLING, kind: "billing" },
+  { status: is(404), text: IMAGE, kind: "image-rejected" },
+  { status: is(404), codes: /model_not_found/, kind: "model-not-found" },
+  { status: is(404), text: NO_MODEL, kind: "model-not-found" },
+  { status: is(404), codes: /not_found_error/, text: NAMED_MODEL, kind: "model-not-found" },
+  { status: is(404), kind: "unknown" },
+  { status: is(408, 504), kind: "timeout" },
+  { status: is(409), kind: "server" },
+  { status: is(413), kind: "context-overflow" },
+  { status: is(429), codes: /insufficient_quota/, kind: "billing" },
+  { status: is(429), text: OVERLOADED, kind: "overloaded" },
+  { status: is(429), text: PASSING, kind: "rate-limit" },
+  { status: is(429), text: BILLING, kind: "billing" },
+  { status: is(429), kind: "rate-limit" },
+  // Before the overflow rules, because both kinds of text mention "max_tokens".
+  { status: is(400, 422), text: NO_REASONING, kind: "reasoning-missing" },
+  { status: is(400, 422), text: REASONING, kind: "reasoning-rejected" },
+  { status: is(400, 422), text: OWN_FIELD, kind: "reasoning-rejected" },
+  { status: is(400, 422), codes: /invalid_encrypted_content/, kind: "reasoning-rejected" },
+  { status: is(400, 415, 422), text: IMAGE, kind: "image-rejected" },
+  { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "unsupported-parameter" },
+  { status: is(400, 422), codes: /context_length_exceeded/, kind: "context-overflow" },
+  { status: is(400, 422), text: PARAMETER, kind: "unsupported-parameter" },
+  { status: is(400, 422), text: OVERFLOW, kind: "context-overflow" },
+  { status: is(400, 422), codes: /model_not_found/, kind: "model-not-found" },
+  { status: is(400, 422), text: NO_MODEL, kind: "model-not-found" },
+  { status: is(400, 422), text: BAD_KEY, kind: "authentication" },
+  { status: is(400, 422), text: BILLING, kind: "billing" },
+  { status: is(500, 502), text: INVALID_REQUEST, kind: "bad-request" },
+  { status: is(500, 502), text: OVERFLOW, kind: "context-overflow" },
+  { status: is(503, 529), kind: "overloaded" },
+  { status: (status) => status >= 500, kind: "server" },
+  { status: (status) => status >= 400, kind: "bad-request" },
+
+  { codes: /insufficient_quota|billing/, kind: "billing" },
+  { codes: /context_length_exceeded|request_too_large/, kind: "context-overflow" },
+  // A failed response names the rejected part of the request. The same request would fail again.
+  { codes: /image/, kind: "image-rejected" },
+  { codes: /invalid_prompt|bio_policy|data_residency/, kind: "bad-request" },
+  { codes: /rate_limit/, kind: "rate-limit" },
+  { codes: /overloaded/, kind: "overloaded" },
+  { codes: /invalid_api_key|authentication_error|permission_error/, kind: "authentication" },
+  { codes: /model_not_found/, kind: "model-not-found" },
+  { codes: /not_found_error/, text: NAMED_MODEL, kind: "model-not-found" },
+  { codes: /server_error|api_error/, kind: "server" },
+  { codes: /SyntaxError|ZodError/, kind: "malformed" },
+  { codes: /invalid_request/, text: OVERFLOW, kind: "context-overflow" },
+  { codes: /invalid_request/, kind: "bad-request" },
+  { codes: /Timeout|ETIMEDOUT|TIMEOUT|timeout_error/, kind: "timeout" },
+  // Node's error for an incomplete body. Its cause may be any network code.
+  { text: /^(terminated|premature close|aborted)$/im, kind: "cut-off" },
+  // Errors of our own fetch that another attempt would meet again.
+  { codes: /ERR_REDIRECT|ERR_PROXY_AUTHENTICATION/, kind: "bad-request" },
+  {
+    codes: /\b(ERR_PROXY|E(CONN\w+|NOTFOUND|AI_AGAIN|PIPE|NETUNREACH|HOSTUNREACH|PROTO)|UND_ERR_\w+)\b/,
+    kind: "network",
+  },
+  { codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_(TLS|SSL)/, kind: "network" },
+  { text: OVERLOADED, kind: "overloaded" },
+  { text: /server_error/, kind: "server" },
+  { text: OVERFLOW, kind: "context-overflow" },
+  { text: /rate limit|too many requests/i, kind: "rate-limit" },
+  { text: BILLING, kind: "billing" },
+  { text: /connection error|fetch failed|socket hang up|network/i, kind: "network" },
+  { text: /timed? ?out/i, kind: "timeout" },
+  { text: BAD_KEY, kind: "authentication" },
+  { text: NO_MODEL, kind: "model-not-found" },
+  { codes: /AbortError/, kind: "cut-off" },
+  { text: /request was aborted/i, kind: "cut-off" },
+  { codes: new RegExp(FROM_PROVIDER), kind: "unexplained" },
+];
+
+/** Returns `unknown` when no rule matches. */
+export function faultKindOf(signs: ErrorDetails): FaultKind {
+  return rules.find((rule) => fits(rule, signs))?.kind ?? "unknown";
+}
+
+function fits({ status, codes, text }: Rule, signs: ErrorDetails): boolean {
+  if ((status === undefined) !== (signs.status === undefined)) return false;
+  if (signs.status !== undefined && !status?.(signs.status)) return false;
+  return (codes?.test(signs.codes) ?? true) && (text?.test(signs.text) ?? true);
 }

@@ -7,8 +7,7 @@ import { acquireLock, type FileLock } from "../platform/locks/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry, type SessionOrigin } from "./entry.ts";
 import { LineReader } from "./journal-lines.ts";
 import { type JournalFiles, JournalLine, LineFile, systemFiles } from "./line-file.ts";
-import type { SpaceReserve } from "./space-reserve.ts";
-import { isFull, writeFault } from "./write-fault.ts";
+import { isFull, type SpaceReserve, writeFault } from "./write-fault.ts";
 
 /** Interval of retries while nothing else is written. */
 const RETRY_MS = 2_000;

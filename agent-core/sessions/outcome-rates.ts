@@ -1,7 +1,7 @@
 /** Rates of the health report: the definition of each, and its samples in the outcomes of a session's day. */
 import type { TaskType } from "../messages/task-type.ts";
-import { scoreOf } from "./feedback-score.ts";
-import type { Outcome, Sums } from "./session-outcomes.ts";
+import type { JournalEntry } from "./entry.ts";
+import { addEntry, noOutcome, noProgress, type Outcome, type Sums } from "./session-outcomes.ts";
 
 /** Groups of a rate besides all together. */
 export type RateGroup = "type" | "model" | "tool" | "skill";
@@ -158,4 +158,29 @@ function callSums(calls: readonly (readonly [number, number])[]): Sums {
   const count = calls.reduce((sum, [all]) => sum + all, 0);
   const failed = calls.reduce((sum, [, failures]) => sum + failures, 0);
   return share(failed, count);
+}
+
+export type FeedbackScore = {
+  /** Mean of the signals, from 0 (bad) to 1 (good); null when there are none. */
+  readonly score: number | null;
+  /** Count of signals behind the score. */
+  readonly signals: number;
+};
+
+/**
+ * Mean of the signals that exist: the share of reviewed lines that were kept; the last test or build after the last edit;
+ * and 0 for each correction, early rewind, refused permission, and turn that ended in an error or at its limit.
+ */
+export function scoreOf(outcome: Outcome): FeedbackScore {
+  const { reviewed, kept, check, corrections, takenBack, refused, failedTurns } = outcome;
+  const shares = [...(reviewed === 0 ? [] : [kept / reviewed]), ...(check === null ? [] : [check])];
+  const signals = shares.length + corrections + takenBack + refused + failedTurns;
+  return { score: signals === 0 ? null : shares.reduce((sum, share) => sum + share, 0) / signals, signals };
+}
+
+export function feedbackScore(entries: readonly JournalEntry[]): FeedbackScore {
+  const outcome = noOutcome();
+  const progress = noProgress();
+  for (const entry of entries) addEntry(outcome, progress, entry);
+  return scoreOf(outcome);
 }

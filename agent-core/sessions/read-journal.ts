@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { hasCode } from "../platform/errors.ts";
 import { Conversation, type StoredMessage } from "./conversation.ts";
-import { entriesIn, recoverEntries } from "./damaged-line.ts";
 import {
   checkEntry,
   type EntryOf,
@@ -14,7 +13,15 @@ import {
   type StoredDiff,
   type TextDiff,
 } from "./entry.ts";
-import { type Line, type LinePlace, LineReader, linesOf, readLines } from "./journal-lines.ts";
+import {
+  entriesIn,
+  type Line,
+  type LinePlace,
+  LineReader,
+  linesOf,
+  readLines,
+  recoverEntries,
+} from "./journal-lines.ts";
 
 export type StoredSession = {
   readonly id: string;

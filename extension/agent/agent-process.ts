@@ -15,9 +15,8 @@ import { type GroupProcess, startGroup } from "../../agent-core/platform/childre
 import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { ClientServices } from "../client/client-services.ts";
-import { type AgentConnection, type AgentOffers, offersOf } from "./agent-connection.ts";
+import { type AgentConnection, type AgentOffers, namedSessions, offersOf } from "./agent-connection.ts";
 import { connectForeign } from "./connect-agent.ts";
-import { namedSessions } from "./session-names.ts";
 
 /** `npx` may have to download the program first. Milliseconds. */
 const START_MS = 90_000;

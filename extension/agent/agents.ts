@@ -3,9 +3,8 @@ import * as vscode from "vscode";
 import * as z from "zod";
 import { findProgram } from "../../agent-core/platform/find-program.ts";
 import type { ClientServices } from "../client/client-services.ts";
-import type { AgentConnection } from "./agent-connection.ts";
+import { type AgentConnection, agentOf } from "./agent-connection.ts";
 import { AgentProcess, type AgentProgram } from "./agent-process.ts";
-import { agentOf } from "./session-names.ts";
 
 /** Agents with a program of their own, or an adapter's. */
 const PRESETS: readonly AgentProgram[] = [

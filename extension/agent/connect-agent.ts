@@ -1,5 +1,4 @@
 /** Connects the extension to the agent as an ACP client: its capabilities, and its handlers of the agent's requests. */
-
 import {
   type ClientApp,
   type ClientCapabilities,
@@ -13,13 +12,13 @@ import {
 import * as vscode from "vscode";
 import type { HermesClientCapabilities } from "../../agent-core/protocol/capabilities.ts";
 import { cronMethods } from "../../agent-core/protocol/cron.ts";
+import { problemMethods } from "../../agent-core/protocol/editor.ts";
 import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
 import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/extensions.ts";
 import { fileMethods, type HermesOpenFiles } from "../../agent-core/protocol/files.ts";
 import { onAgentNotification, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { learningMethods } from "../../agent-core/protocol/learning.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
-import { problemMethods } from "../../agent-core/protocol/problems.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { terminalMethods } from "../../agent-core/protocol/terminals.ts";

@@ -1,10 +1,11 @@
 /** Edits at the cursor: an instruction goes to a session in the background, whose edit is reviewed in the file. */
+import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 import type { Sessions } from "../chat/sessions.ts";
 import { inlinePrompt } from "./action-prompts.ts";
 import { linesAt } from "./code-at-cursor.ts";
-import { type InlineProgress, inlineProgress, STARTING } from "./inline-progress.ts";
 
 /** Context key: an edit at a cursor runs. */
 const IS_EDITING = "hermes.isEditingInline";
@@ -142,4 +143,43 @@ export class InlineEdits implements vscode.Disposable {
         : await vscode.window.showErrorMessage(vscode.l10n.t("Hermes could not edit: {0}", failure), SHOW);
     if (answered === SHOW && session.sessionId !== undefined) this.#sessions.reveal(session.sessionId);
   }
+}
+
+/** State of an edit at the cursor, for people. */
+export type InlineProgress = {
+  /** Title of the current step. */
+  readonly step: string;
+  readonly answer: string;
+  readonly hasEdited: boolean;
+  /** Undefined while the turn runs. */
+  readonly end?: Extract<PanelEvent, { kind: "turn-end" }>;
+};
+
+export const STARTING: InlineProgress = { step: vscode.l10n.t("starting"), answer: "", hasEdited: false };
+
+/** Progress after an event of the session. */
+export function inlineProgress(before: InlineProgress, event: PanelEvent): InlineProgress {
+  if (event.kind === "turn-end") return { ...before, end: event };
+  if (event.kind !== "update") return before;
+  const { update } = event;
+  switch (update.sessionUpdate) {
+    case "agent_thought_chunk":
+      return { ...before, step: vscode.l10n.t("thinking") };
+    case "agent_message_chunk": {
+      const text = update.content.type === "text" ? update.content.text : "";
+      return { ...before, step: vscode.l10n.t("answering"), answer: before.answer + text };
+    }
+    case "tool_call":
+    case "tool_call_update": {
+      // The answer is the text after the last call.
+      const hasEdited = before.hasEdited || (update.content ?? []).some(isDiff);
+      return { ...before, step: update.title ?? before.step, answer: "", hasEdited };
+    }
+    default:
+      return before;
+  }
+}
+
+function isDiff({ type }: ToolCallContent): boolean {
+  return type === "diff";
 }

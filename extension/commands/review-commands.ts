@@ -1,6 +1,6 @@
 /** Commands about the edits up for review. */
 import * as vscode from "vscode";
-import { hunkOfChange, reviewedDocument } from "../review/hunk-at.ts";
+import { hunkOfChange, reviewedDocument } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
 
 type Args = readonly unknown[];

@@ -1,9 +1,9 @@
 /** Guarded change of a file through its document: undoable, and refused where the file holds another text than expected. */
+
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
 import { differsInLineEndsOnly, normalised } from "./line-ends.ts";
-import { type MinimalEdit, minimalEdit } from "./minimal-edit.ts";
 import { notebookText, unsavedNotebook, writeNotebook } from "./notebooks.ts";
 import { findDocument } from "./read-text.ts";
 
@@ -227,4 +227,29 @@ async function exists(uri: vscode.Uri): Promise<boolean> {
   } catch {
     return false; // absent or unreadable: the write reports it
   }
+}
+
+export type MinimalEdit = {
+  /** Offsets into the old text, in UTF-16 units. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+};
+
+/** Never cuts a CRLF or a surrogate pair in two. Undefined when the texts are equal. */
+export function minimalEdit(before: string, after: string): MinimalEdit | undefined {
+  if (before === after) return undefined;
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  while (start > 0 && splitsPair(before, start)) start -= 1;
+  let tail = 0;
+  while (tail < shorter - start && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
+  while (tail > 0 && (splitsPair(before, before.length - tail) || splitsPair(after, after.length - tail))) tail -= 1;
+  return { start, end: before.length - tail, text: after.slice(start, after.length - tail) };
+}
+
+function splitsPair(text: string, at: number): boolean {
+  const pair = text.slice(at - 1, at + 1);
+  return pair === "\r\n" || /^[\ud800-\udbff][\udc00-\udfff]$/.test(pair);
 }

@@ -4,7 +4,7 @@ import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { Panels } from "../chat/panels.ts";
-import type { LastModel } from "./last-model.ts";
+import type { LastModel } from "./agent-environment.ts";
 
 export class FirstRun {
   readonly #worker: AgentWorker;

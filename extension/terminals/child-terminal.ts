@@ -1,10 +1,10 @@
 /** Runs a command as a child process, which gives its whole output and exit code, and shows it in a terminal of its own. */
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
+import { ASKS_FOR_SECRET } from "../../agent-core/platform/ansi.ts";
 import type { OutputListener } from "../../agent-core/platform/children/output-flow.ts";
 import { type Child, startChild } from "../../agent-core/platform/children/start-child.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
-import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
 import { Screen, type ScreenInput } from "./screen.ts";
 import { type CommandSink, refuse, type ShownCommand, type TerminalRequest } from "./shown-command.ts";
 

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { spaceReserveFile } from "../../agent-core/config/home.ts";
-import { SpaceReserve } from "../../agent-core/sessions/space-reserve.ts";
+import { SpaceReserve } from "../../agent-core/sessions/write-fault.ts";
 import type { Json } from "./acp-client.ts";
 import { AcpProcess } from "./acp-process.ts";
 

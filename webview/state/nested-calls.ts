@@ -1,8 +1,8 @@
 /** Tool calls that are parts of another call: those of a script, and those of each task of a delegation. */
 import { hermesField, type Meta } from "./agent-meta.ts";
 import type { TaskRef } from "./delegation.ts";
-import { indexOfCall, ownCopy, withChanged, withEntry } from "./entry-list.ts";
 import type { CallParent, NestedCalls, ToolEntry } from "./state.ts";
+import { indexOfCall, ownCopy, withChanged, withEntry } from "./transcript.ts";
 
 const NONE: readonly ToolEntry[] = [];
 

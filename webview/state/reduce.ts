@@ -7,13 +7,12 @@ import type {
 } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesContext } from "../../agent-core/protocol/sessions.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
-import { asBatch } from "./entry-list.ts";
 import { endAct, seeExtensions, withAct } from "./extensions.ts";
 import { addRestored, previewRestore, rewindTo } from "./restore.ts";
 import { announce, type ContextProblem, type PanelState, type Route, withoutSession } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
 import { appendOutput, endTerminal } from "./tool-calls.ts";
-import { addEntry } from "./transcript.ts";
+import { addEntry, asBatch } from "./transcript.ts";
 import { addPermission, addQuestion, beginTurn, endPermission, endQuestion, endTurn } from "./turns.ts";
 import { addEarlierPage, applyUpdate } from "./updates.ts";
 import { changeRoute, changeSearch, type SessionSearch, updateFacts, updateHistory } from "./workspace.ts";

@@ -2,11 +2,10 @@
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import { hermesField, hooksIn } from "./agent-meta.ts";
 import { cancelTasks, taskNews, tasksIn } from "./delegation.ts";
-import { indexOfCall, ownCopy, withChanged, withEntry } from "./entry-list.ts";
 import { findNested, mapNested, parentIn, withNested } from "./nested-calls.ts";
 import { announce, type CallParent, type Entry, type PanelState, type TerminalState, type ToolEntry } from "./state.ts";
 import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
-import { sealOpen } from "./transcript.ts";
+import { indexOfCall, ownCopy, sealOpen, withChanged, withEntry } from "./transcript.ts";
 
 /** True for a tool whose writes later sessions see. Its card has an undo. */
 function isKnowledgeTool({ name }: ToolCallUpdate): boolean {

@@ -1,6 +1,8 @@
-/** Entries of the transcript. At most one text grows, at the end; all entries before it are finished. */
+/**
+ * Entries of the transcript, as an immutable list with an index of its tool calls. At most one text grows, at the end;
+ * all entries before it are finished.
+ */
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
-import { withChanged, withEntry } from "./entry-list.ts";
 import type { Entry, NoticeEntry, PanelState, RestoredEntry, TextEntry, TurnEndEntry } from "./state.ts";
 import { appendText, emptyText } from "./streamed-text.ts";
 
@@ -71,4 +73,63 @@ export function placeLastPrompt(state: PanelState, position: number): PanelState
 function continues(open: TextEntry, chunk: TextChunk): boolean {
   if (open.type !== chunk.type || open.position !== chunk.position) return false;
   return open.messageId === undefined || chunk.messageId === undefined || open.messageId === chunk.messageId;
+}
+
+type Entries = readonly Entry[];
+
+/** Index of each tool call by its id. A list hands it on to its successor, which differs by one entry. */
+const callIndexes = new WeakMap<Entries, Map<string, number>>();
+
+/** Appends an entry. Within a batch its cost does not grow with the list. */
+export function withEntry<One extends Entry>(entries: readonly One[], entry: One): readonly One[] {
+  return changed(entries, entries.length, entry);
+}
+
+/** Replaces the entry at `index`; both are the same tool call, or neither is one. */
+export function withChanged<One extends Entry>(entries: readonly One[], index: number, entry: One): readonly One[] {
+  return changed(entries, index, entry);
+}
+
+export function indexOfCall(entries: Entries, id: string): number | undefined {
+  const known = callIndexes.get(entries);
+  if (known) return known.get(id);
+  const found = new Map<string, number>();
+  for (const [index, entry] of entries.entries()) if (entry.type === "tool") found.set(entry.id, index);
+  callIndexes.set(entries, found);
+  return found.get(id);
+}
+
+function changed<One extends Entry>(entries: readonly One[], index: number, entry: One): readonly One[] {
+  const next = ownCopy(entries, (shared): One[] => [...shared]);
+  next[index] = entry;
+  const known = callIndexes.get(entries);
+  if (known === undefined) return next;
+  if (entry.type === "tool") known.set(entry.id, index);
+  callIndexes.delete(entries);
+  callIndexes.set(next, known);
+  return next;
+}
+
+/** Copies of the current batch. Nobody else has them, so they may change in place. */
+let own: WeakSet<object> | undefined;
+
+/** Runs `work` as a batch. Only its result may leave the batch. */
+export function asBatch<T>(work: () => T): T {
+  own = new WeakSet();
+  try {
+    return work();
+  } finally {
+    own = undefined;
+  }
+}
+
+/** A copy of `value` that may be changed within the batch: `value` itself when the batch has made it. */
+export function ownCopy<Shared extends object, Copy extends Shared>(
+  value: Shared,
+  copy: (value: Shared) => Copy,
+): Copy {
+  if (own?.has(value)) return value as Copy; // every value in the set is a copy
+  const copied = copy(value);
+  own?.add(copied);
+  return copied;
 }

@@ -16,13 +16,12 @@ import { attachmentIn } from "./attachments.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { beginWithEarlier, earlierOf } from "./earlier.ts";
-import { withChanged } from "./entry-list.ts";
 import { joinNested } from "./nested-calls.ts";
 import { applyRewind } from "./restore.ts";
 import { announce, emptyState, type NoticeEntry, type PanelState, type TextEntry } from "./state.ts";
 import { addSummary, placeCutSummary } from "./summaries.ts";
 import { upsertToolCall } from "./tool-calls.ts";
-import { addEntry, growText, placeLastPrompt, sealOpen } from "./transcript.ts";
+import { addEntry, growText, placeLastPrompt, sealOpen, withChanged } from "./transcript.ts";
 
 type UpdateKind = SessionUpdate["sessionUpdate"];
 type Handlers = {

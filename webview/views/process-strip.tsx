@@ -1,7 +1,7 @@
 /** Background processes of the session: one line above the composer that unfolds to a list. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ASKS_FOR_SECRET } from "../../agent-core/platform/ansi.ts";
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
-import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
 import type { TerminalState } from "../state/state.ts";
 import { lastLine, processesOf } from "../state/workspace.ts";
 import { t } from "../texts.ts";

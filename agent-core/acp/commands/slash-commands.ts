@@ -2,14 +2,11 @@
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
 import type { Command, CommandSession } from "./command.ts";
-import { cron } from "./cron-command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
-import { learning, report } from "./learning-commands.ts";
 import { memory } from "./memory-command.ts";
 import { compress, model, usage } from "./model-commands.ts";
 import { carryOut, grants, mode, status } from "./permission-commands.ts";
 import { checkpoint, retry, undo } from "./restore-commands.ts";
-import { queue, steer, stop } from "./turn-commands.ts";
 
 const COMMAND_LINE = /^\/([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
 
@@ -39,6 +36,68 @@ const tools: Command = {
     return agent.toolNames.map((name) => `- \`${name}\``).join("\n");
   },
 };
+
+const SYNTAX =
+  '`/cron`, `/cron pause|resume|run|remove JOB`, or `/cron create SCHEDULE PROMPT`; a schedule is `30m`, `every 2h`, `"0 9 * * 1-5"` or `2026-11-24T09:00`';
+
+export const cron: Command = {
+  name: "cron",
+  description: "Show planned jobs, create, pause, resume, run or remove one",
+  hint: "[create SCHEDULE PROMPT | pause | resume | run | remove JOB]",
+  async run(argument, { jobs, cwd, signal }) {
+    if (jobs === undefined) return "A planned job cannot change jobs.";
+    const { jobsText, requestIn } = await import("../../cron/jobs-text.ts");
+    if (argument === "" || argument === "list") return `${jobsText(await jobs.state())}\n\nType ${SYNTAX}.`;
+    const request = requestIn(argument);
+    return request === undefined ? `Type ${SYNTAX}.` : (await jobs.act(request, cwd, signal)).message;
+  },
+};
+
+export const learning: Command = {
+  name: "learning",
+  description: "Show what was learnt, undo, forget or pin it, and switch learning on or off",
+  hint: "[undo | forget | pin ID | on | off | run]",
+  run: async (argument, session) => (await import("./learning-answers.ts")).answerLearning(argument, session),
+};
+
+export const report: Command = {
+  name: "report",
+  description: "Show the health report: success, errors, cost, and recommendations",
+  async run(_argument, { learning: access }) {
+    const [{ reportText }, [newest]] = await Promise.all([
+      import("../../learning/stored-reports.ts"),
+      access.reports(1),
+    ]);
+    return newest === undefined
+      ? "There is no health report yet. The first one is written after a day with sessions; `/learning run` writes it now."
+      : reportText(newest);
+  },
+};
+
+export const stop: Command = {
+  name: "stop",
+  description: "Stop the running turn",
+  run: () => "Nothing is running.",
+};
+
+export const steer: Command = {
+  name: "steer",
+  description: "Send a message into the running turn",
+  hint: "message",
+  run: sendAsPrompt,
+};
+
+export const queue: Command = {
+  name: "queue",
+  description: "Send a message after the running turn",
+  hint: "message",
+  run: sendAsPrompt,
+};
+
+/** Without a running turn, the message is an ordinary prompt. */
+function sendAsPrompt(message: string): ReturnType<Command["run"]> {
+  return message === "" ? "Add a message after the command." : { ask: message };
+}
 
 /** In the order in which editors list them. */
 const commands: readonly Command[] = [

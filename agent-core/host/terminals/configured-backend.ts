@@ -4,12 +4,11 @@ import { homedir } from "node:os";
 import { isAbsolute, relative } from "node:path";
 import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/sections.ts";
 import type { Backend, CommandVariables } from "./backend.ts";
-import { dockerTransport } from "./docker-transport.ts";
+import { dockerTransport, singularityTransport } from "./container-transports.ts";
 import { localBackend } from "./local-backend.ts";
 import { remoteBackend } from "./remote-backend.ts";
 import { type FoundSandbox, findSandbox } from "./sandbox/find-sandbox.ts";
 import { type SandboxOptions, sandboxedBackend } from "./sandbox/sandboxed-backend.ts";
-import { singularityTransport } from "./singularity-transport.ts";
 import { sshTransport } from "./ssh-transport.ts";
 
 /** `roots` are the absolute workspace folders. A backend that is configured wrongly refuses every command. */

@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { learningFolder } from "../../config/home.ts";
 import { replaceFile } from "../../config/home-file.ts";
-import { withLock } from "../../platform/locks/with-lock.ts";
+import { withLock } from "../../platform/locks/file-lock.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import { episodePath, episodePaths, readEpisode, rewriteEpisode } from "../episodes.ts";

@@ -10,7 +10,7 @@ import * as z from "zod";
 import { learningFolder, skillsFolder } from "../../config/home.ts";
 import { readJsonFile, replaceFile, writeJsonFile } from "../../config/home-file.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { withLock } from "../../platform/locks/with-lock.ts";
+import { withLock } from "../../platform/locks/file-lock.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { LEARNT_CATEGORY } from "../../skills/skill-library.ts";

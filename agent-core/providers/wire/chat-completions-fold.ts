@@ -2,8 +2,15 @@
 import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
 import { addPieces, type CallPiece, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
-import { joinReasoningDetails, readableReasoning } from "./reasoning-details.ts";
-import { addPlaces, detailsOfPlaces, fieldsOfPlaces, noPlaces, type ReasoningPlaces } from "./reasoning-places.ts";
+import {
+  addPlaces,
+  detailsOfPlaces,
+  fieldsOfPlaces,
+  joinReasoningDetails,
+  noPlaces,
+  type ReasoningPlaces,
+  readableReasoning,
+} from "./reasoning-places.ts";
 import { wholeCharacters } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
 

@@ -8,8 +8,7 @@ import type {
 } from "openai/resources/chat/completions";
 import type { AssistantMessage, ContentPart, Message, ToolCall, UserMessage } from "../../messages/message.ts";
 import type { ChatQuirks } from "../deployments.ts";
-import { isReasoningDetail } from "./reasoning-details.ts";
-import { placeReasoning } from "./reasoning-places.ts";
+import { isReasoningDetail, placeReasoning } from "./reasoning-places.ts";
 import { type CallIds, chatCallIds, mistralCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import { followsResult, withImageMessages } from "./tool-images.ts";
 import type { ModelRequest, Sampling, ToolSchema } from "./wire.ts";

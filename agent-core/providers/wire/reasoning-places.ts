@@ -133,3 +133,56 @@ function place(
     }
   }
 }
+
+const text = z.string().nullish();
+
+/** The fields that are read; all others are kept. */
+const pieceSchema = z.looseObject({
+  type: z.string().startsWith("reasoning."),
+  index: z.number().nullish(),
+  text,
+  summary: text,
+  signature: text,
+});
+
+type Piece = z.infer<typeof pieceSchema>;
+
+/** Adds pieces to the parts. Pieces of other kinds are kept unchanged. */
+export function joinReasoningDetails(parts: readonly unknown[], pieces: readonly unknown[]): readonly unknown[] {
+  const joined = [...parts];
+  for (const piece of pieces) {
+    const next = pieceSchema.safeParse(piece).data;
+    const last = pieceSchema.safeParse(joined.at(-1)).data;
+    if (next !== undefined && last !== undefined && continues(last, next)) joined[joined.length - 1] = join(last, next);
+    else joined.push(piece);
+  }
+  return joined;
+}
+
+/** The readable text of `pieces`. */
+export function readableReasoning(pieces: readonly unknown[]): string {
+  return pieces
+    .map((piece) => pieceSchema.safeParse(piece).data)
+    .map((detail) => detail?.text ?? detail?.summary ?? "")
+    .join("");
+}
+
+/** True for parts of this API, false for those of other wires. */
+export function isReasoningDetail(part: unknown): boolean {
+  return pieceSchema.safeParse(part).success;
+}
+
+function continues(last: Piece, next: Piece): boolean {
+  const isReadable = next.type === "reasoning.text" || next.type === "reasoning.summary";
+  return isReadable && last.type === next.type && (last.index ?? 0) === (next.index ?? 0);
+}
+
+function join(last: Piece, next: Piece): Piece {
+  const given = Object.fromEntries(Object.entries(next).filter(([, value]) => value !== null && value !== undefined));
+  return {
+    ...last,
+    ...given,
+    ...((last.text ?? next.text) != null && { text: (last.text ?? "") + (next.text ?? "") }),
+    ...((last.summary ?? next.summary) != null && { summary: (last.summary ?? "") + (next.summary ?? "") }),
+  };
+}

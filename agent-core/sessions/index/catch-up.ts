@@ -1,12 +1,11 @@
 /** Updates the index from the journals. Reads only the bytes that a journal has gained. */
-
 import { readdirSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Database } from "sql.js";
 import * as z from "zod";
-import { entriesIn } from "../damaged-line.ts";
 import type { JournalEntry } from "../entry.ts";
+import { entriesIn } from "../journal-lines.ts";
 import { isSessionId } from "../session-files.ts";
 import { EntryWriter } from "./entry-writer.ts";
 import { rows } from "./open-database.ts";

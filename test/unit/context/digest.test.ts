@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { digest } from "../../../agent-core/context/digest.ts";
+import { digest } from "../../../agent-core/context/summary.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
 
 function exchanges(from: number, count: number): Conversation["transcript"] {

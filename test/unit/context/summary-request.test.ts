@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { summaryParts, summaryRequest } from "../../../agent-core/context/summary-request.ts";
+import { summaryParts, summaryRequest } from "../../../agent-core/context/summary.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
 

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { gatheredOutput } from "../../../agent-core/entry/gathered-output.ts";
+import { gatheredOutput } from "../../../agent-core/entry/message-lines.ts";
 
 /** Keeps what was written, a piece a write. */
 function recorder(): { readonly output: Writable; readonly writes: string[] } {

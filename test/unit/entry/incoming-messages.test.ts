@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { AnyMessage } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
-import { incomingMessages } from "../../../agent-core/entry/incoming-messages.ts";
+import { incomingMessages } from "../../../agent-core/entry/message-lines.ts";
 
 const MAX_BYTES = 3_000;
 

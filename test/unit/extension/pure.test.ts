@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { EventsMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import { EventLog } from "../../../extension/chat/event-log.ts";
-import { minimalEdit } from "../../../extension/documents/minimal-edit.ts";
+import { minimalEdit } from "../../../extension/documents/guarded-edit.ts";
 import { OutputRing } from "../../../extension/terminals/output-ring.ts";
 
 let seed = 3;

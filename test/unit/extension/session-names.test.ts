@@ -1,6 +1,6 @@
 import type { AnyMessage, Stream } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
-import { agentOf, namedSessions } from "../../../extension/agent/session-names.ts";
+import { agentOf, namedSessions } from "../../../extension/agent/agent-connection.ts";
 
 /** The messages that leave on either side of a stream with named sessions. */
 async function through(side: "incoming" | "outgoing", message: object): Promise<AnyMessage | undefined> {

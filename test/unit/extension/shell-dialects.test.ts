@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { meansSameIn } from "../../../extension/terminals/shell-dialects.ts";
+import { meansSameIn } from "../../../extension/terminals/typed-line.ts";
 import { hasPrograms } from "../../support/programs.ts";
 
 const portable = [

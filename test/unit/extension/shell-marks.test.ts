@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ShellMarks } from "../../../extension/terminals/shell-marks.ts";
+import { ShellMarks } from "../../../extension/terminals/shell-command.ts";
 
 const ESC = "\u001b";
 const BEGIN = `${ESC}]633;C\u0007`;

@@ -6,8 +6,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { learningFolder, sessionsFolder } from "../../../agent-core/config/home.ts";
 import { consolidation } from "../../../agent-core/learning/consolidation/consolidation.ts";
 import { LearningLedger } from "../../../agent-core/learning/learning-ledger.ts";
-import type { LearningAnswer } from "../../../agent-core/learning/learning-model.ts";
-import type { Loop, LoopPorts } from "../../../agent-core/learning/loop.ts";
+import type { LearningAnswer, Loop, LoopPorts } from "../../../agent-core/learning/loop.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);

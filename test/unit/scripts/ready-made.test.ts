@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { directoryTools } from "../../../agent-core/agent/deferred-tools.ts";
+import { directoryTools } from "../../../agent-core/agent/tool-catalogue.ts";
 import { sections } from "../../../agent-core/config/sections.ts";
 import { table } from "../../../agent-core/tools/table.gen.ts";
 import { sectionDefaultsModule, toolParametersModule } from "../../../scripts/ready-made.ts";

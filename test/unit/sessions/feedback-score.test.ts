@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JournalEntry } from "../../../agent-core/sessions/entry.ts";
-import { feedbackScore } from "../../../agent-core/sessions/feedback-score.ts";
+import { feedbackScore } from "../../../agent-core/sessions/outcome-rates.ts";
 
 const at = 1_000;
 

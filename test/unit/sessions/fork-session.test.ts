@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { forkSession } from "../../../agent-core/sessions/fork-session.ts";
 import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
+import { forkSession } from "../../../agent-core/sessions/stored-session.ts";
 
 const FORK = { id: "20261120_120000_00000002", cwd: "/project", at: 1_000 };
 const PARENT = "20261120_120000_00000001";

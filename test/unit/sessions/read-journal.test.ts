@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { exportSession } from "../../../agent-core/sessions/export-session.ts";
-import { forkSession } from "../../../agent-core/sessions/fork-session.ts";
 import { Journal, type NewEntry } from "../../../agent-core/sessions/journal.ts";
 import { readEntries, readJournal, type StoredSession } from "../../../agent-core/sessions/read-journal.ts";
+import { forkSession } from "../../../agent-core/sessions/stored-session.ts";
 import { seeded } from "../approval/support/random.ts";
 
 const ID = "20261120_120000_0000abcd";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { Journal } from "../../../agent-core/sessions/journal.ts";
-import { SpaceReserve } from "../../../agent-core/sessions/space-reserve.ts";
+import { SpaceReserve } from "../../../agent-core/sessions/write-fault.ts";
 import { type ErrorCode, faultyFiles, type Operation } from "./support/faulty-files.ts";
 
 let folder: string;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CommandSession } from "../../../../agent-core/acp/commands/command.ts";
-import { learning, report } from "../../../../agent-core/acp/commands/learning-commands.ts";
+import { learning, report } from "../../../../agent-core/acp/commands/slash-commands.ts";
 import type { HealthReport, LearningState, LearntItem } from "../../../../agent-core/protocol/learning.ts";
 
 const item: LearntItem = {

@@ -1,6 +1,6 @@
 import { parse } from "jsonc-parser";
 import { expect, test } from "vitest";
-import { addAgent, otherEditors } from "../../../../extension/commands/editor-settings.ts";
+import { addAgent, otherEditors } from "../../../../extension/commands/connect-editor.ts";
 
 const agent = { command: "/usr/bin/node", args: ["/home/ada/hermes acp.mjs"], env: {} };
 const entry = { type: "custom", command: "/usr/bin/node", args: ["/home/ada/hermes acp.mjs"], env: {} };

@@ -1,7 +1,7 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import type { PanelEvent } from "../../../../agent-core/protocol/panel-events.ts";
-import { inlineProgress, STARTING } from "../../../../extension/commands/inline-progress.ts";
+import { inlineProgress, STARTING } from "../../../../extension/commands/inline-edits.ts";
 
 const update = (record: SessionUpdate): PanelEvent => ({ kind: "update", update: record });
 const text = (said: string) => update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: said } });

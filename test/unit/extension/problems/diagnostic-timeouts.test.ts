@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DiagnosticTimeouts } from "../../../../extension/problems/diagnostic-timeouts.ts";
+import { DiagnosticTimeouts } from "../../../../extension/problems/edit-problems.ts";
 
 describe("diagnostic timeouts", () => {
   it("is a second for an unknown language", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ghostText } from "../../../../extension/review/ghost-text.ts";
+import { ghostText } from "../../../../extension/review/hunk-marks.ts";
 
 const ghost = (oldLines: readonly string[], newLines: readonly string[]): string =>
   ghostText({ oldStart: 0, newStart: 0, oldLines, newLines });

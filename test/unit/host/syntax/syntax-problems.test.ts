@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { grammars } from "../../../../agent-core/host/syntax/grammars.ts";
-import { syntaxProblems } from "../../../../agent-core/host/syntax/syntax-problems.ts";
+import { grammars, syntaxProblems } from "../../../../agent-core/host/syntax/syntax-problems.ts";
 
 async function check(path: string, newText: string | null, oldText: string | null = null): Promise<readonly string[]> {
   const watch = await syntaxProblems().watch("call");

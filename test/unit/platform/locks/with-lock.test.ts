@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { withLock, withLockSync } from "../../../../agent-core/platform/locks/with-lock.ts";
+import { withLock, withLockSync } from "../../../../agent-core/platform/locks/file-lock.ts";
 
 const COUNTER = join(import.meta.dirname, "support", "counter.ts");
 const TAKER = join(import.meta.dirname, "support", "lock-taker.ts");

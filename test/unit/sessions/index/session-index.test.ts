@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { acquireLock } from "../../../../agent-core/platform/locks/file-lock.ts";
-import { forkSession } from "../../../../agent-core/sessions/fork-session.ts";
 import { SessionIndex } from "../../../../agent-core/sessions/index/session-index.ts";
 import { Journal, type NewEntry } from "../../../../agent-core/sessions/journal.ts";
+import { forkSession } from "../../../../agent-core/sessions/stored-session.ts";
 
 const OWN = "20261120_120000_00000000";
 let folder: string;

@@ -1,6 +1,6 @@
 // A process that counts up in a file, as often as it is told: node counter.ts <file> <times>.
 import { readFileSync, writeFileSync } from "node:fs";
-import { withLockSync } from "../../../../../agent-core/platform/locks/with-lock.ts";
+import { withLockSync } from "../../../../../agent-core/platform/locks/file-lock.ts";
 
 const [file = "", times] = process.argv.slice(2);
 for (let at = 0; at < Number(times); at += 1) {

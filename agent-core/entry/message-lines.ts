@@ -1,4 +1,6 @@
-/** Reads newline-delimited JSON-RPC messages. A line that cannot be used gets an error, and the next line is read. */
+/** JSON-RPC messages as lines. An unusable line gets an error, and reading goes on. Small messages share one write. */
+import { once } from "node:events";
+import type { Writable } from "node:stream";
 import type { AnyMessage } from "@zed-industries/agent-client-protocol";
 
 const PARSE_ERROR = -32700;
@@ -107,4 +109,35 @@ function refuse(code: number, message: string, bytes: Buffer, tail: Buffer = byt
 function isWithinDepth(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((member) => isWithinDepth(member, levels - 1));
+}
+
+export type GatheredOutput = {
+  /** Writes a message as a line of JSON. Waits while the output is full, and rejects after the output failed. */
+  send(message: AnyMessage): Promise<void>;
+  /** Writes each message with `send`. */
+  readonly messages: WritableStream<AnyMessage>;
+  /** Resolves to the error when the output fails. */
+  readonly failed: Promise<Error>;
+};
+
+export function gatheredOutput(output: Writable): GatheredOutput {
+  let gathered = "";
+  let failure: Error | undefined;
+  const failed = new Promise<Error>((resolve) => output.once("error", resolve));
+  output.on("error", (error) => {
+    failure = error;
+  });
+  const flush = (): void => {
+    const text = gathered;
+    gathered = "";
+    output.write(text);
+  };
+  const send = async (message: AnyMessage): Promise<void> => {
+    if (failure !== undefined) throw failure;
+    // Writes after the event loop has processed everything that arrived.
+    if (gathered === "") setImmediate(flush);
+    gathered += `${JSON.stringify(message)}\n`;
+    if (output.writableNeedDrain) await once(output, "drain");
+  };
+  return { send, messages: new WritableStream<AnyMessage>({ write: send }), failed };
 }
