@@ -1,6 +1,6 @@
 /**
- * The tools of a session: the built-in ones and those of its extensions. They change only between turns. The schemas
- * of deferrable tools, such as those of servers and plugins, are deferred when they are too large together: see deferred-tools.ts.
+ * The tools of a session: the built-in ones and those of its extensions. They change only between turns. The schemas of
+ * deferrable tools, such as those of servers and plugins, are deferred when they are too large together.
  */
 import * as z from "zod";
 import { findBrowser } from "../browser/find-browser.ts";

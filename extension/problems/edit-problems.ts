@@ -136,15 +136,10 @@ function findByUri(key: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === key);
 }
 
-const SEVERITIES: Readonly<Partial<Record<vscode.DiagnosticSeverity, HermesProblem["severity"]>>> = {
-  [vscode.DiagnosticSeverity.Error]: "error",
-  [vscode.DiagnosticSeverity.Warning]: "warning",
-};
-
 /** Errors and warnings of VS Code in the agent's form; hints are left out. */
 function problemsOf(diagnostics: readonly vscode.Diagnostic[]): HermesProblem[] {
   return diagnostics.flatMap(({ severity, range: { start }, message, source, code }) => {
-    const known = SEVERITIES[severity];
+    const known = severityOf(severity);
     if (known === undefined) return [];
     const name = typeof code === "object" ? code.value : code;
     return {
@@ -156,6 +151,17 @@ function problemsOf(diagnostics: readonly vscode.Diagnostic[]): HermesProblem[] 
       ...(name !== undefined && { code: String(name) }),
     };
   });
+}
+
+function severityOf(severity: vscode.DiagnosticSeverity): HermesProblem["severity"] | undefined {
+  switch (severity) {
+    case vscode.DiagnosticSeverity.Error:
+      return "error";
+    case vscode.DiagnosticSeverity.Warning:
+      return "warning";
+    default:
+      return undefined;
+  }
 }
 
 /** For a language without earlier answers. Milliseconds. */

@@ -1,6 +1,7 @@
 /**
- * Places of an answer's reasoning in chat completions. The message keeps the reasoning once, as text, and its places as
- * details, so that the server gets it back where it wrote it.
+ * Reasoning in chat completions. The message keeps it once, as text, and its places as details, so that the server gets
+ * it back where it wrote it. OpenRouter's `reasoning_details` are opaque parts: they return unchanged, but arrive in one
+ * piece per token. Pieces of one part are joined; signatures and encrypted parts stay as they are.
  */
 import * as z from "zod";
 import type { AssistantMessage } from "../../messages/message.ts";
