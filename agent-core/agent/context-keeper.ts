@@ -206,7 +206,8 @@ export class ContextKeeper {
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
-    return engine.plan({ transcript, compression, target, enough, focus }, signal);
+    const room = most === Number.POSITIVE_INFINITY ? Math.max(enough, left(this.window * engine.softLimit)) : target;
+    return engine.plan({ transcript, compression, target, enough, room, focus }, signal);
   }
 
   async #compress(request: CompressRequest, signal: AbortSignal): Promise<CompressedEvent | undefined> {

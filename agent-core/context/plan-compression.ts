@@ -32,6 +32,8 @@ export type CompressionRequest = {
   readonly target: number;
   /** Tokens below which shortening results is enough, so that no message is dropped. */
   readonly enough: number;
+  /** Tokens above which the newest results are cut, which the model has not read yet. Default: the target. */
+  readonly room?: number;
   readonly strategy: Strategy;
   /** Newest messages that stay; fewer if they are long. Default 20. */
   readonly protectedMessages?: number;
@@ -96,6 +98,7 @@ export function planChoice(state: CompressedTranscript, choice: CompressionChoic
 /** Undefined when nothing can be dropped or shortened. */
 export function planCompression(room: CompressionRequest): CompressionPlan | undefined {
   const { compression, target, enough, strategy, protectedMessages = PROTECTED_MESSAGES } = room;
+  const most = Math.max(target, room.room ?? target);
   const transcript = room.transcript.filter(({ isUnfinished }) => !isUnfinished);
   const isDropped = inRanges(compression?.dropped ?? []);
   const kept = transcript.filter(({ position }) => !isDropped(position));
@@ -116,7 +119,7 @@ export function planCompression(room: CompressionRequest): CompressionPlan | und
   const going = isEnough ? [] : strategy.choose(candidates, total - target);
   const gone = new Set(going.flatMap(({ items }) => items.map(({ position }) => position)));
   const fresh = kept.filter(({ position }) => gone.has(position));
-  const excess = total - sum(going) - target;
+  const excess = total - sum(going) - most;
   const cuts = excess > 0 ? cutTail(tail, kept, excess) : [];
   if (fresh.length === 0 && pruned.length === 0 && cuts.length === 0) return undefined;
   return {

@@ -143,6 +143,26 @@ async function readEntity(path: string): Promise<EntityFile> {
   return file;
 }
 
+/** All facts with what a person changed in the files, ended ones included. `at`: milliseconds since 1970. */
+export async function readFacts(home: string, at: number): Promise<readonly Fact[]> {
+  const [files, model] = await Promise.all([
+    readEntities(home),
+    readFile(userModelPath(home), "utf8").catch(() => undefined),
+  ]);
+  return withUserEdits(factsOf(files), model, at);
+}
+
+/** Text that changes with every change of the facts. */
+export async function factsStamp(home: string): Promise<string> {
+  const times = [entitiesFolder(home), userModelPath(home)].map((path) =>
+    stat(path).then(
+      ({ mtimeMs }) => String(mtimeMs),
+      () => "none",
+    ),
+  );
+  return (await Promise.all(times)).join(" ");
+}
+
 export function factsOf(files: readonly EntityFile[]): readonly Fact[] {
   return files.flatMap(({ lines }) => lines.flatMap((line) => ("fact" in line ? [line.fact] : [])));
 }

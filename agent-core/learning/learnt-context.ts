@@ -2,24 +2,12 @@
  * Part of a new session that was learnt: the user model and the project's facts in the prompt, frozen, and
  * matching episodes with the first message. Nothing learnt adds no bytes.
  */
-import { readFile } from "node:fs/promises";
 import { contentWords, contradicts, readStatement, similarity } from "../memory/statement.ts";
 import type { Clock } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type Episode, episodePaths, readEpisode } from "./episodes.ts";
-import {
-  byWeight,
-  type Fact,
-  factsOf,
-  fitting,
-  holdsIn,
-  isPreference,
-  isShown,
-  isWithin,
-  readEntities,
-  userModelPath,
-  withUserEdits,
-} from "./facts.ts";
+import { byWeight, type Fact, fitting, holdsIn, isPreference, isShown, isWithin, readFacts } from "./facts.ts";
+import { outdatedCheck } from "./outdated-statements.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** All that was learnt adds at most 1.5 kB to a prompt: less than 500 tokens of preferences and 300 of facts. Bytes. */
@@ -120,17 +108,16 @@ export class LearntContext {
 
   async #readFiles(now: number): Promise<Read> {
     const { home, roots } = this.#options;
-    const [files, model, episodes] = await Promise.all([
-      readEntities(home),
-      readFile(userModelPath(home), "utf8").catch(() => undefined),
+    const [all, episodes] = await Promise.all([
+      readFacts(home, now),
       episodePaths(home).then((paths) => Promise.all(paths.slice(-MAX_SEARCHED).map(readEpisode))),
     ]);
-    const facts = withUserEdits(factsOf(files), model, now).filter((fact) => holdsIn(fact, roots));
-    const keepCurrent = outdatedFilter(facts);
+    const facts = all.filter((fact) => holdsIn(fact, roots));
+    const outdated = outdatedCheck(facts);
     const own = episodes
       .filter((episode) => episode !== undefined)
       .filter(({ cwd }) => roots.some((root) => isWithin(cwd, root) || isWithin(root, cwd)))
-      .map((episode) => ({ ...episode, summary: keepCurrent(episode.summary) }));
+      .map((episode) => ({ ...episode, summary: currentPart(episode.summary, outdated) }));
     return { facts, episodes: newestOfAlike(own) };
   }
 
@@ -143,26 +130,13 @@ export class LearntContext {
 /** Facts of the project, and its episodes, one for each request. */
 type Read = { readonly facts: readonly Fact[]; readonly episodes: readonly Episode[] };
 
-/** Returns a summary without the sentences that a newer fact has made wrong. */
-function outdatedFilter(facts: readonly Fact[]): (summary: string) => string {
-  const active = facts.filter(isShown).map(({ text }) => readStatement(text));
-  const current = new Set(active.flatMap(({ values }) => [...values]));
-  const outdated = facts
-    .filter(({ until }) => until !== undefined)
-    .flatMap(({ text }) => [...readStatement(text).values])
-    .filter((value) => value.length > 2 && !current.has(value));
-  const isCurrent = (sentence: string): boolean => {
-    const lower = sentence.toLowerCase();
-    if (outdated.some((value) => lower.includes(value))) return false;
-    const statement = readStatement(sentence);
-    return !active.some((fact) => contradicts(fact, statement));
-  };
-  return (summary) =>
-    summary
-      .split(/(?<=[.!?])\s+|\n+/)
-      .filter(isCurrent)
-      .join(" ")
-      .trim();
+/** The summary without the sentences that a newer fact has made wrong. */
+function currentPart(summary: string, outdated: (sentence: string) => string | undefined): string {
+  return summary
+    .split(/(?<=[.!?])\s+|\n+/)
+    .filter((sentence) => outdated(sentence) === undefined)
+    .join(" ")
+    .trim();
 }
 
 /** Requests with this similarity are the same task: the newest episode has the newest facts. */

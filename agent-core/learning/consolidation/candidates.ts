@@ -97,6 +97,19 @@ export function correctingPositions({ messages }: Transcript): ReadonlySet<numbe
   );
 }
 
+/** Positions of the messages beside which the user took back an edit of the answer before them. */
+export function undoingPositions({ messages, happened }: Transcript): ReadonlySet<number> {
+  const undone = happened.filter((entry) => entry.type === "verdict" && entry.outcome !== "kept").map(({ at }) => at);
+  const asked = messages.filter(({ message }) => message.role === "user" && message.synthetic !== true);
+  return new Set(
+    asked.slice(1).flatMap(({ position }, index) => {
+      const from = asked[index]?.at ?? 0;
+      const next = messages.find((later) => later.position > position && later.message.role === "assistant");
+      return undone.some((at) => at >= from && at <= (next?.at ?? Number.POSITIVE_INFINITY)) ? [position] : [];
+    }),
+  );
+}
+
 function textOf({ message }: TranscriptMessage): string {
   return message.role === "user" ? typedText(message.content, "\n") : "";
 }

@@ -15,7 +15,7 @@ import { type Fact, holdsIn, isActive } from "../facts.ts";
 import { usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { type Transcript, type TranscriptMessage, transcriptOf } from "../transcript.ts";
-import { type Candidate, correctingPositions, statedCandidates } from "./candidates.ts";
+import { type Candidate, correctingPositions, statedCandidates, undoingPositions } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
 import { extractionRequest, parseExtraction, sourcesOf } from "./extraction.ts";
 import { FactStore } from "./fact-store.ts";
@@ -157,7 +157,7 @@ class Consolidation {
       else rejected.push(rejection(candidate, checked.reason));
     }
     if (admitted.length === 0 && rejected.length === 0) return [];
-    const corrections = correctingPositions(transcript);
+    const corrections = new Set([...correctingPositions(transcript), ...undoingPositions(transcript)]);
     const origin = { sessionId, project: cwd, name, at: endedAt, acted: actedIn(transcript), corrections };
     const added = await this.store.commit({ origin, admitted, rejected, isRepeated });
     if (added.length > 0) {

@@ -32,7 +32,7 @@ export type Origin = {
   readonly at: number;
   /** Words and calls of the agent in the session, in lower case. */
   readonly acted: string;
-  /** Positions of the messages that correct the agent. */
+  /** Positions of the messages that correct the agent, by their words or by an edit that the user took back. */
   readonly corrections: ReadonlySet<number>;
 };
 

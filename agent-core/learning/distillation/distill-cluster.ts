@@ -10,6 +10,7 @@ import { type Cluster, contentWords } from "./clusters.ts";
 import { meanOf, outcomeOf } from "./judge-uses.ts";
 import type { LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import { contrast, type Delta, type ExistingSkill, type Proposal, proposalMessages, readProposal } from "./proposal.ts";
+import type { OutdatedCheck } from "./score-uses.ts";
 import { ledgerRecord, nextVersion, retired, withSkill, written } from "./skill-changes.ts";
 import { type Evidence, evidenceOf, textProblem } from "./skill-evidence.ts";
 import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
@@ -17,6 +18,8 @@ import { findTriggers, routes } from "./triggers.ts";
 
 /** Uses of a version before it is changed again. */
 const TRIAL_USES = 3;
+/** Questions about one cluster. */
+const MAX_ASKS = 2;
 /** A skill is the one of a cluster when it routes this share of the cluster's messages. */
 const MIN_ROUTED = 0.5;
 
@@ -32,6 +35,8 @@ export type Case = {
   /** Messages of other tasks in the same project. */
   readonly others: readonly string[];
   readonly state: LearntState;
+  /** Reason why a statement contradicts what the facts say now. */
+  readonly outdated: OutdatedCheck;
   /** Skills that are not this loop's: those of the home, and all names. */
   readonly foreign: { readonly home: readonly Skill[]; readonly names: ReadonlySet<string> };
 };
@@ -53,15 +58,38 @@ export async function distillCluster(input: Case, kit: Kit, signal: AbortSignal)
   // A skill that no message would get is not worth a question.
   if (triggers === undefined) return refused(input, [], found.ok ? undefined : found.reason);
   const shown = shownSkill({ existing, covering, refuted }, cluster);
-  const answer = await kit.model.ask("distillation", proposalMessages(cluster, evidence.failed, shown), signal);
-  if (!answer.ok) throw new Error(answer.problem);
-  const proposal = readProposal(answer.text);
-  if (proposal === undefined) return refused(input, [], "the model's answer is no JSON object");
-  const { deltas, rejects } = admitted(proposal, { cluster, evidence, existing, refuted });
+  const answer = await askForDeltas({ ...input, evidence, existing, refuted }, shown, { kit, signal });
+  if (answer === undefined) return refused(input, [], "the model's answer is no JSON object");
+  const { proposal, deltas, rejects } = answer;
   if (deltas.length === 0 && existing !== undefined && rejects.length === 0) return { kind: "kept", state };
   if (deltas.length === 0) return refused(input, rejects, undefined);
   const whole = { ...input, existing, evidence, proposal, triggers, deltas, rejects };
   return covering === undefined ? apply(whole, kit) : proposeTo(covering, whole, kit);
+}
+
+/**
+ * The model's proposal, checked. Without an admitted statement the question is asked once more with the reasons: a refuted
+ * procedure without a replacement would leave none. Undefined: the answer is no proposal.
+ */
+async function askForDeltas(
+  checked: Checked,
+  shown: ExistingSkill | undefined,
+  { kit, signal }: { readonly kit: Kit; readonly signal: AbortSignal },
+) {
+  const { cluster, evidence, refuted } = checked;
+  const rejects: LearningChange[] = [];
+  for (let asks = 1; ; asks += 1) {
+    const reasons = rejects.map(({ reason }) => reason);
+    const messages = proposalMessages(cluster, { failed: evidence.failed, reasons }, shown);
+    const answer = await kit.model.ask("distillation", messages, signal);
+    if (!answer.ok) throw new Error(answer.problem);
+    const proposal = readProposal(answer.text);
+    if (proposal === undefined) return undefined;
+    const { deltas, rejects: found } = admitted(proposal, checked);
+    rejects.push(...found);
+    const isMissing = (found.length > 0 || refuted.size > 0) && deltas.every(({ op }) => op === "remove");
+    if (!isMissing || asks === MAX_ASKS) return { proposal, deltas, rejects };
+  }
 }
 
 type Subject = {
@@ -138,16 +166,17 @@ function isUnchanged(skill: LearntSkill, cluster: Cluster, { failed }: Evidence)
   return best === undefined || own >= outcomeOf(best);
 }
 
-type Checked = Pick<Admitted, "cluster" | "evidence" | "existing"> & Pick<Subject, "refuted">;
+type Checked = Pick<Admitted, "cluster" | "evidence" | "existing" | "outdated"> & Pick<Subject, "refuted">;
 
 /** Deltas that passed the checks, with the removal of refuted statements, and a record for each other one. */
 function admitted(
   proposal: Proposal,
-  { cluster, evidence, existing, refuted }: Checked,
+  checked: Checked,
 ): { readonly deltas: readonly Delta[]; readonly rejects: readonly LearningChange[] } {
+  const { cluster, refuted } = checked;
   const rejects: LearningChange[] = [];
   const passed = proposal.deltas.filter((delta) => {
-    const problem = deltaProblem(delta, evidence, existing);
+    const problem = deltaProblem(delta, checked);
     if (problem !== undefined) rejects.push(rejection(cluster, "text" in delta ? delta.text : delta.id, problem));
     return problem === undefined;
   });
@@ -155,10 +184,10 @@ function admitted(
   return { deltas: [...stale.map((id): Delta => ({ op: "remove", id })), ...passed], rejects };
 }
 
-function deltaProblem(delta: Delta, evidence: Evidence, existing: LearntSkill | undefined): string | undefined {
+function deltaProblem(delta: Delta, { evidence, existing, outdated }: Checked): string | undefined {
   if (delta.op !== "add" && !existing?.bullets.some(({ id }) => id === delta.id))
     return `there is no statement ${delta.id}`;
-  return delta.op === "remove" ? undefined : textProblem(delta.text, evidence);
+  return delta.op === "remove" ? undefined : (textProblem(delta.text, evidence) ?? outdated(delta.text));
 }
 
 function rejection(cluster: Cluster, text: string, reason: string): LearningChange {

@@ -8,12 +8,14 @@ import { localDate } from "../../platform/clock.ts";
 import { bundled } from "../../skills/bundled.gen.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
+import { factsStamp, holdsIn, readFacts } from "../facts.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
+import { outdatedCheck } from "../outdated-statements.ts";
 import { type Cluster, clusterEpisodes } from "./clusters.ts";
 import { type Distilled, distillCluster } from "./distill-cluster.ts";
 import { LearntSkills, type LearntState } from "./learnt-skills.ts";
 import { learntStore } from "./learnt-store.ts";
-import { commandsIn, nameOf, type SkillCommands, scored } from "./score-uses.ts";
+import { commandsIn, nameOf, type OutdatedCheck, type SkillCommands, scored } from "./score-uses.ts";
 import { SessionEpisodes } from "./session-episodes.ts";
 
 /** Sessions that clusters are made of. */
@@ -73,12 +75,15 @@ class Distillation {
   /** Resolves to false without new episodes. */
   async #scoreNew(): Promise<boolean> {
     const { clock, notify } = this.#ports;
-    const stamp = await this.#episodes.stamp();
+    const { home } = this.#ports;
+    const stamp = `${await this.#episodes.stamp()} ${await factsStamp(home)}`;
     if (stamp === this.#scoredStamp) return false;
     const episodes = await this.#episodes.read(JUDGED_DAYS);
+    const outdatedIn = await this.#outdated();
     let notices: readonly { readonly text: string; readonly id: string }[] = [];
     await this.#skills.change(async (state) => {
-      const context = { skills: this.#skills, commands: await this.#commandsOf(state, episodes), at: clock.now() };
+      const commands = await this.#commandsOf(state, episodes);
+      const context = { skills: this.#skills, commands, at: clock.now(), outdatedIn };
       const { notices: made, ...change } = await scored(state, episodes, context);
       notices = made;
       return JSON.stringify(change.state) === JSON.stringify(state) ? undefined : change;
@@ -86,6 +91,13 @@ class Distillation {
     this.#scoredStamp = stamp;
     for (const { text, id } of notices) notify(text, [id]);
     return true;
+  }
+
+  /** Check of statements against the facts of a project. */
+  async #outdated(): Promise<(project: string) => OutdatedCheck> {
+    const { home, clock } = this.#ports;
+    const facts = await readFacts(home, clock.now());
+    return (project) => outdatedCheck(facts.filter((fact) => holdsIn(fact, [project])));
   }
 
   /** Distills the next cluster of the day. Resolves to false when none is left, or without a model. */
@@ -131,6 +143,7 @@ class Distillation {
       {
         ...{ cluster, state, foreign: await this.#foreignSkills(state) },
         others: others.map(({ firstMessage }) => firstMessage),
+        outdated: (await this.#outdated())(cluster[0]?.cwd ?? ""),
       },
       { model, clock, skills: this.#skills, asks: this.#ports.settings().asksForSkills === true },
       signal,

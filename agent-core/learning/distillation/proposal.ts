@@ -81,10 +81,10 @@ export type ExistingSkill = {
   readonly refuted: ReadonlyMap<string, string>;
 };
 
-/** `failed`: commands whose last run failed. */
+/** `failed`: commands whose last run failed. `reasons`: those against the answer before this one. */
 export function proposalMessages(
   cluster: Cluster,
-  failed: ReadonlySet<string>,
+  { failed, reasons }: { readonly failed: ReadonlySet<string>; readonly reasons: readonly string[] },
   existing: ExistingSkill | undefined,
 ): readonly Message[] {
   const { best, worst } = contrast(cluster, failed);
@@ -102,6 +102,7 @@ export function proposalMessages(
     section("Best session", best === undefined ? [] : storyOf(best), MAX_COMMANDS),
     section("Worst session", worst === undefined ? [] : storyOf(worst), MAX_COMMANDS),
     existing === undefined ? "There is no skill yet." : skillSection(existing),
+    section("Statements of your last answer that were rejected", reasons),
   ];
   const facts = wrapData("facts", "sessions", redact(sections.filter((text) => text !== "").join("\n\n")));
   return [

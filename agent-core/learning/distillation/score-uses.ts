@@ -80,6 +80,15 @@ export function consequenceOf(skill: LearntSkill): Consequence | undefined {
   return state === "trial" && judgeUses(last, baseline) === "better" ? { kind: "activate" } : undefined;
 }
 
+/** Removal of the statements that learnt facts have overtaken; undefined: none, or the user pinned the skill. */
+function withoutOutdated({ state, pinned, bullets }: LearntSkill, outdated: OutdatedCheck): Consequence | undefined {
+  if (pinned || (state !== "trial" && state !== "active")) return undefined;
+  const reasons = bullets.flatMap(({ text }) => outdated(text) ?? []);
+  if (reasons.length === 0) return undefined;
+  const kept = bullets.filter(({ text }) => outdated(text) === undefined);
+  return { kind: "drop-bullets", bullets: kept, reason: `A change: ${[...new Set(reasons)].join("; ")}.` };
+}
+
 /** Sentence for people. */
 export function comparison(uses: readonly Pick<ScoredUse, "score">[], baseline: number): string {
   const mean = meanOf(uses.map(({ score }) => score)) ?? 0;
@@ -132,13 +141,24 @@ export function nameOf(use: string): string {
   return use.slice(0, use.lastIndexOf("@"));
 }
 
+/** Reason why a statement no longer holds. */
+export type OutdatedCheck = (statement: string) => string | undefined;
+
+type Surroundings = {
+  readonly skills: LearntSkills;
+  readonly commands: SkillCommands;
+  readonly at: number;
+  /** Check for the statements of a project, by its folder. */
+  readonly outdatedIn: (project: string) => OutdatedCheck;
+};
+
 type Notice = { readonly text: string; readonly id: string };
 
 /** The state after these episodes, oldest first, with what the user is shown. */
 export async function scored(
   before: LearntState,
   episodes: Cluster,
-  { skills, commands, at }: { readonly skills: LearntSkills; readonly commands: SkillCommands; readonly at: number },
+  { skills, commands, at, outdatedIn }: Surroundings,
 ): Promise<LearntChange & { readonly notices: readonly Notice[] }> {
   let state = before;
   const files: FileChange[] = [];
@@ -154,7 +174,8 @@ export async function scored(
     }
     const skill = withUses(old, episodes);
     state = withSkill(state, skill);
-    const consequence = standing === "own" ? consequenceOf(skill) : undefined;
+    const found = withoutOutdated(skill, outdatedIn(skill.project)) ?? consequenceOf(skill);
+    const consequence = standing === "own" ? found : undefined;
     if (consequence === undefined) continue;
     const change = carriedOut(skills, state, { skill, consequence, at });
     state = change.state;

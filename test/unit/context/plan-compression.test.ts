@@ -75,6 +75,16 @@ test("a single result that is longer than the window keeps its beginning and its
   expect(cut?.content.length).toBeLessThan(9_000);
 });
 
+test("the newest result, which the model has not read, stays whole while the window has room for it", () => {
+  const old = [call("a"), result("a", words(3_000)), call("b"), result("b", words(3_000))];
+  const conversation = talk(user("go"), ...old, call("c"), result("c", words(3_000)));
+  const plan = planCompression({ ...room(conversation, 1_000), room: 6_000 });
+  expect(plan?.fresh.map(({ position }) => position)).toEqual([1, 2, 3, 4]);
+  expect(plan?.shortened).toEqual([]);
+  const small = planCompression({ ...room(conversation, 1_000), room: 2_000 });
+  expect(small?.shortened.map(({ position }) => position)).toEqual([6]);
+});
+
 test("many long results of one answer are cut from their originals until they fit", () => {
   const calls = Array.from({ length: 10 }, (_, index) => `c${index}`);
   const asked: Message = {

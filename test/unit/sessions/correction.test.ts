@@ -47,6 +47,9 @@ const corrections = [
   "Du hast die Tests vergessen",
   "Du hast die Kommentare gelöscht",
   "Immer noch falsch",
+  "Wrong target. The deployments go to `zo-4`.",
+  "Wrong database name: it is `orders`",
+  "Falsches Ziel. Es geht nach `zo-4`.",
 ] as const;
 
 const others = [
