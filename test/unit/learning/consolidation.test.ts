@@ -358,3 +358,20 @@ test("a correction replaces a rule that it names in other words, and one that ho
   await runAll();
   expect(await factsIn()).toContain("active 1: We decided on the name `q9` for the queue of alpha.");
 });
+
+test("a correction in words for any thing, or beside an edit that was taken back, replaces the rule that was followed", async () => {
+  session(1, ["Write it", "Ok.", "No, the target of a mint deployment is `k4` here.", "Ok."]);
+  const request = "Write it";
+  session(2, [request, "It goes to k4.", "Wrong target. The mint deployments of this project go to `m5`.", "Ok."]);
+  await runAll();
+  const active = async () => (await factsIn()).filter((line) => line.startsWith("active"));
+  expect(await active()).toEqual(["active 1: The mint deployments of this project go to `m5`."]);
+  const id = session(3, [request, "It goes to m5.", "From now on mint deployments run on `q9`.", "Ok."]);
+  const path = join(sessionsFolder(home), `${id}.jsonl`);
+  const lines = readFileSync(path, "utf8").split("\n");
+  const { at } = JSON.parse(lines[3] ?? "");
+  const verdict = { type: "verdict", callId: "c", path: "/project/alpha/deploy.json", outcome: "undone", lines: 1, at };
+  writeFileSync(path, lines.toSpliced(4, 0, JSON.stringify(verdict)).join("\n"));
+  await runAll();
+  expect(await active()).toEqual(["active 1: Mint deployments run on `q9`."]);
+});

@@ -104,6 +104,21 @@ test("with skills.write_approval a new skill waits without a file, and is on tri
   expect(await loop.store.items()).toMatchObject([{ state: "trial", version: "1" }]);
 });
 
+test("a model whose statements are rejected is asked once more, with the reasons", async () => {
+  const family = familyAt(0);
+  await store(
+    home,
+    [0, 1, 2].map((index) => run(family, index, START - (index + 1) * DAY_MS)),
+  );
+  const wrong = JSON.stringify({ deltas: [{ op: "add", text: "Run `bin/mul-sign --force`." }] });
+  const mending: Distiller = (prompt) => (prompt.includes("that were rejected") ? faithful(prompt) : wrong);
+  const { ports, prompts } = bench(home, mending);
+  await runLoop(ports);
+  expect(prompts).toHaveLength(2);
+  expect(prompts[1]).toContain('no episode has "bin/mul-sign --force"');
+  expect(learnt()).toHaveLength(1);
+});
+
 test("two sessions of a kind make no skill, and the result says so", async () => {
   const family = familyAt(0);
   await store(home, [run(family, 0, START - DAY_MS), run(family, 1, START - 2 * DAY_MS)]);

@@ -120,6 +120,25 @@ test("steps that stopped working give way to those of a later session, within a 
   expect(readFileSync(file(), "utf8")).toContain("zq7-pack");
 });
 
+test("a skill loses a step whose value a newer fact replaced, and does not learn it again", async () => {
+  await learn(1, 1, 0);
+  const step = family.commands[0] ?? "";
+  const folder = join(home, "learning", "entities");
+  mkdirSync(folder, { recursive: true });
+  const times = "from 2026-11-01T10:00:00.000Z · until 2026-11-20T10:00:00.000Z";
+  const facts = [
+    `- [f-0000000001] The glauno build begins with \`${step}\`. · in ${PROJECT} · seen 1 · ${times} · replaced by f-0000000002`,
+    `- [f-0000000002] The glauno build begins with \`bin/nu1\`. · in ${PROJECT} · seen 1 · from 2026-11-20T10:00:00.000Z`,
+  ];
+  writeFileSync(join(folder, "glauno.md"), `# glauno (project)\n\n${facts.join("\n")}\n`);
+  await work();
+  expect(await item()).toMatchObject({ state: "retired" });
+  expect((await made.ledger.read()).at(-1)?.reason).toBe(`A change: \`${step}\` no longer holds.`);
+  await made.clock.advance(DAY_MS);
+  await work();
+  expect(existsSync(file())).toBe(false);
+});
+
 test("a correction of a session that used a skill changes the skill within a day", async () => {
   const follow: Distiller = (prompt) => {
     const rule = [...prompt.matchAll(/(?<=No, )a note ends with `\S+`/g)].at(-1)?.[0] ?? "";
