@@ -18,7 +18,7 @@ import {
   type HermesTerminalMeta,
   HermesTerminalStarted,
   terminalMethods,
-} from "../protocol/terminals.ts";
+} from "../protocol/processes.ts";
 
 /** Output kept by a client that does not write it to our file. Bytes. */
 const OUTPUT_BYTE_LIMIT = 4_194_304;

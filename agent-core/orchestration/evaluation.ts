@@ -8,8 +8,14 @@ import type { TaskType } from "../messages/task-type.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import type { HermesVerdict } from "../protocol/delegation.ts";
-import { type EvaluatedResult, type FileLookup, factsText, failedFact } from "./evaluation-facts.ts";
-import { judgeRequest, taskTypeOf } from "./rubrics.ts";
+import {
+  type EvaluatedResult,
+  type FileLookup,
+  factsText,
+  failedFact,
+  judgeRequest,
+  taskTypeOf,
+} from "./evaluation-checks.ts";
 import type { Evaluate } from "./task-run.ts";
 
 /** A less correct result is worth another run; at 0.5 the judge sees as much right as wrong. */

@@ -5,8 +5,7 @@ import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/script.ts";
 import { hasPython } from "../platform/find-program.ts";
 import { spillPath } from "../sessions/session-files.ts";
 import { shortTitle } from "./resolve-path.ts";
-import { exitNote } from "./terminal/exit-note.ts";
-import { LiveText, shownOutput } from "./terminal/output-text.ts";
+import { exitNote, LiveText, shownOutput } from "./terminal/output-text.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 /** As in the original Hermes Agent. */

@@ -4,8 +4,7 @@ import type { RunningCommand, SandboxKind, ShellState } from "../host/terminals/
 import { spillPath } from "../sessions/session-files.ts";
 import { nearFiles } from "./nearest-names.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
-import { exitNote } from "./terminal/exit-note.ts";
-import { LiveText, shownOutput } from "./terminal/output-text.ts";
+import { exitNote, LiveText, shownOutput } from "./terminal/output-text.ts";
 import { type Ending, waitForEnd } from "./terminal/wait-for-end.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 

@@ -19,9 +19,8 @@ import { fileMethods, type HermesOpenFiles } from "../../agent-core/protocol/fil
 import { onAgentNotification, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { learningMethods } from "../../agent-core/protocol/learning.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
-import { processMethods } from "../../agent-core/protocol/processes.ts";
+import { processMethods, terminalMethods } from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
-import { terminalMethods } from "../../agent-core/protocol/terminals.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { registerFileChanges, registerFileRequests } from "../client/file-requests.ts";
 import { registerSemanticRequests } from "../language/semantic-requests.ts";

@@ -1,19 +1,27 @@
 /** The palette commands, by id. Each also needs its entry in package.json. */
 import * as vscode from "vscode";
 import { withErrorMessage } from "../chat/with-error-message.ts";
+import { addTerminalToHermes, addToHermes, askSelection } from "../context/attach-files.ts";
 import { chooseModel, chooseReasoningEffort, setUpModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
-import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
+import {
+  decideHunk,
+  keepChange,
+  keepFile,
+  openReview,
+  revealHunk,
+  undoAll,
+  undoChange,
+  undoFile,
+} from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { stopCommitMessage, writeCommitMessage } from "./commit-message.ts";
 import { connectEditor } from "./connect-editor.ts";
-import { addTerminalToHermes, addToHermes, askSelection } from "./context-commands.ts";
 import { documentCode, explainCode, reviewChanges, writeTests } from "./editor-commands.ts";
 import { explainProblem, fixProblem } from "./fix-problem.ts";
 import { manageGrants } from "./manage-grants.ts";
 import { openMemory } from "./memory-files.ts";
-import { keepChange, keepFile, openReview, undoAll, undoChange, undoFile } from "./review-commands.ts";
 import { exportShownSession, importSessions, resumeSession, showNewSession } from "./session-commands.ts";
 import { showPanel } from "./show-panel.ts";
 

@@ -7,7 +7,7 @@ import {
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { HermesTerminalEnded, HermesTerminalStarted } from "../../agent-core/protocol/terminals.ts";
+import type { HermesTerminalEnded, HermesTerminalStarted } from "../../agent-core/protocol/processes.ts";
 import { startInChildTerminal } from "./child-terminal.ts";
 import { OutputRing } from "./output-ring.ts";
 import { ShellTerminals } from "./shell-terminals.ts";

@@ -5,7 +5,7 @@ import type { ProcessTree } from "../../agent-core/platform/children/process-tre
 import type { ChildExit } from "../../agent-core/platform/children/start-child.ts";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
-import { HermesTerminalMeta, type HermesUserShell } from "../../agent-core/protocol/terminals.ts";
+import { HermesTerminalMeta, type HermesUserShell } from "../../agent-core/protocol/processes.ts";
 import type { OutputRing } from "./output-ring.ts";
 
 export type ShownCommand = {
@@ -32,7 +32,7 @@ export type CommandSink = {
   show(text: string): void;
 };
 
-/** Request of a terminal with the agent's own details (agent-core/protocol/terminals.ts, HermesTerminalMeta). */
+/** Request of a terminal with the agent's own details (HermesTerminalMeta). */
 export type TerminalRequest = {
   /** File for every byte of output; undefined: the output is not stored. */
   readonly outputFile: string | undefined;

@@ -1,5 +1,5 @@
 /** Lines for the prompt of an interactive shell, and the lines that mean the same in bash and in that shell. */
-import type { HermesUserShell } from "../../agent-core/protocol/terminals.ts";
+import type { HermesUserShell } from "../../agent-core/protocol/processes.ts";
 
 /** Limit for a shell's line editor. Characters. */
 const MAX_TYPED = 4_000;

@@ -1,7 +1,7 @@
-/** Pending edits: keep or undo all of them, or file by file. */
+/** Lines of the dock that offer a few steps. The one of pending edits: keep or undo all of them, or file by file. */
+import type { ComponentChildren } from "preact";
 import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
-import { DockBar, DockText } from "./dock-bar.tsx";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -96,5 +96,48 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
         <Icon name={isWaiting ? "close" : "discard"} />
       </button>
     </li>
+  );
+}
+
+export type DockStep = {
+  readonly label: string;
+  readonly title?: string;
+  readonly isPrimary?: true;
+  readonly run: () => void;
+};
+
+type DockBarProps = {
+  readonly label: string;
+  /** Before the steps; `DockText` for a plain text. */
+  readonly children: ComponentChildren;
+  readonly steps: readonly DockStep[];
+};
+
+export function DockBar({ label, children, steps }: DockBarProps) {
+  return (
+    <section class="review" aria-label={label}>
+      <div class="review-head">
+        {children}
+        {steps.map(({ label: name, title, isPrimary, run }) => (
+          <button
+            key={name}
+            type="button"
+            class={`button button-small ${isPrimary ? "button-primary" : "button-secondary"}`}
+            title={title}
+            onClick={run}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+export function DockText({ icon, children }: { readonly icon: string; readonly children: ComponentChildren }) {
+  return (
+    <span class="review-undone" role="status">
+      <Icon name={icon} /> {children}
+    </span>
   );
 }

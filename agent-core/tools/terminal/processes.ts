@@ -1,8 +1,7 @@
 /** Commands of a session that run in the background, and ended ones whose output can still be read. */
 import type { CommandExit, RunningCommand, WriteOutcome } from "../../host/terminals/terminals.ts";
 import { messageOf } from "../../platform/errors.ts";
-import { exitNote } from "./exit-note.ts";
-import { plainText } from "./output-text.ts";
+import { exitNote, plainText } from "./output-text.ts";
 
 /** Commands that run in the background of one session at the same time. */
 const MAX_RUNNING = 16;

@@ -7,8 +7,7 @@ import {
   isEvaluated,
   parseScores,
 } from "../../../agent-core/orchestration/evaluation.ts";
-import { claimedPaths, type EvaluatedResult } from "../../../agent-core/orchestration/evaluation-facts.ts";
-import { taskTypeOf } from "../../../agent-core/orchestration/rubrics.ts";
+import { claimedPaths, type EvaluatedResult, taskTypeOf } from "../../../agent-core/orchestration/evaluation-checks.ts";
 
 const TASK: EvaluatedTask = { id: "parser", goal: "Write the parser", taskType: "research" };
 const RESULT: EvaluatedResult = { summary: "Done.", files: [], commands: [] };

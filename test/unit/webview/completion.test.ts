@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { MentionItem } from "../../../agent-core/protocol/attachments.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
-import { MentionSearch } from "../../../webview/mention-search.ts";
+import { MentionSearch } from "../../../webview/attaching.ts";
 import { mentionGroups, withMention, withoutWord, wordAt } from "../../../webview/state/completion.ts";
 
 /** The word at `|`. */

@@ -2,10 +2,9 @@ import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import type { PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import { reduce, reduceAll, type StateEvent } from "../../../webview/state/reduce.ts";
-import { thoughtId } from "../../../webview/state/rows.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { wholeText } from "../../../webview/state/streamed-text.ts";
-import { hidesNextPage, visibleEntries } from "../../../webview/state/summaries.ts";
+import { hidesNextPage, thoughtId, visibleEntries } from "../../../webview/state/summaries.ts";
 
 const event = (update: SessionUpdate): PanelEvent => ({ kind: "update", update });
 const info = (hermes: unknown): SessionUpdate => ({ sessionUpdate: "session_info_update", _meta: { hermes } });

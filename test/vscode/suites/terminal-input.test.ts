@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import type { HermesTerminalMeta } from "../../../agent-core/protocol/terminals.ts";
+import type { HermesTerminalMeta } from "../../../agent-core/protocol/processes.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
 import { isAlive } from "../../support/processes.ts";
 

@@ -4,7 +4,7 @@ import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MentionItem } from "../../../agent-core/protocol/attachments.ts";
-import type { Mentions } from "../../mention-search.ts";
+import type { Mentions } from "../../attaching.ts";
 import type { Panel } from "../../panel.ts";
 import { type Draft, shortLabel, titleOf, withAttachments, withText } from "../../state/attachments.ts";
 import { type CompletedWord, matchingCommands, mentionGroups, withoutWord, wordAt } from "../../state/completion.ts";

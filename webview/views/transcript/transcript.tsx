@@ -6,17 +6,16 @@ import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
 import type { Draft } from "../../state/attachments.ts";
 import { earlierOf } from "../../state/earlier.ts";
-import { finishedRows, withOpen } from "../../state/rows.ts";
 import type { Entry, PanelState } from "../../state/state.ts";
+import { finishedRows, withOpen } from "../../state/summaries.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
-import { useCopySelected } from "./copy-selected.ts";
 import { EARLIER_PX, EarlierRow, useEarlier } from "./earlier-row.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { FindBar, useFind } from "./find-bar.tsx";
 import { useFollowing, usePrepended, useReadingPlace } from "./use-scroll-position.ts";
-import { useKeptKeys, useRowFocus, useTranscriptKeys } from "./use-transcript-keys.ts";
+import { useCopySelected, useKeptKeys, useRowFocus, useTranscriptKeys } from "./use-transcript-keys.ts";
 import { MessageEdits } from "./user-message.tsx";
 
 /** Buffer before and after the view. Pixels. */

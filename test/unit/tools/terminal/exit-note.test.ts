@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exitNote } from "../../../../agent-core/tools/terminal/exit-note.ts";
+import { exitNote } from "../../../../agent-core/tools/terminal/output-text.ts";
 
 const exit = (exitCode: number | null, signal: string | null = null) => ({ exitCode, signal });
 

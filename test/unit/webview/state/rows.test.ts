@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { PanelEvent } from "../../../../agent-core/protocol/panel-events.ts";
 import { reduceAll } from "../../../../webview/state/reduce.ts";
-import { finishedRows, withOpen } from "../../../../webview/state/rows.ts";
 import { emptyState } from "../../../../webview/state/state.ts";
+import { finishedRows, withOpen } from "../../../../webview/state/summaries.ts";
 
 // Rows of the conversation: what shows nothing has none, so that each row says its true place among all.
 const update = (it: Extract<PanelEvent, { kind: "update" }>["update"]): PanelEvent => ({ kind: "update", update: it });
