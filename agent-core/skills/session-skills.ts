@@ -94,6 +94,11 @@ export class SessionSkills {
     return this.#setOff(name, action === "disable");
   }
 
+  /** Compiles the patterns of the routing. */
+  warmUp(): void {
+    routeSkills("Explain a.ts", []);
+  }
+
   trust(): void {
     this.#loaded = this.#read();
   }
