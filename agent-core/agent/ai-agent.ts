@@ -54,8 +54,8 @@ export class AIAgent {
   readonly #context: ContextKeeper;
   readonly #turns: TurnRunner;
   readonly #review: MemoryReview;
+  readonly #delegating: DelegatingAgent;
   /** Loaded with the first delegation. */
-  readonly #loadSubAgents: () => Promise<SubAgents>;
   #subAgents: SubAgents | undefined;
   /** Ends auxiliary work outside the turns. */
   readonly #closed = new AbortController();
@@ -126,16 +126,11 @@ export class AIAgent {
       notify: status,
       clock: options.clock ?? systemClock,
     });
-    const delegating: DelegatingAgent = {
+    this.#delegating = {
       ...{ sessionId: this.sessionId, options, setup, notify, hooks: this.hooks, checkpoints: this.checkpoints },
       budget: () => this.#turns.budget,
       journal: (entry) => record.journal(entry),
       create: (childOptions) => new AIAgent(childOptions),
-    };
-    let subAgents: Promise<SubAgents> | undefined;
-    this.#loadSubAgents = () => {
-      subAgents ??= import("./child-agent.ts").then((loaded) => new loaded.SubAgents(delegating));
-      return subAgents;
     };
     setup.extensions.begin({
       ...{ sessionId: this.sessionId, cwd: setup.cwd, auxiliary: setup.auxiliary },
@@ -395,7 +390,8 @@ export class AIAgent {
       todos: this.#record.todos,
       ask: recordedQuestions(callbacks, callId, (answer) => this.#record.journal({ type: "answer", ...answer })),
       delegate: async (tasks) => {
-        this.#subAgents = await this.#loadSubAgents();
+        const loaded = await import("./child-agent.ts");
+        this.#subAgents ??= new loaded.SubAgents(this.#delegating);
         return this.#subAgents.run(callId, tasks, signal);
       },
     };

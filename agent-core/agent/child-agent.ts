@@ -1,15 +1,12 @@
 /** Sub-agents of an agent: real sessions with its host, policy, hooks and tools, and a context and a journal of their own. */
-import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Effect } from "../approval/decision.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Hooks } from "../hooks/hook.ts";
-import type { Host } from "../host/host.ts";
 import { type Delegated, Delegation } from "../orchestration/delegation.ts";
 import { type EvaluationPorts, Evaluator, isEvaluated, type KnownScores } from "../orchestration/evaluation.ts";
-import type { FileOwners, TaskKey } from "../orchestration/file-owners.ts";
+import { type Ownership, ownedDecide, ownedHost } from "../orchestration/file-owners.ts";
 import type { TaskSpec } from "../orchestration/task-graph.ts";
 import { SUB_AGENT_ROLE } from "../orchestration/task-messages.ts";
 import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
@@ -27,7 +24,7 @@ import type { Tool } from "../tools/tool.ts";
 import { isToolsetOn } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import type { AgentSetup } from "./agent-setup.ts";
-import { type Policy, recordedQuestions } from "./approvals.ts";
+import { recordedQuestions } from "./approvals.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 import type { ConversationResult } from "./conversation-result.ts";
 import type { Extension } from "./extensions.ts";
@@ -214,8 +211,8 @@ export class SubAgents {
 
   #shared(task: TaskSpec, { callId, fullId, ports }: SpawnedCall, journal: Journal): Partial<AIAgentOptions> {
     const { setup, options } = this.#parent;
-    const key: TaskKey = { callId: fullId, taskId: task.id };
-    const { owners } = this.delegation;
+    const ownership: Ownership = { owners: this.delegation.owners, task: { callId: fullId, taskId: task.id } };
+    const roots = [setup.cwd, ...(options.otherFolders ?? [])];
     const outer = options.inherited?.unowned ?? setup;
     const onFileChange = (change: FileChange): void => {
       journal.append({ type: "file-change", ...change, position: 0 });
@@ -223,17 +220,21 @@ export class SubAgents {
     };
     const logged = this.#checkpoints?.hostFor(`${fullId}/${task.id}`, {
       onChange: onFileChange,
-      owns: (path) => owners.isOwner(resolvePath(path), key),
+      owns: (path) => ownership.owners.isOwner(resolvePath(path), ownership.task),
     });
-    const unowned = { host: logged ?? outer.host, policy: outer.policy };
+    const { policy } = outer;
+    const unowned = { host: logged ?? outer.host, policy };
     const asked = task.toolsets;
     const tools = this.#available().filter((tool) => asked === undefined || asked.some((name) => isIn(tool, name)));
     return {
-      host: ownedHost(unowned.host, owners, key),
+      host: ownedHost(unowned.host, ownership),
       hooks: setup.hooks,
       callbacks: this.#callbacks(task, { callId, fullId, ports }),
       inherited: {
-        policy: this.#ownedPolicy(unowned.policy, owners, key),
+        policy: {
+          ...policy,
+          decide: ownedDecide((effect) => policy.decide(effect), ownership, { hermesHome: setup.home, roots }),
+        },
         unowned,
         grants: setup.grants,
         surroundings: setup.surroundings,
@@ -279,30 +280,6 @@ export class SubAgents {
           }
         },
       }),
-    };
-  }
-
-  /** The parent's policy, which also refuses files of other tasks. */
-  #ownedPolicy(policy: Policy, owners: FileOwners, key: TaskKey): Policy {
-    const { home: hermesHome, cwd } = this.#parent.setup;
-    const roots = [cwd, ...(this.#parent.options.otherFolders ?? [])];
-    const writtenBy = async (effect: Effect): Promise<readonly string[]> => {
-      if (effect.kind === "edit") return effect.paths.map(resolvePath);
-      if (effect.kind !== "command") return [];
-      const { judgeCommand } = await import("../approval/command-verdict.ts");
-      return judgeCommand(effect.command, { cwd: effect.cwd, roots, home: homedir(), hermesHome, resolvePath }).writes;
-    };
-    return {
-      ...policy,
-      async decide(effect) {
-        const decision = await policy.decide(effect);
-        if (decision.kind === "deny") return decision;
-        const paths = (await writtenBy(effect)).filter((path) => path !== "");
-        const refusal = paths.map((path) => owners.refusal(path, key)).find((reason) => reason !== undefined);
-        if (refusal !== undefined) return { kind: "deny", text: refusal };
-        if (effect.kind === "command") for (const path of paths) owners.claim(path, key);
-        return decision;
-      },
     };
   }
 
@@ -364,23 +341,6 @@ function nested(event: ToolProgressEvent, { prefix, callId, taskId }: CardPlace)
   if (moved.type !== "started") return moved;
   const inner = moved.parentCallId;
   return inner === undefined ? { ...moved, parentCallId: callId, taskId } : { ...moved, parentCallId: prefix + inner };
-}
-
-/** Writes of one task, in the parent's terminals and files. The parent disposes of the terminals. */
-function ownedHost(host: Host, owners: FileOwners, key: TaskKey): Host {
-  const refused = (path: string) => {
-    const message = owners.claim(resolvePath(path), key);
-    return message === undefined ? undefined : ({ ok: false, reason: "denied", message } as const);
-  };
-  return {
-    ...host,
-    files: {
-      ...host.files,
-      guardedWrite: async (write, signal) => refused(write.path) ?? host.files.guardedWrite(write, signal),
-      rename: async (move, signal) => refused(move.from) ?? refused(move.to) ?? host.files.rename(move, signal),
-    },
-    terminals: { ...host.terminals, dispose: () => Promise.resolve() },
-  };
 }
 
 /** Length of a session's title, or of a task in a request to the user. Characters. */

@@ -10,8 +10,9 @@ import type * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import type { Environment } from "./home.ts";
 import { sectionDefault } from "./section-defaults.ts";
-import { type Config, fallbacks, type SectionName, sections, UNUSABLE_TERMINAL } from "./sections.ts";
+import { type Config, fallbacks, type SectionName, sections } from "./sections.ts";
 import type { Safeguard } from "./setting-names.ts";
+import { UNUSABLE_TERMINAL } from "./terminal-section.ts";
 import { readTuned, withTuned } from "./tuned-settings.ts";
 
 /** `${NAME}` and `${NAME:-default}` in a value, so that a config can be shared without its secrets. */

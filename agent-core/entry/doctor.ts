@@ -11,8 +11,8 @@ import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent
 import { Consents } from "../approval/consents.ts";
 import { findBrowser } from "../browser/find-browser.ts";
 import { type Environment, extensionPlaces, homeFolder } from "../config/home.ts";
-import { UNUSABLE_TERMINAL } from "../config/sections.ts";
 import { Switches } from "../config/switches.ts";
+import { UNUSABLE_TERMINAL } from "../config/terminal-section.ts";
 import { readForeignHooks } from "../hooks/foreign-hooks.ts";
 import { readHomeHooks } from "../hooks/home-hooks.ts";
 import { acceptsHooks } from "../hooks/hooks-extension.ts";

@@ -1,4 +1,12 @@
-/** Owners of the files that the sub-agents of a session write: the first writer of a path owns it until its task ends. */
+/**
+ * Owners of the files that the sub-agents of a session write: the first writer of a path owns it until its task ends. Other
+ * tasks are refused by their host and by their policy.
+ */
+import { homedir } from "node:os";
+import type { CommandScope } from "../approval/command-scope.ts";
+import type { Effect } from "../approval/decision.ts";
+import { resolvePath } from "../approval/resolve-path.ts";
+import type { Host } from "../host/host.ts";
 
 /** Identity of a task in its session. */
 export type TaskKey = { readonly callId: string; readonly taskId: string };
@@ -34,6 +42,56 @@ export class FileOwners {
   release(task: TaskKey): void {
     for (const [path, owner] of this.#owners) if (isSame(owner, task)) this.#owners.delete(path);
   }
+}
+
+/** A task, and the owners of the files of all tasks of its session. */
+export type Ownership = { readonly owners: FileOwners; readonly task: TaskKey };
+
+/** Writes of one task, in the parent's terminals and files. The parent disposes of the terminals. */
+export function ownedHost(host: Host, { owners, task }: Ownership): Host {
+  const refused = (path: string) => {
+    const message = owners.claim(resolvePath(path), task);
+    return message === undefined ? undefined : ({ ok: false, reason: "denied", message } as const);
+  };
+  return {
+    ...host,
+    files: {
+      ...host.files,
+      guardedWrite: async (write, signal) => refused(write.path) ?? host.files.guardedWrite(write, signal),
+      rename: async (move, signal) => refused(move.from) ?? refused(move.to) ?? host.files.rename(move, signal),
+    },
+    terminals: { ...host.terminals, dispose: () => Promise.resolve() },
+  };
+}
+
+type Denial = { readonly kind: "deny"; readonly text: string };
+type Decide<Decision> = (effect: Effect) => Promise<Decision | Denial>;
+
+/** Decides as `decide`, but also denies writes to files of other tasks. */
+export function ownedDecide<Decision extends { readonly kind: string }>(
+  decide: Decide<Decision>,
+  { owners, task }: Ownership,
+  scope: Pick<CommandScope, "roots" | "hermesHome">,
+): Decide<Decision> {
+  return async (effect) => {
+    const decision = await decide(effect);
+    if (decision.kind === "deny") return decision;
+    const paths = (await writtenBy(effect, scope)).filter((path) => path !== "");
+    const refusal = paths.map((path) => owners.refusal(path, task)).find((reason) => reason !== undefined);
+    if (refusal !== undefined) return { kind: "deny", text: refusal };
+    if (effect.kind === "command") for (const path of paths) owners.claim(path, task);
+    return decision;
+  };
+}
+
+async function writtenBy(
+  effect: Effect,
+  scope: Pick<CommandScope, "roots" | "hermesHome">,
+): Promise<readonly string[]> {
+  if (effect.kind === "edit") return effect.paths.map(resolvePath);
+  if (effect.kind !== "command") return [];
+  const { judgeCommand } = await import("../approval/command-verdict.ts");
+  return judgeCommand(effect.command, { ...scope, cwd: effect.cwd, home: homedir(), resolvePath }).writes;
 }
 
 /** The ids of nested calls begin with the ids of the call and the task around them. */

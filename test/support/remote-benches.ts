@@ -1,5 +1,5 @@
 /** Benches for tools whose commands run at the place that a `terminal` section of config.yaml names. */
-import { terminalSection } from "../../agent-core/config/sections.ts";
+import { terminalSection } from "../../agent-core/config/terminal-section.ts";
 import { OWN_VARIABLES } from "../../agent-core/host/terminals/backend.ts";
 import { childRunner } from "../../agent-core/host/terminals/child-runner.ts";
 import { configuredBackend } from "../../agent-core/host/terminals/configured-backend.ts";

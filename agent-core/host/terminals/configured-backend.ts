@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, relative } from "node:path";
-import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/sections.ts";
+import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/terminal-section.ts";
 import type { Backend, CommandVariables } from "./backend.ts";
 import { dockerTransport, singularityTransport } from "./container-transports.ts";
 import { localBackend } from "./local-backend.ts";

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { terminalSection } from "../../../agent-core/config/sections.ts";
+import { terminalSection } from "../../../agent-core/config/terminal-section.ts";
 import { OWN_VARIABLES } from "../../../agent-core/host/terminals/backend.ts";
 import { configuredBackend } from "../../../agent-core/host/terminals/configured-backend.ts";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
