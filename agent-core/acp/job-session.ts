@@ -9,7 +9,7 @@ import {
   methods,
   type SessionNotification,
 } from "@zed-industries/agent-client-protocol";
-import type { Job } from "../cron/cron-files.ts";
+import type { Job } from "../cron/job.ts";
 import type { JobResult } from "../cron/scheduler.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";

@@ -2,8 +2,8 @@
 import { homedir } from "node:os";
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import { type Environment, skillsFolder } from "../config/home.ts";
-import type { Job } from "../cron/cron-files.ts";
 import type { CronRequests } from "../cron/cron-requests.ts";
+import type { Job } from "../cron/job.ts";
 import type { CronSettings, JobResult, Scheduler } from "../cron/scheduler.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { CronOutcome, CronRequest, CronRun, CronState } from "../protocol/cron.ts";

@@ -3,6 +3,7 @@
  * rule and its time zone, from which every next run is computed.
  */
 import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { cronFolder } from "../config/home.ts";
@@ -12,119 +13,81 @@ import { hasCode, messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
-import { CronDelivery } from "../protocol/cron.ts";
-import { dueInstant, machineZone, type Rule } from "./schedule.ts";
+import {
+  BUILT_IN,
+  type BuiltIn,
+  builtInJob,
+  isUnchanged,
+  type Job,
+  jobSchema,
+  KEPT_RUNS,
+  lastPlanned,
+  type RunRecord,
+  recordSchema,
+} from "./job.ts";
+import type { OriginalTable } from "./original-jobs.ts";
+import { dueInstant, machineZone } from "./schedule.ts";
 
-/** Milliseconds since 1970; ISO text in the files, which people read. */
-const instant = z.codec(z.iso.datetime(), z.number(), {
-  decode: (text) => Date.parse(text),
-  encode: (at) => new Date(at).toISOString(),
+const fileSchema = z.object({
+  version: z.literal(1),
+  jobs: z.array(jobSchema).readonly(),
+  /** Result of the import of another table, until the jobs change. */
+  note: z.string().exactOptional(),
 });
+type Table = z.infer<typeof fileSchema>;
 
-const rule = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("at"), at: instant }),
-  z.object({ kind: z.literal("every"), ms: z.number().positive(), from: instant }),
-  z.object({ kind: z.literal("cron"), fields: z.string() }),
-]);
-
-const jobSchema = z.object({
-  /** Part of file names. */
-  id: z.string().regex(/^[a-z0-9-]{1,40}$/),
-  name: z.string().min(1),
-  /** As the user wrote it. */
-  schedule: z.string(),
-  rule,
-  /** IANA name. */
-  zone: z.string(),
-  /** Planned instants up to this one do not count: time of the last change of schedule, or of the last resume. */
-  since: instant,
-  paused: z.boolean(),
-  prompt: z.string(),
-  skills: z.array(z.string()).readonly(),
-  workdir: z.string(),
-  model: z.string().exactOptional(),
-  deliver: CronDelivery,
-});
-export type Job = z.infer<typeof jobSchema>;
-
-const fileSchema = z.object({ version: z.literal(1), jobs: z.array(jobSchema).readonly() });
-
-/** Table of another program: jobs without our version. */
-const foreignSchema = z.object({
-  version: z.undefined().optional(),
-  jobs: z.array(z.looseObject({ id: z.string() })).min(1),
-});
-
-const recordSchema = z.object({
-  job: z.string(),
-  name: z.string(),
-  planned: instant,
-  started: instant,
-  ended: instant.exactOptional(),
-  state: z.enum(["claimed", "running", "completed", "failed", "unknown"]),
-  /** Started by hand: it is no planned instant of the rule. */
-  manual: z.boolean(),
-  late: z.boolean(),
-  summary: z.string(),
-  sessionId: z.string().exactOptional(),
-  output: z.string().exactOptional(),
-  denied: z.array(z.string()).readonly(),
-});
-export type RunRecord = z.infer<typeof recordSchema>;
-
-/** Loops that learn, which run once a day. */
-export const BUILT_IN = ["distillation", "report"] as const;
-export type BuiltIn = (typeof BUILT_IN)[number];
-
-export function isBuiltIn(id: string): id is BuiltIn {
-  return BUILT_IN.some((known) => known === id);
-}
-
-/** Time at which users rarely work. */
-const DAILY = "30 3 * * *";
-const DAILY_RULE: Rule = { kind: "cron", fields: DAILY };
-
-/** Records that the ledger keeps of each job when it is shortened, and its length before that. */
-const KEPT_RUNS = 50;
+/** Length of the ledger from which it is shortened to `KEPT_RUNS` of each job. */
 const MAX_LINES = 2_000;
+/** File that the original Hermes touches at each of its ticks, one a minute. */
+const ORIGINAL_HEARTBEAT = "ticker_heartbeat";
+const HEARTBEAT_MS = 5 * 60_000;
 
 type Cached<Value> = { readonly stamp: string; readonly value: Value };
 
+/**
+ * In a home of the original Hermes, `jobs.json` is its table. Its jobs are imported once into a table of our own beside it,
+ * which counts from then on.
+ */
 export class CronFiles {
   readonly folder: string;
-  readonly #jobsPath: string;
+  readonly #now: () => number;
   readonly #runsPath: string;
-  #jobs: Cached<readonly Job[]> | undefined;
+  #table: Cached<Table> | undefined;
   #runs: Cached<readonly RunRecord[]> | undefined;
 
-  constructor(home: string) {
+  /** `now`: milliseconds since 1970. */
+  constructor(home: string, now: () => number) {
     this.folder = cronFolder(home);
-    this.#jobsPath = join(this.folder, "jobs.json");
+    this.#now = now;
     this.#runsPath = join(this.folder, "runs.jsonl");
   }
 
   /** Changes with the jobs and their runs; undefined while no job is stored. */
   async stamp(): Promise<string | undefined> {
-    const jobs = await stampOf(this.#jobsPath);
-    return jobs === undefined ? undefined : `${jobs} ${await stampOf(this.#runsPath)}`;
+    const { stamp } = await this.#place();
+    return stamp === undefined ? undefined : `${stamp} ${await stampOf(this.#runsPath)}`;
   }
 
   /** Stored jobs, then the unchanged built-in jobs. Rejects for a damaged file. */
   async jobs(zone: string): Promise<readonly Job[]> {
-    const stored = await this.#storedJobs();
-    const missing = BUILT_IN.filter((id) => stored.every((job) => job.id !== id));
-    return [...stored, ...missing.map((id) => builtInJob(id, zone))];
+    const { jobs } = await this.#stored(zone);
+    const missing = BUILT_IN.filter((id) => jobs.every((job) => job.id !== id));
+    return [...jobs, ...missing.map((id) => builtInJob(id, zone))];
+  }
+
+  /** Result of an import, in one line. Undefined without one, and once the jobs have changed since. */
+  async note(zone: string): Promise<string | undefined> {
+    return (await this.#stored(zone)).note;
   }
 
   /** Changes the jobs under a lock. `change` gets all jobs and returns all jobs. Rejects when writing fails. */
   async changeJobs(zone: string, change: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {
     makeFolder(this.folder, 0o700);
-    await withLock(`${this.#jobsPath}.lock`, async () => {
+    await withLock(join(this.folder, "jobs.json.lock"), async () => {
       const before = await this.jobs(zone);
       const changed = change(before).filter((job) => !isUnchanged(job, zone));
-      const file = z.encode(fileSchema, { version: 1, jobs: changed });
-      await replaceFile(this.#jobsPath, `${JSON.stringify(file, undefined, 2)}\n`);
-      this.#jobs = undefined;
+      const { path } = await this.#place();
+      await this.#write(path, { version: 1, jobs: changed });
     });
   }
 
@@ -153,27 +116,45 @@ export class CronFiles {
     this.#runs = undefined;
   }
 
-  async #storedJobs(): Promise<readonly Job[]> {
-    const stamp = await stampOf(this.#jobsPath);
-    if (stamp === undefined) return [];
-    if (this.#jobs?.stamp !== stamp) this.#jobs = { stamp, value: await this.#readJobs() };
-    return this.#jobs.value;
+  /** Table that counts. */
+  async #place(): Promise<{ readonly path: string; readonly stamp: string | undefined; readonly isOurs: boolean }> {
+    const own = join(this.folder, "vscode-jobs.json");
+    const stamp = await stampOf(own);
+    if (stamp !== undefined) return { path: own, stamp, isOurs: true };
+    const path = join(this.folder, "jobs.json");
+    return { path, stamp: await stampOf(path), isOurs: false };
   }
 
-  async #readJobs(): Promise<readonly Job[]> {
-    const text = await readFile(this.#jobsPath, "utf8");
-    if (foreignSchema.safeParse(parseJson(text)).success) {
-      throw new Error(
-        `${this.#jobsPath} holds jobs of another program, such as the original Hermes, which runs them itself. They stay as they are. For jobs of this one, choose another home (hermes.home, HERMES_HOME).`,
-      );
-    }
-    try {
-      return z.decode(fileSchema, JSON.parse(text)).jobs;
-    } catch (error) {
-      const reason = error instanceof z.ZodError ? error.issues[0] : undefined;
-      const problem = reason === undefined ? messageOf(error) : `${reason.path.join(".")}: ${reason.message}`;
-      throw new Error(`${this.#jobsPath} cannot be read (${problem}). No job runs. Correct the file, or remove it.`);
-    }
+  async #stored(zone: string): Promise<Table> {
+    const { path, stamp, isOurs } = await this.#place();
+    if (stamp === undefined) return { version: 1, jobs: [] };
+    const key = `${path} ${stamp}`;
+    if (this.#table?.stamp === key) return this.#table.value;
+    const text = await readFile(path, "utf8");
+    const original = isOurs ? undefined : await readOriginal(text);
+    const value = original === undefined ? parseTable(path, text) : await this.#import(original, zone);
+    this.#table = { stamp: key, value };
+    return value;
+  }
+
+  /** Another process may import at the same time: the first one counts. */
+  #import(original: OriginalTable, zone: string): Promise<Table> {
+    return withLock(join(this.folder, ".import.lock"), async () => {
+      const { path, isOurs } = await this.#place();
+      if (isOurs) return parseTable(path, await readFile(path, "utf8"));
+      const { importJobs } = await import("./original-jobs.ts");
+      const beat = await stat(join(this.folder, ORIGINAL_HEARTBEAT)).catch(() => undefined);
+      const isOriginalRunning = beat !== undefined && this.#now() - beat.mtimeMs < HEARTBEAT_MS;
+      const { jobs, note } = importJobs(original, { zone, now: this.#now(), workdir: homedir(), isOriginalRunning });
+      const table: Table = { version: 1, jobs, ...(note !== undefined && { note }) };
+      await this.#write(join(this.folder, "vscode-jobs.json"), table);
+      return table;
+    });
+  }
+
+  async #write(path: string, table: Table): Promise<void> {
+    await replaceFile(path, `${JSON.stringify(z.encode(fileSchema, table), undefined, 2)}\n`);
+    this.#table = undefined;
   }
 
   async #readRuns(): Promise<readonly RunRecord[]> {
@@ -193,7 +174,7 @@ export class DailyJobs {
 
   /** `zone`: of a job that nobody has changed; undefined: the machine's. */
   constructor(home: string, clock: Pick<Clock, "now">, zone: () => Promise<string | undefined>) {
-    this.#files = new CronFiles(home);
+    this.#files = new CronFiles(home, () => clock.now());
     this.#clock = clock;
     this.#zone = zone;
   }
@@ -226,22 +207,23 @@ export class DailyJobs {
   }
 }
 
-/** The last planned instant that a run of the job has, or that does not count. */
-export function lastPlanned(job: Job, runs: readonly RunRecord[]): number {
-  const planned = runs.filter((run) => run.job === job.id && !run.manual).map((run) => run.planned);
-  return Math.max(job.since, ...planned);
+/** Undefined for any other text than a table of the original Hermes. */
+async function readOriginal(text: string): Promise<OriginalTable | undefined> {
+  const value = parseJson(text);
+  if (fileSchema.shape.version.safeParse((value as { version?: unknown } | undefined)?.version).success)
+    return undefined;
+  return (await import("./original-jobs.ts")).originalTable.safeParse(value).data;
 }
 
-/** An unchanged built-in job. */
-export function builtInJob(id: BuiltIn, zone: string): Job {
-  return {
-    ...{ id, name: id, schedule: DAILY, rule: DAILY_RULE, zone, since: 0, paused: false },
-    ...{ prompt: "", skills: [], workdir: "", deliver: "none" },
-  };
-}
-
-function isUnchanged(job: Job, zone: string): boolean {
-  return isBuiltIn(job.id) && JSON.stringify(job) === JSON.stringify(builtInJob(job.id, zone));
+/** Throws an Error in one line. */
+function parseTable(path: string, text: string): Table {
+  try {
+    return z.decode(fileSchema, JSON.parse(text));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? error.issues[0] : undefined;
+    const problem = reason === undefined ? messageOf(error) : `${reason.path.join(".")}: ${reason.message}`;
+    throw new Error(`${path} cannot be read (${problem}). No job runs. Correct the file, or remove it.`);
+  }
 }
 
 function lineOf(record: RunRecord): string {

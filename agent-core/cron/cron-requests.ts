@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import { newId } from "../platform/new-id.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import type { CronJob, CronOutcome, CronRequest, CronState, CronValues } from "../protocol/cron.ts";
-import { type BuiltIn, isBuiltIn, type Job, lastPlanned, type RunRecord } from "./cron-files.ts";
+import { type BuiltIn, isBuiltIn, isSpent, type Job, lastPlanned, type RunRecord } from "./job.ts";
 import { dueInstant, instantText, nextInstant, parseSchedule, scheduleText } from "./schedule.ts";
 import { type CronSettings, failuresInARow, type Scheduler, viewOf } from "./scheduler.ts";
 
@@ -38,13 +38,14 @@ export class CronRequests {
   async state(): Promise<CronState> {
     const { scheduler, settings } = this.#ports;
     const zone = await scheduler.zone();
-    const [jobs, runs, { enabled }] = await Promise.all([
-      scheduler.files.jobs(zone),
+    const jobs = await scheduler.files.jobs(zone);
+    const [note, runs, { enabled }] = await Promise.all([
+      scheduler.files.note(zone),
       scheduler.files.runs(),
       settings(),
     ]);
     return {
-      ...{ enabled, zone },
+      ...{ enabled, zone, ...(note !== undefined && { note }) },
       jobs: await Promise.all(jobs.map((job) => this.#view(job, runs))),
       runs: runs.slice(-LISTED_RUNS).toReversed().map(viewOf),
     };
@@ -182,8 +183,8 @@ export class CronRequests {
     const runs = known ?? (await scheduler.files.runs());
     const { id, name, schedule, rule, zone, paused, prompt, skills, workdir, model, deliver } = job;
     const after = lastPlanned(job, runs);
-    const planned =
-      (await dueInstant(rule, zone, after, now())) ?? (await nextInstant(rule, zone, Math.max(after, now())));
+    const due = isSpent(job, runs) ? undefined : await dueInstant(rule, zone, after, now());
+    const planned = isSpent(job, runs) ? undefined : (due ?? (await nextInstant(rule, zone, Math.max(after, now()))));
     const last = runs.findLast((run) => run.job === id);
     return {
       ...{ id, name, schedule, zone, prompt, skills, workdir, deliver, builtIn: isBuiltIn(id) },

@@ -11,7 +11,8 @@ import { acquireLock, type FileLock, lockHolder, withLock } from "../platform/lo
 import { makeFolder } from "../platform/make-folder.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import type { CronRun } from "../protocol/cron.ts";
-import { CronFiles, isBuiltIn, type Job, lastPlanned, type RunRecord } from "./cron-files.ts";
+import { CronFiles } from "./cron-files.ts";
+import { isBuiltIn, isSpent, type Job, lastPlanned, type RunRecord } from "./job.ts";
 import { dueInstant, instantText, machineZone, nextInstant } from "./schedule.ts";
 
 const TICK_MS = 60_000;
@@ -63,7 +64,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
-    this.files = new CronFiles(options.home);
+    this.files = new CronFiles(options.home, () => options.clock.now());
   }
 
   /** Ticks each minute from now on. */
@@ -138,7 +139,9 @@ export class Scheduler {
     const jobs = (await this.files.jobs(await this.zone())).filter(({ id, paused }) => !isBuiltIn(id) && !paused);
     let until = Number.POSITIVE_INFINITY;
     for (const job of jobs) {
-      const after = lastPlanned(job, await this.files.runs());
+      const runs = await this.files.runs();
+      if (isSpent(job, runs)) continue;
+      const after = lastPlanned(job, runs);
       const earliest = missed === "skip" ? Math.max(after, now - LATE_MS) : after;
       const due = await dueInstant(job.rule, job.zone, earliest, now);
       if (due === undefined) {

@@ -34,6 +34,11 @@ export function JobsSection({ cron }: { readonly cron: CronState | null }) {
           ? t("Jobs run while VS Code is open. One that is due earlier runs late, at the next start.")
           : t("Planned jobs are off: cron.enabled in config.yaml.")}
       </p>
+      {cron.note !== undefined && (
+        <p class="learning-note" dir="auto">
+          {cron.note}
+        </p>
+      )}
       <ul class="learning-list" ref={rows}>
         {cron.jobs.map((job) => (
           <JobRow key={job.id} job={job} />
