@@ -9,7 +9,7 @@ import { AgentLauncher } from "./agent/agent-launcher.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { Agents } from "./agent/agents.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
-import { announceJob } from "./agent/planned-jobs.ts";
+import { announceJob } from "./agent/job-notices.ts";
 import { codeActions } from "./chat/actions/code-actions.ts";
 import { contextActions } from "./chat/actions/context-actions.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";

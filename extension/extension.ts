@@ -1,6 +1,6 @@
 /** Registers the view and the commands. The first use of one builds everything else, so activation is cheap. */
 import * as vscode from "vscode";
-import { startForJobs } from "./agent/planned-jobs.ts";
+import { startForJobs } from "./agent/job-notices.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import { commands } from "./commands/commands.ts";
 import { registerQuickFixes } from "./commands/fix-problem.ts";

@@ -215,8 +215,8 @@ function endBefore(transcript: readonly TranscriptEntry[], before: number): numb
 
 function startOfPage(transcript: readonly TranscriptEntry[], end: number, messages: number): number {
   const start = Math.max(0, end - messages);
-  const least = Math.max(0, start - LONGEST_REST);
-  for (let index = start; index >= least; index -= 1) if (beginsTurn(transcript, index)) return index;
+  const lowest = Math.max(0, start - LONGEST_REST);
+  for (let index = start; index >= lowest; index -= 1) if (beginsTurn(transcript, index)) return index;
   for (let index = start; index > 0; index -= 1) if (transcript[index]?.role !== "tool") return index;
   return 0;
 }

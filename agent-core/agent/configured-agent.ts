@@ -6,7 +6,7 @@ import { type Environment, homeFolder, memoriesFolder } from "../config/home.ts"
 import { readJsonFile } from "../config/home-file.ts";
 import type { Config, ModelEntry } from "../config/sections.ts";
 import type { TerminalConfig } from "../config/terminal-section.ts";
-import { type ContextEngine, defaultEngine, MOST_TARGET } from "../context/context-engine.ts";
+import { type ContextEngine, defaultEngine, MAX_TARGET_SHARE } from "../context/context-engine.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
@@ -191,10 +191,10 @@ function toolsetWarnings(toolsets: readonly string[] = []): readonly string[] {
 }
 
 function targetWarnings({ threshold, target = 0 }: Config["compression"]): readonly string[] {
-  const most = threshold * MOST_TARGET;
-  if (target <= most) return [];
+  const maxTarget = threshold * MAX_TARGET_SHARE;
+  if (target <= maxTarget) return [];
   return [
-    `config.yaml: compression.target is ${target}, but at most 90 % of compression.threshold is possible: ${most}.`,
+    `config.yaml: compression.target is ${target}, but at most 90 % of compression.threshold is possible: ${maxTarget}.`,
   ];
 }
 

@@ -72,7 +72,7 @@ type CompressRequest = {
   /** The provider refused the request as too long. */
   readonly refused?: true;
   /** Upper limit of the target size, in estimated tokens of the conversation. */
-  readonly most?: number;
+  readonly maxTokens?: number;
 };
 
 export class ContextKeeper {
@@ -191,33 +191,34 @@ export class ContextKeeper {
 
   /** The user wants a shorter conversation, even if the window has room. */
   #manualRequest(focus: string | undefined): CompressRequest {
-    const most = (this.#estimate() - this.#overheadTokens()) * MANUAL_SHARE;
-    return { focus, share: 0, most };
+    const maxTokens = (this.#estimate() - this.#overheadTokens()) * MANUAL_SHARE;
+    return { focus, share: 0, maxTokens };
   }
 
   /** Undefined when nothing can be dropped. */
   async #plan(
-    { focus, share, most = Number.POSITIVE_INFINITY }: CompressRequest,
+    { focus, share, maxTokens = Number.POSITIVE_INFINITY }: CompressRequest,
     signal: AbortSignal,
   ): Promise<CompressionPlan | undefined> {
     const engine = this.#engine;
     const { transcript, compression } = this.#options.conversation;
     // The plan uses our estimate; the window uses the provider's count.
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
-    const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
+    const target = Math.max(1, Math.min(maxTokens, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
-    const room = most === Number.POSITIVE_INFINITY ? Math.max(enough, left(this.window * engine.softLimit)) : target;
+    const room =
+      maxTokens === Number.POSITIVE_INFINITY ? Math.max(enough, left(this.window * engine.softLimit)) : target;
     return engine.plan({ transcript, compression, target, enough, room, focus }, signal);
   }
 
   async #compress(request: CompressRequest, signal: AbortSignal): Promise<CompressedEvent | undefined> {
     const { conversation, journal, onCompressed } = this.#options;
-    const { focus, share, most, refused } = request;
+    const { focus, share, maxTokens, refused } = request;
     const before = this.#meter.scaled(this.#estimate());
     const { transcript, compression } = conversation;
     const plan = await this.#plan(request, signal);
     // A manual compression does not show whether automatic ones are useful.
-    const isAutomatic = most === undefined;
+    const isAutomatic = maxTokens === undefined;
     if (plan === undefined) {
       if (isAutomatic) this.#recordSaving(before, before);
       return undefined;
@@ -258,14 +259,14 @@ export class ContextKeeper {
     const summaryTokens = this.#summaryTokens(plan, before ?? "");
     const summary = plan.summary ?? (await this.#summary({ ...plan, summaryTokens }, before, focus, signal));
     // This limit keeps the compression useful when a model writes too long a summary.
-    const most = Math.max(summaryTokens * CHARS_A_TOKEN * 2, 2_000);
-    return { dropped, shortened, summary: summary.slice(0, most).toWellFormed() };
+    const maxChars = Math.max(summaryTokens * CHARS_A_TOKEN * 2, 2_000);
+    return { dropped, shortened, summary: summary.slice(0, maxChars).toWellFormed() };
   }
 
   /** Maximum size of the summary. It replaces all dropped messages, so without a limit it would fill the window. */
   #summaryTokens({ summaryTokens }: CompressionPlan, earlier: string): number {
-    const most = Math.min(SUMMARY_TOKENS, Math.round(this.#engine.target(this.window) * SUMMARY_SHARE));
-    return Math.min(Math.max(MIN_SUMMARY_TOKENS, most), summaryTokens + textTokens(earlier.length));
+    const share = Math.min(SUMMARY_TOKENS, Math.round(this.#engine.target(this.window) * SUMMARY_SHARE));
+    return Math.min(Math.max(MIN_SUMMARY_TOKENS, share), summaryTokens + textTokens(earlier.length));
   }
 
   async #summary(

@@ -173,7 +173,7 @@ export class Browser {
       await devtools.send("Target.closeTarget", { targetId }).catch(() => undefined); // closed by itself
       return;
     }
-    const firstRef = this.#pages.reduce((most, { refCount }) => Math.max(most, refCount), 0);
+    const firstRef = this.#pages.reduce((highest, { refCount }) => Math.max(highest, refCount), 0);
     // A page of another site in a frame opens tabs without a report of their address.
     const isLoading = isPopup && /^https?:/.test(this.#newTabUrl ?? "https:");
     this.#newTabUrl = undefined;

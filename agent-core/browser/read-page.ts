@@ -6,7 +6,7 @@ import { messageOf } from "../platform/errors.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
 import type { Page } from "./page.ts";
 import { CAPTURED_STYLES, type Capture, oneLine } from "./page-document.ts";
-import { snapshotLines, type View } from "./snapshot.ts";
+import { snapshotLines, type View } from "./snapshot-lines.ts";
 
 /** Length of a whole snapshot, and of the part in view after an action. Characters. */
 const SNAPSHOT_CHARS = 15_000;

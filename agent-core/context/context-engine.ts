@@ -53,13 +53,13 @@ export const DEFAULT_LIMITS: ContextLimits = { threshold: 0.5, softLimit: 0.7, h
 /** A compression must end well below the threshold, or the next turn begins with another one. */
 const BELOW_THRESHOLD = 0.6;
 /** Highest target that the user can choose, as a share of the threshold. */
-export const MOST_TARGET = 0.9;
+export const MAX_TARGET_SHARE = 0.9;
 
 /** The built-in engine. `strategyName` is summary, recency, importance or hybrid. */
 export function defaultEngine(limits: ContextLimits = DEFAULT_LIMITS, strategyName = "summary"): ContextEngine {
   const strategy = strategyOf(strategyName);
   const { threshold, softLimit, hardLimit, protectedMessages } = limits;
-  const target = Math.min(limits.target ?? threshold * BELOW_THRESHOLD, threshold * MOST_TARGET);
+  const target = Math.min(limits.target ?? threshold * BELOW_THRESHOLD, threshold * MAX_TARGET_SHARE);
   return {
     name: "default",
     softLimit,

@@ -10,9 +10,9 @@ const TAIL_SHARE = 0.6;
 /** Part of the target for the first exchange, which stays if it is not longer. */
 const HEAD_SHARE = 0.2;
 /** Limits of a summary in tokens, and as a share of the dropped messages. */
-const SUMMARY_TOKENS = { least: 300, most: 3_000, share: 0.2 } as const;
+const SUMMARY_TOKENS = { min: 300, max: 3_000, share: 0.2 } as const;
 /** Limits of a result that is too long for the window. Characters. */
-const CUT_CHARS = { most: 8_000, least: 600 } as const;
+const CUT_CHARS = { max: 8_000, min: 600 } as const;
 /** Length of the note about a cut. Characters. */
 const CUT_NOTE_CHARS = 100;
 /** Results of at most this length are not shortened. Characters. */
@@ -98,7 +98,7 @@ export function planChoice(state: CompressedTranscript, choice: CompressionChoic
 /** Undefined when nothing can be dropped or shortened. */
 export function planCompression(room: CompressionRequest): CompressionPlan | undefined {
   const { compression, target, enough, strategy, protectedMessages = PROTECTED_MESSAGES } = room;
-  const most = Math.max(target, room.room ?? target);
+  const limit = Math.max(target, room.room ?? target);
   const transcript = room.transcript.filter(({ isUnfinished }) => !isUnfinished);
   const isDropped = inRanges(compression?.dropped ?? []);
   const kept = transcript.filter(({ position }) => !isDropped(position));
@@ -119,7 +119,7 @@ export function planCompression(room: CompressionRequest): CompressionPlan | und
   const going = isEnough ? [] : strategy.choose(candidates, total - target);
   const gone = new Set(going.flatMap(({ items }) => items.map(({ position }) => position)));
   const fresh = kept.filter(({ position }) => gone.has(position));
-  const excess = total - sum(going) - most;
+  const excess = total - sum(going) - limit;
   const cuts = excess > 0 ? cutTail(tail, kept, excess) : [];
   if (fresh.length === 0 && pruned.length === 0 && cuts.length === 0) return undefined;
   return {
@@ -170,7 +170,7 @@ function headCount(units: readonly Unit[], target: number): number {
 function cutTail(tail: readonly Unit[], kept: readonly TranscriptEntry[], excess: number): readonly Shortened[] {
   const long = tail
     .flatMap(({ items }) => items)
-    .filter(({ message }) => message.role === "tool" && message.content.length > CUT_CHARS.least + CUT_NOTE_CHARS);
+    .filter(({ message }) => message.role === "tool" && message.content.length > CUT_CHARS.min + CUT_NOTE_CHARS);
   const chars = cutLength(
     long.map(({ message }) => (message.content ?? "").length),
     excess,
@@ -185,9 +185,9 @@ function cutTail(tail: readonly Unit[], kept: readonly TranscriptEntry[], excess
 /** Length to which all results are cut to save `excess` tokens. */
 function cutLength(lengths: readonly number[], excess: number): number {
   const needed = excess * CHARS_A_TOKEN;
-  let chars: number = CUT_CHARS.most;
+  let chars: number = CUT_CHARS.max;
   const saved = (): number => lengths.reduce((total, length) => total + Math.max(0, length - chars), 0);
-  while (chars > CUT_CHARS.least && saved() < needed) chars = Math.max(CUT_CHARS.least, Math.floor(chars / 2));
+  while (chars > CUT_CHARS.min && saved() < needed) chars = Math.max(CUT_CHARS.min, Math.floor(chars / 2));
   return chars;
 }
 
@@ -244,8 +244,8 @@ function inRanges(ranges: readonly PositionRange[]): (position: number) => boole
 
 function summaryBudget(fresh: readonly TranscriptEntry[]): number {
   const tokens = fresh.reduce((total, { message }) => total + messageTokens(message), 0);
-  const { least, most, share } = SUMMARY_TOKENS;
-  return Math.min(most, Math.max(least, Math.round(tokens * share)));
+  const { min, max, share } = SUMMARY_TOKENS;
+  return Math.min(max, Math.max(min, Math.round(tokens * share)));
 }
 
 function sum(units: readonly Unit[]): number {

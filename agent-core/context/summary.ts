@@ -7,7 +7,7 @@ import { redact } from "../providers/redact.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 
 /** Limits of one message in the request. Characters. */
-const MESSAGE_CHARS = { most: 4_000, least: 250 } as const;
+const MESSAGE_CHARS = { max: 4_000, min: 250 } as const;
 /** Limit of requests; messages are cut shorter to stay below it. */
 const MAX_PARTS = 6;
 
@@ -37,11 +37,11 @@ export type SummaryOrder = {
 
 /** Divides messages into requests of at most `chars` characters. */
 export function summaryParts(messages: readonly TranscriptEntry[], chars: number): readonly SummaryPart[] {
-  let most: number = MESSAGE_CHARS.most;
-  let parts = partsOf(shownAll(messages, most), chars);
-  while (most > MESSAGE_CHARS.least && !isReasonable(parts, chars)) {
-    most = Math.max(MESSAGE_CHARS.least, Math.floor(most / 2));
-    parts = partsOf(shownAll(messages, most), chars);
+  let maxChars: number = MESSAGE_CHARS.max;
+  let parts = partsOf(shownAll(messages, maxChars), chars);
+  while (maxChars > MESSAGE_CHARS.min && !isReasonable(parts, chars)) {
+    maxChars = Math.max(MESSAGE_CHARS.min, Math.floor(maxChars / 2));
+    parts = partsOf(shownAll(messages, maxChars), chars);
   }
   return parts;
 }
@@ -50,8 +50,8 @@ function isReasonable(parts: readonly SummaryPart[], chars: number): boolean {
   return parts.length <= MAX_PARTS && parts.every((texts) => texts.every(({ length }) => length <= chars));
 }
 
-function shownAll(messages: readonly TranscriptEntry[], most: number): readonly string[] {
-  return messages.map(({ message }) => shown(message, most)).filter((text) => text !== "");
+function shownAll(messages: readonly TranscriptEntry[], maxChars: number): readonly string[] {
+  return messages.map(({ message }) => shown(message, maxChars)).filter((text) => text !== "");
 }
 
 function partsOf(texts: readonly string[], chars: number): readonly SummaryPart[] {
@@ -88,20 +88,20 @@ export function summaryRequest({ part, earlier, maxTokens, focus }: SummaryOrder
   ];
 }
 
-function shown(message: Message, most: number): string {
+function shown(message: Message, maxChars: number): string {
   switch (message.role) {
     case "system":
       return "";
     case "user":
-      return `[user] ${cut(userText(message.content), most)}`;
+      return `[user] ${cut(userText(message.content), maxChars)}`;
     case "assistant": {
       const calls = (message.tool_calls ?? []).map(
-        ({ function: call }) => `[calls ${call.name}] ${cut(call.arguments, most)}`,
+        ({ function: call }) => `[calls ${call.name}] ${cut(call.arguments, maxChars)}`,
       );
-      return [...(message.content ? [`[agent] ${cut(message.content, most)}`] : []), ...calls].join("\n");
+      return [...(message.content ? [`[agent] ${cut(message.content, maxChars)}`] : []), ...calls].join("\n");
     }
     case "tool":
-      return `[result] ${cut(message.content, most)}`;
+      return `[result] ${cut(message.content, maxChars)}`;
   }
 }
 
@@ -110,9 +110,9 @@ function userText(content: Extract<Message, { role: "user" }>["content"]): strin
   return content.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
 }
 
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const half = Math.floor(most / 2);
+function cut(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
   return `${text.slice(0, half).toWellFormed()}\n[…]\n${text.slice(-half).toWellFormed()}`;
 }
 

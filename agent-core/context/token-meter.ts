@@ -13,7 +13,7 @@ const MESSAGE_TOKENS = 4;
 const IMAGE_TOKENS = 1_000;
 
 /** Limits of the ratio that scales the estimate of later messages. */
-const RATIO_LIMITS = { least: 0.5, most: 4 } as const;
+const RATIO_LIMITS = { min: 0.5, max: 4 } as const;
 /** A smaller share of the estimate, or a larger multiple of the window, is no count but a fault of the server. */
 const COUNT_LIMITS = { leastShare: 0.1, mostWindows: 2 } as const;
 
@@ -78,7 +78,7 @@ export class TokenMeter {
 }
 
 function ratioOf({ counted, estimated }: CountedTokens): number {
-  return Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, counted / estimated));
+  return Math.min(RATIO_LIMITS.max, Math.max(RATIO_LIMITS.min, counted / estimated));
 }
 
 export function estimateTokens(messages: readonly Message[]): number {

@@ -3,7 +3,7 @@ import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { type FilterEnd, runFilter } from "../platform/children/run-filter.ts";
 import { withinTime } from "../platform/within-time.ts";
 import { type Hook, type HookEvent, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "./hook.ts";
-import { commandVerdict } from "./hook-answer.ts";
+import { hookVerdict } from "./hook-answer.ts";
 
 /** Limit of a hook's output. Answers are small, and a hook that prints more has failed. Bytes. */
 const MAX_OUTPUT = 64 * 1024;
@@ -47,7 +47,7 @@ export function homeHook(definition: CommandHook, place: CommandPlace): Hook {
     async run(payload, signal): Promise<HookVerdict> {
       const cwd = place.trusted() ? place.cwd : place.home;
       const end = await runHookCommand({ command, place: { ...place, cwd }, env: {} }, payload, signal);
-      return commandVerdict(end, payload, false);
+      return hookVerdict(end, payload, false);
     },
   };
 }

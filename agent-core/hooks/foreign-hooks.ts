@@ -18,7 +18,7 @@ import {
   ownInput,
 } from "./foreign-calls.ts";
 import { CLAUDE_FILES, COPILOT_FOLDER, type Hook, type HookPayload, type HookVerdict } from "./hook.ts";
-import { commandVerdict } from "./hook-answer.ts";
+import { hookVerdict } from "./hook-answer.ts";
 
 /** Default of VS Code and Copilot. Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 30;
@@ -190,7 +190,7 @@ export function foreignHook(
   ): Promise<HookVerdict> => {
     const input = foreignPayload(payload, { name: eventName, format, call });
     const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env }, input, signal);
-    return commandVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
+    return hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
   };
   return {
     ...{ event, label: command, origin: "workspace", failClosed, timeoutMs: timeoutSeconds * 1_000 },

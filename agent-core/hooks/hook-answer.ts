@@ -55,7 +55,7 @@ const CONTEXTUAL: ReadonlySet<HookEvent> = new Set(["on_session_start", "pre_llm
  * `isForeign`: the hook is written for another agent, so plain text is valid except before a tool call. Throws an Error
  * with a reason in one line when the command has failed.
  */
-export function commandVerdict(
+export function hookVerdict(
   { exitCode, output, errors }: FilterEnd,
   payload: HookFacts,
   isForeign: boolean,

@@ -322,8 +322,8 @@ export async function memorySnapshot(memory: Memory, options: SnapshotOptions): 
 const MAX_LIMITS_IN_PROMPT = 4;
 
 /** The newest entries that have at most `most` characters together; of the last one that fits, only the beginning. */
-function fittingPrompt(notes: Notes, most: number): Notes {
-  let room = most;
+function fittingPrompt(notes: Notes, maxChars: number): Notes {
+  let room = maxChars;
   const cut = notes.findLastIndex((note) => {
     room -= note.length;
     return room < 0;

@@ -52,11 +52,11 @@ function words(list: string, further?: string): () => RegExp {
 export function classifyTask(message: string): TaskType {
   const text = message.slice(0, READ_CHARS);
   let best: TaskType = "other";
-  let most = 0;
+  let maxFound = 0;
   for (const type of TASK_TYPES) {
     if (type === "other") continue;
     const found = new Set([...text.matchAll(WORDS[type]())].map(([word]) => word.toLowerCase())).size;
-    if (found > most) [best, most] = [type, found];
+    if (found > maxFound) [best, maxFound] = [type, found];
   }
   return best;
 }

@@ -4,8 +4,8 @@ import type { Effect } from "../approval/decision.ts";
 import type { Browser, Report } from "../browser/browser.ts";
 import { isLoopback, pageAddress, siteOf } from "../browser/page-address.ts";
 import { messageOf } from "../platform/errors.ts";
-import { shortTitle } from "./resolve-path.ts";
 import { refuseWithoutVision, showPicture } from "./show-picture.ts";
+import { shortTitle } from "./shown-path.ts";
 import {
   defineTool,
   type ShellView,

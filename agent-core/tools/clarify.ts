@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const MAX_CHOICES = 4;

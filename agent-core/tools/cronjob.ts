@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Effect } from "../approval/decision.ts";
 import { CRON_ACTIONS } from "../protocol/cron.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const text = z.string().exactOptional();

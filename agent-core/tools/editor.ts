@@ -5,7 +5,7 @@ import { editorMethods, type HermesPlannedEdit, type HermesTaskOfEditor } from "
 import type { RequestMethod } from "../protocol/method.ts";
 import { inBreaksOf } from "./patch/line-breaks.ts";
 import type { FileChange } from "./patch/v4a/plan-changes.ts";
-import { absolutePath, shortTitle, shownPath } from "./resolve-path.ts";
+import { absolutePath, shortTitle, shownPath } from "./shown-path.ts";
 import {
   defineTool,
   type StagedCall,

@@ -4,7 +4,7 @@ import type { ScriptLanguage } from "../code/hermes-tools.ts";
 import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/script.ts";
 import { hasPython } from "../platform/find-program.ts";
 import { spillPath } from "../sessions/session-files.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { exitNote, LiveText, shownOutput } from "./terminal/output-text.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 

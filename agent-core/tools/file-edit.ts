@@ -1,7 +1,7 @@
 /** An edit of one file by a tool: worked out from the text that the model knows, applied to the text that is there. */
 import { structuredPatch } from "diff";
 import type { FileFailure, FileWritten, WriteReview } from "../host/host.ts";
-import { shownPath } from "./resolve-path.ts";
+import { shownPath } from "./shown-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "./tool.ts";
 import { diffLines, unifiedDiff } from "./unified-diff.ts";
 

@@ -4,7 +4,7 @@ import type { Memory, PlacedChange } from "../memory/memory.ts";
 import type { MemoryTarget } from "../memory/memory-ledger.ts";
 import { type NoteChange, notesLength } from "../memory/notes.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool, type StagedCall, type ToolContext, type ToolResult } from "./tool.ts";
 
 const input = z

@@ -2,7 +2,7 @@
 import { basename, dirname, join } from "node:path";
 import type { Host } from "../host/host.ts";
 import { nearestNames } from "../platform/edit-distance.ts";
-import { shownPath } from "./resolve-path.ts";
+import { shownPath } from "./shown-path.ts";
 import type { Tool } from "./tool.ts";
 
 /** Sentence to add to "does not exist": names near the file; empty when there are none. */

@@ -3,7 +3,7 @@ import { deletedReason, type FileEdit, rebaseEdit, refusedEdit, stageEdit, stale
 import { nearFiles } from "./nearest-names.ts";
 import type { FileSection } from "./patch/v4a/parse-patch.ts";
 import { candidatePaths, parsePatch } from "./patch/v4a/parse-patch.ts";
-import { absolutePath, shortTitle } from "./resolve-path.ts";
+import { absolutePath, shortTitle } from "./shown-path.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { CTRL_C, CTRL_D } from "../host/terminals/backend.ts";
 import { quote } from "../host/terminals/preamble.ts";
 import type { RunningCommand } from "../host/terminals/terminals.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { plainText } from "./terminal/output-text.ts";
 import { type BackgroundProcess, shortened } from "./terminal/processes.ts";
 import { waitForEnd } from "./terminal/wait-for-end.ts";

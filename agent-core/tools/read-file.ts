@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { nearFiles } from "./nearest-names.ts";
-import { absolutePath, shortTitle, shownPath } from "./resolve-path.ts";
+import { absolutePath, shortTitle, shownPath } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const DEFAULT_LINES = 500;

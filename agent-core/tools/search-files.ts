@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { HostSearch, SearchHit, SearchResult } from "../host/host.ts";
 import { searchedFolders } from "../host/workspace-folders.ts";
-import { absolutePath, shortTitle, shownPath } from "./resolve-path.ts";
+import { absolutePath, shortTitle, shownPath } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const MAX_LINE_CHARS = 300;

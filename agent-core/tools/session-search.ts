@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Answer, Building, QuestionArguments, QuestionName } from "../sessions/index/index-messages.ts";
 import type { IndexedMessage, SessionSummary } from "../sessions/index/queries.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const DEFAULT_LIMIT = 3;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ChangedFile, SkillAction } from "../skills/change-skill.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool, type StagedCall, type ToolContext, type ToolResult } from "./tool.ts";
 
 const text = z.string().exactOptional();

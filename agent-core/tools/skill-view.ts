@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { nearestNames } from "../platform/edit-distance.ts";
 import type { SkillLibrary } from "../skills/skill-library.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const input = z.object({

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { RunningCommand, SandboxKind, ShellState } from "../host/terminals/terminals.ts";
 import { spillPath } from "../sessions/session-files.ts";
 import { nearFiles } from "./nearest-names.ts";
-import { absolutePath, shortTitle } from "./resolve-path.ts";
+import { absolutePath, shortTitle } from "./shown-path.ts";
 import { exitNote, LiveText, shownOutput } from "./terminal/output-text.ts";
 import { type Ending, waitForEnd } from "./terminal/wait-for-end.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { readBytes } from "../host/node-files.ts";
 import type { CheckedPicture } from "../web/picture.ts";
-import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { refuseWithoutVision, showPicture } from "./show-picture.ts";
+import { absolutePath, shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 import { fetchAddress, fetchEffect } from "./web-address.ts";
 

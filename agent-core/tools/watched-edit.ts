@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EditedFile, FileProblems, Problem, ReportedProblem } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
-import { shownPath } from "./resolve-path.ts";
+import { shownPath } from "./shown-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "./tool.ts";
 import { diffIslands } from "./unified-diff.ts";
 

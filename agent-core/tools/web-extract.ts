@@ -2,7 +2,7 @@ import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { spillPath, writeSpillFile } from "../sessions/session-files.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolLink, type ToolResult } from "./tool.ts";
 import { fetchAddress, fetchEffect } from "./web-address.ts";
 
@@ -36,7 +36,7 @@ async function run({ urls }: z.infer<typeof input>, context: ToolContext): Promi
 }
 
 async function readPage(address: string, index: number, context: ToolContext): Promise<ReadPage> {
-  const { readPage: read, warmUpReader } = await import("../web/page-reader.ts");
+  const { readPage: read, warmUpReader } = await import("../web/reader-thread.ts");
   warmUpReader();
   const fetched = await fetchAddress(address, context);
   if (!fetched.ok) return fetched;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { wrapData } from "../prompt/injection-scan.ts";
-import { shortTitle } from "./resolve-path.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const input = z.object({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { withoutMark } from "../host/decode-file.ts";
 import { deletedReason, stageEdit, staleReason } from "./file-edit.ts";
 import { inBreaksOf } from "./patch/line-breaks.ts";
-import { absolutePath, shortTitle } from "./resolve-path.ts";
+import { absolutePath, shortTitle } from "./shown-path.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z.object({

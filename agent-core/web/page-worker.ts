@@ -3,7 +3,7 @@
  * a WeakMap for each node. These entries cost the garbage collector half of the time, so the thread has another WeakMap.
  */
 import { parentPort } from "node:worker_threads";
-import type { Work } from "./page-reader.ts";
+import type { Work } from "./reader-thread.ts";
 
 /** Keeps each value in its key. */
 class OwnWeakMap {

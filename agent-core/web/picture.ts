@@ -1,5 +1,5 @@
 /** Type and size of a picture, from its first bytes, and the limits that all providers accept. */
-import { readScaled } from "./page-reader.ts";
+import { readScaled } from "./reader-thread.ts";
 import type { Picture } from "./web-access.ts";
 
 export type CheckedPicture =

@@ -16,7 +16,6 @@ import {
 } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
 import { chooseAgent } from "./choose-agent.ts";
-import { stopCommitMessage, writeCommitMessage } from "./commit-message.ts";
 import { connectEditor } from "./connect-editor.ts";
 import { documentCode, explainCode, reviewChanges, writeTests } from "./editor-commands.ts";
 import { explainProblem, fixProblem } from "./fix-problem.ts";
@@ -24,6 +23,7 @@ import { manageGrants } from "./manage-grants.ts";
 import { openMemory } from "./memory-files.ts";
 import { exportShownSession, importSessions, resumeSession, showNewSession } from "./session-commands.ts";
 import { showPanel } from "./show-panel.ts";
+import { stopCommitMessage, writeCommitMessage } from "./write-commit-message.ts";
 
 /** Arguments come from menus and code lenses. The palette passes none. */
 type CommandTable = Readonly<Record<`hermes.${string}`, (services: Services, ...args: readonly unknown[]) => unknown>>;

@@ -49,11 +49,11 @@ export async function writeNotebook(notebook: vscode.NotebookDocument, text: str
     const [cell, next] = [present.at(index), wanted.at(other)];
     return cell !== undefined && next !== undefined && typeOf(cell) === next.cell_type && textOf(cell) === next.source;
   };
-  const most = Math.min(present.length, wanted.length);
+  const shared = Math.min(present.length, wanted.length);
   let start = 0;
-  while (start < most && isSame(start, start)) start += 1;
+  while (start < shared && isSame(start, start)) start += 1;
   let end = 0;
-  while (end < most - start && isSame(-1 - end, -1 - end)) end += 1;
+  while (end < shared - start && isSame(-1 - end, -1 - end)) end += 1;
   const range = new vscode.NotebookRange(start, present.length - end);
   const cells = wanted.slice(start, wanted.length - end);
   if (range.isEmpty && cells.length === 0) {

@@ -224,9 +224,9 @@ function askerOf(goal: string): string {
 }
 
 /** Undefined for a text that a notification would cut, join or read as a link. */
-function plainLine(text: string, most: number): string | undefined {
+function plainLine(text: string, maxChars: number): string | undefined {
   const shown = visibleText(text);
-  const isPlain = /^(\S+( \S+)*)?$/u.test(shown) && shown.length <= most && !shown.includes("](");
+  const isPlain = /^(\S+( \S+)*)?$/u.test(shown) && shown.length <= maxChars && !shown.includes("](");
   return isPlain ? shown : undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Own time of `web_extract` for a page of 1 MB: characters, main part and Markdown, without the network. Floor: a parse. */
 import { parseHTML } from "linkedom";
-import { readPage } from "../../agent-core/web/page-reader.ts";
+import { readPage } from "../../agent-core/web/reader-thread.ts";
 import { byTurns, median, type Row } from "./measuring.ts";
 
 const ROUNDS = 15;

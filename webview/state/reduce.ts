@@ -8,7 +8,7 @@ import type {
 import type { HermesContext } from "../../agent-core/protocol/sessions.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
 import { endAct, seeExtensions, withAct } from "./extensions.ts";
-import { addRestored, previewRestore, rewindTo } from "./restore.ts";
+import { addRestored, previewRestore, rewindTo } from "./rewind.ts";
 import { announce, type ContextProblem, type PanelState, type Route, withoutSession } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
 import { appendOutput, endTerminal } from "./tool-calls.ts";

@@ -17,7 +17,7 @@ import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { beginWithEarlier, earlierOf } from "./earlier.ts";
 import { joinNested } from "./nested-calls.ts";
-import { applyRewind } from "./restore.ts";
+import { applyRewind } from "./rewind.ts";
 import { announce, emptyState, type NoticeEntry, type PanelState, type TextEntry } from "./state.ts";
 import { addSummary, placeCutSummary } from "./summaries.ts";
 import { upsertToolCall } from "./tool-calls.ts";

@@ -5,7 +5,7 @@ import type { Building } from "../../sessions/index/index-messages.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
 import { type SessionIndex, stillBuilding } from "../../sessions/index/session-index.ts";
 import { titleLine } from "../../sessions/titles.ts";
-import { absolutePath, shownPath } from "../../tools/resolve-path.ts";
+import { absolutePath, shownPath } from "../../tools/shown-path.ts";
 import { replay } from "../replay.ts";
 import type { Command, CommandSession } from "./command.ts";
 

@@ -1,6 +1,6 @@
 /** Methods without a session: learnt items and loops, planned jobs, and commit messages. */
 import { type AgentApp, RequestError } from "@zed-industries/agent-client-protocol";
-import { commitRequest, messageIn } from "../../agent/commit-message.ts";
+import { commitRequest, messageIn } from "../../agent/commit-request.ts";
 import { commitMethods } from "../../protocol/commit-message.ts";
 import { cronMethods } from "../../protocol/cron.ts";
 import { onClientRequest } from "../../protocol/handle.ts";

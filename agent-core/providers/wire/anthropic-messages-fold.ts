@@ -225,14 +225,14 @@ function reasonOf({ calls, stopReason }: FoldState): FinishReason {
 /** Both events carry running totals. Some endpoints send zeros in one of them. */
 function mergeCounts(before: Counts | undefined, now: Counts | null | undefined): Counts | undefined {
   if (!now) return before;
-  const most = (count: (counts: Counts) => number | null | undefined): number =>
+  const maxOf = (count: (counts: Counts) => number | null | undefined): number =>
     Math.max((before && count(before)) ?? 0, count(now) ?? 0);
   return {
-    input_tokens: most((counts) => counts.input_tokens),
-    output_tokens: most((counts) => counts.output_tokens),
-    cache_read_input_tokens: most((counts) => counts.cache_read_input_tokens),
-    cache_creation_input_tokens: most((counts) => counts.cache_creation_input_tokens),
-    output_tokens_details: { thinking_tokens: most((counts) => counts.output_tokens_details?.thinking_tokens) },
+    input_tokens: maxOf((counts) => counts.input_tokens),
+    output_tokens: maxOf((counts) => counts.output_tokens),
+    cache_read_input_tokens: maxOf((counts) => counts.cache_read_input_tokens),
+    cache_creation_input_tokens: maxOf((counts) => counts.cache_creation_input_tokens),
+    output_tokens_details: { thinking_tokens: maxOf((counts) => counts.output_tokens_details?.thinking_tokens) },
   };
 }
 

@@ -8,8 +8,8 @@ import type { Database } from "sql.js";
 import * as z from "zod";
 import { type Changes, catchUp, findChanges, type IndexedBytes, indexedBytes, JournalFolder } from "./catch-up.ts";
 import type { Building } from "./index-messages.ts";
+import type { Snapshot } from "./index-snapshot.ts";
 import { openDatabase, saveDatabase } from "./open-database.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 /** Minimum time between two saves of the snapshot. Milliseconds. */
 const SAVE_INTERVAL_MS = 30_000;

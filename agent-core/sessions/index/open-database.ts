@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import initSqlJs, { type BindParams, type Database, type SqlJsStatic, type SqlValue } from "sql.js";
 import type * as z from "zod";
-import { openSnapshot, type Snapshot, trailerOf } from "./snapshot.ts";
+import { openSnapshot, type Snapshot, trailerOf } from "./index-snapshot.ts";
 
 /** Age of a temporary file whose process died during a save. A save takes about one second. Milliseconds. */
 const STALE_MS = 600_000;

@@ -55,8 +55,8 @@ function windows(file: TextLines, wantedLines: readonly string[]): Iterable<numb
       votes.set(start, (votes.get(start) ?? 0) + 1);
     }
   }
-  const most = [...votes].sort(([, one], [, other]) => other - one).slice(0, COMPARED_WINDOWS);
-  return most.map(([start]) => start).sort((one, other) => one - other);
+  const favourites = [...votes].sort(([, one], [, other]) => other - one).slice(0, COMPARED_WINDOWS);
+  return favourites.map(([start]) => start).sort((one, other) => one - other);
 }
 
 /** The longest words, with the index of their line. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readPage } from "../../../agent-core/web/page-reader.ts";
 import { decodeText, type Page, readDocument } from "../../../agent-core/web/read-document.ts";
+import { readPage } from "../../../agent-core/web/reader-thread.ts";
 
 const read = (content: string | Buffer, contentType = "text/html"): Promise<Page> =>
   readDocument({ url: "https://example.com/docs/page", contentType, bytes: Buffer.from(content) });

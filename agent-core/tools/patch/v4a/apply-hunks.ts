@@ -154,8 +154,8 @@ function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
   if (!found.ok) return found;
   const edit = editOf(file, hunk);
   if (edit.oldLines.length === 0) return insertion(file, hunk, edit, found.scope.from);
-  const least = hunk.anchors.length === 0 ? 0 : found.scope.from;
-  const places = findPlaces(file, edit).filter(({ first }) => first >= least);
+  const firstLine = hunk.anchors.length === 0 ? 0 : found.scope.from;
+  const places = findPlaces(file, edit).filter(({ first }) => first >= firstLine);
   const meant = hunk.isAtEnd ? places.filter(({ first, count }) => first + count === file.length) : places;
   if (meant.length === 0) return missing(`its lines are not in the file${whereNot(hunk)}.`);
   return choose(meant, [

@@ -1,6 +1,6 @@
 /** Reads a patch in V4A, tolerant of the forms that models write: fences, missing frames, headers of unified diffs. */
 import { withoutMark } from "../../../host/decode-file.ts";
-import { absolutePath } from "../../resolve-path.ts";
+import { absolutePath } from "../../shown-path.ts";
 
 export type HunkLine = { readonly kind: "context" | "removed" | "added"; readonly text: string };
 

@@ -4,7 +4,7 @@ import { withoutMark } from "../../../host/decode-file.ts";
 import type { FileFailure } from "../../../host/host.ts";
 import { deletedReason, rebaseEdit, staleReason } from "../../file-edit.ts";
 import { nearFiles } from "../../nearest-names.ts";
-import { absolutePath, shownPath } from "../../resolve-path.ts";
+import { absolutePath, shownPath } from "../../shown-path.ts";
 import type { ToolContext } from "../../tool.ts";
 import { inBreaksOf } from "../line-breaks.ts";
 import { applyHunks, applyHunksExactly } from "./apply-hunks.ts";

@@ -2,7 +2,7 @@
 import type { FileFailure, FileWritten, HostFiles, WriteReview } from "../../../host/host.ts";
 import { messageOf } from "../../../platform/errors.ts";
 import { editResult, refusedEdit, reviewedResult, verbFor, writeEdit } from "../../file-edit.ts";
-import { shownPath } from "../../resolve-path.ts";
+import { shownPath } from "../../shown-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "../../tool.ts";
 import { parsePatch } from "./parse-patch.ts";
 import { type FileChange, planChanges } from "./plan-changes.ts";

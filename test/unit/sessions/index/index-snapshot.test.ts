@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { Database } from "sql.js";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { EntryWriter } from "../../../../agent-core/sessions/index/entry-writer.ts";
+import { openSnapshot } from "../../../../agent-core/sessions/index/index-snapshot.ts";
 import { openDatabase, saveDatabase } from "../../../../agent-core/sessions/index/open-database.ts";
 import { searchMessages } from "../../../../agent-core/sessions/index/search-messages.ts";
-import { openSnapshot } from "../../../../agent-core/sessions/index/snapshot.ts";
 
 const ID = "20261120_120000_00000001";
 const MESSAGES = 2_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commitRequest, cutDiff, MAX_DIFF_CHARS, messageIn } from "../../../agent-core/agent/commit-message.ts";
+import { commitRequest, cutDiff, MAX_DIFF_CHARS, messageIn } from "../../../agent-core/agent/commit-request.ts";
 
 const fileDiff = (path: string, lines: number): string =>
   `diff --git a/${path} b/${path}\n@@ -1 +1,${lines} @@\n${Array.from({ length: lines }, (_, index) => `+line ${index}\n`).join("")}`;
