@@ -247,6 +247,7 @@ class ClientFiles {
         ...(givesUnsaved && { _meta: { hermes } }),
       });
       if (readMeta(HermesReadResult, answer._meta) !== undefined) return undefined;
+      if (typeof answer.content !== "string") return undefined; // the library does not check answers
       const text = withoutMark(answer.content);
       if (text !== answer.content) this.#marked.add(path);
       else if (part === undefined) this.#marked.delete(path);

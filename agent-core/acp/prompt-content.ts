@@ -56,11 +56,14 @@ export function checkImages(message: UserMessage["content"], { model, refusesIma
 export function leftOut(blocks: readonly ContentBlock[]): readonly string[] {
   return blocks.flatMap((block) => {
     if (block.type === "audio") return ["An audio attachment was left out: Hermes does not support audio."];
-    if (block.type !== "resource" || "text" in block.resource) return [];
-    const { uri } = block.resource;
-    return [
-      `${filePath(uri) ?? uri} was left out: its content is binary. Attach a path for the agent's tools instead.`,
-    ];
+    if (block.type !== "resource") return [];
+    const name = filePath(block.resource.uri) ?? block.resource.uri;
+    if (!("text" in block.resource)) {
+      return [`${name} was left out: its content is binary. Attach a path for the agent's tools instead.`];
+    }
+    if (block.resource.text.length <= EMBEDDED_TEXT_LIMIT) return [];
+    const limit = EMBEDDED_TEXT_LIMIT.toLocaleString("en");
+    return [`${name} is too long: the model gets its first ${limit} characters.`];
   });
 }
 
@@ -133,7 +136,8 @@ const SENT_END = "<\\/attachment>";
 
 function embeddedText(block: EmbeddedResource & { type: "resource" }, whole: string): string {
   const cut = whole.length > EMBEDDED_TEXT_LIMIT;
-  const shown = cut ? `${whole.slice(0, EMBEDDED_TEXT_LIMIT)}\n[… cut; read the file for the rest]` : whole;
+  const rest = filePath(block.resource.uri) === undefined ? "" : "; read the file for the rest";
+  const shown = cut ? `${whole.slice(0, EMBEDDED_TEXT_LIMIT)}\n[… cut${rest}]` : whole;
   const lines = linesIn(block.resource.uri);
   const range = lines === undefined ? "" : ` lines="${lines}"`;
   return `<attachment name=${JSON.stringify(nameOf(block))}${range}>\n${shown.replaceAll(END, SENT_END)}\n${END}`;

@@ -5,7 +5,7 @@ import type { RestoredFile } from "../checkpoints/restore.ts";
 import type { PlannedFile } from "../checkpoints/restore-plan.ts";
 import type { Message } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
-import type { HermesRewoundMeta } from "../protocol/conversation.ts";
+import type { HermesRewoundMeta, PromptBlock } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { userAttachments, userText } from "./conversation-updates.ts";
@@ -14,6 +14,7 @@ import { replayMessages } from "./replay.ts";
 /** A user message as the target of a restore. */
 export type RestorePoint = {
   readonly position: number;
+  /** Words of the message, else the names of its attachments. */
   readonly prompt: string;
   /** Number of files that changed since. */
   readonly changedFiles: number;
@@ -55,8 +56,9 @@ export class RestorePoints {
       const { position, role } = one;
       // A message that steers a turn is part of that turn.
       if (role !== "user" || transcript[index - 1]?.role === "tool") return [];
-      const prompt = userText(one.message);
-      if (prompt === null) return [];
+      const typed = userText(one.message);
+      if (typed === null) return [];
+      const prompt = typed.trim() === "" ? userAttachments(one.message).map(attachmentName).join(", ") : typed;
       return [{ position, prompt, changedFiles: checkpoints?.countSince(position) ?? 0 }];
     });
   }
@@ -164,4 +166,15 @@ function textOf(file: PlannedFile): Pick<HermesRestoredFile, "text"> {
   if (file.leftAlone !== undefined) return {};
   if (file.wanted.kind === "nothing") return { text: null };
   return file.wanted.text === undefined ? {} : { text: file.wanted.text };
+}
+
+function attachmentName(block: PromptBlock): string {
+  switch (block.type) {
+    case "resource_link":
+      return block.name;
+    case "resource":
+      return block.resource.uri.replace(/^.*\//, "");
+    default:
+      return "a picture";
+  }
 }

@@ -22,6 +22,9 @@ import { authRequired } from "./request-errors.ts";
 /** A list costs the session's start, and a first prompt that follows at once, more time than it takes. Milliseconds. */
 const REFRESH_DELAY_MS = 100;
 
+/** Names in the error for a part that several models have. */
+const MAX_NAMED = 5;
+
 export type SessionModelOptions = {
   readonly directory: ModelDirectory;
   /** Model of an agent that does not exist yet. */
@@ -93,10 +96,23 @@ export class SessionModel {
     return directory.groups();
   }
 
-  /** Chooses a listed model by its id, for the next model call. Returns the problem, in one line. */
+  /**
+   * Chooses a listed model by its id, or by a part that only one id has, for the next model call. Returns the problem, in one
+   * line.
+   */
   async chooseListed(id: string): Promise<string | undefined> {
     const choice = parseChoice(id);
     if (choice !== undefined && (await this.#isListed(choice))) return this.choose(choice);
+    const listed = (await this.all()).flatMap(({ provider, models }) =>
+      models.map((model) => ({ provider, model: model.id })),
+    );
+    const similar = listed.filter((other) => choiceId(other).toLowerCase().includes(id.toLowerCase()));
+    const [only] = similar;
+    if (only !== undefined && similar.length === 1) return this.choose(only);
+    if (only !== undefined) {
+      const names = similar.slice(0, MAX_NAMED).map(choiceId).join(", ");
+      return `${similar.length} models match ${JSON.stringify(id)}: ${names}${similar.length > MAX_NAMED ? ", …" : ""}`;
+    }
     return `there is no model ${JSON.stringify(id)}; /model lists the available models`;
   }
 

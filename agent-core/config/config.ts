@@ -151,7 +151,7 @@ async function readYaml(path: string, errors: string[]): Promise<Record<string, 
     if (isMapping(value)) return { ...value };
     errors.push(`${path} is not a mapping of settings. ${UNREADABLE}`);
   } catch (error) {
-    errors.push(`${path} is not valid YAML (${firstLine(error)}). ${UNREADABLE}`);
+    errors.push(`${path} is not valid YAML (${firstLine(error).replace(/:$/, "")}). ${UNREADABLE}`);
   }
   return {};
 }

@@ -6,7 +6,8 @@ import type { SkillsCommand, SkillVerb } from "./skills-command.ts";
 
 export const HELP = `hermes: send one prompt to the Hermes agent from the command line.
 
-  hermes [options] "prompt"     (without a prompt, reads standard input)
+  hermes [options] "prompt"     send a prompt; without one, standard input is the prompt
+  git diff | hermes "review"    attach the output of a command, or a file (< FILE), to the prompt
   hermes doctor                 check this machine and its configuration, and print how to fix it
   hermes plugins list           list the plugins of the Hermes home
   hermes plugins enable NAME    switch a plugin on (disable NAME: off)
@@ -26,11 +27,13 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
   --yes          approve every request (blocked commands stay blocked)
   --cwd DIR      work in DIR; default: the current folder
   --resume WHICH continue an earlier session: its id, words of its title, or "last" (in this folder)
+  --model NAME   use this model: its id in /model, or a part of it that fits only one
+  --mode MODE    ask, code, plan or auto; default: code
   --json         print every session/update as a line of JSON
   --version, --help
 
 The answer goes to standard output, tool calls to standard error.
-Exit codes: 0 success, 1 error, 130 interrupted.
+Exit codes: 0 done, 1 an error or an answer that is not complete, 130 interrupted.
 `;
 
 export type HeadlessOptions = {
@@ -41,6 +44,10 @@ export type HeadlessOptions = {
   readonly cwd: string;
   readonly resume: string | undefined;
   readonly json: boolean;
+  /** Default: the session's. */
+  readonly model: string | undefined;
+  /** Default: the session's. */
+  readonly mode: string | undefined;
   /** The session is deleted after its only prompt. */
   readonly isTransient: boolean;
 };
@@ -76,6 +83,8 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
         cwd: { type: "string", default: "." },
         resume: { type: "string" },
         json: { type: "boolean", default: false },
+        model: { type: "string" },
+        mode: { type: "string" },
         version: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
@@ -86,14 +95,22 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
     if (positionals[0] === "doctor") return { kind: "invalid", message: `doctor takes no argument. ${QUOTES}` };
     const managed = managingLine(positionals, { cwd: resolve(values.cwd), allowAll: values.yes });
     if (managed !== undefined) return managed;
-    const { yes: allowAll, resume, json } = values;
+    const { yes: allowAll, resume, json, model, mode } = values;
     const slashCommand = mcpCommandOf(positionals);
     const prompt = slashCommand ?? positionals.join(" ");
     const isTransient = slashCommand !== undefined && resume === undefined;
-    return { kind: "run", options: { prompt, allowAll, cwd: resolve(values.cwd), resume, json, isTransient } };
+    const cwd = resolve(values.cwd);
+    return { kind: "run", options: { prompt, allowAll, cwd, resume, json, model, mode, isTransient } };
   } catch (error) {
-    return { kind: "invalid", message: messageOf(error) };
+    return invalid(`${firstSentence(messageOf(error))}. hermes --help lists the options. ${DASHES}`);
   }
+}
+
+const DASHES = 'A prompt that begins with "-" comes after "--".';
+
+/** The parser's further sentences advise something else. */
+function firstSentence(text: string): string {
+  return text.split(/[.\n]/, 1)[0] ?? text;
 }
 
 const QUOTES = "Put a prompt into quotes.";

@@ -1,6 +1,15 @@
 /** The headless chat: an ACP client in the agent's process, which gets the same as every editor. */
+import { fstatSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { type ClientContext, client, methods, type SessionNotification } from "@zed-industries/agent-client-protocol";
+import {
+  type ClientContext,
+  type ContentBlock,
+  client,
+  methods,
+  type SessionNotification,
+  type StopReason,
+} from "@zed-industries/agent-client-protocol";
+import { MODEL_OPTION } from "../acp/config-options.ts";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { type AgentService, agentApp } from "../acp/serve.ts";
 import { homeFolder } from "../config/home.ts";
@@ -127,8 +136,8 @@ function localAgent(): AgentService {
 }
 
 async function runPrompt(options: HeadlessOptions): Promise<number> {
-  const prompt = options.prompt === "" ? (await text(process.stdin)).trim() : options.prompt;
-  if (prompt === "") {
+  const prompt = await promptOf(options);
+  if (prompt.length === 0) {
     process.stderr.write("hermes: the prompt is empty. Give one in quotes or on standard input; --help shows more.\n");
     return 1;
   }
@@ -152,9 +161,34 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   }
 }
 
-/** The agent's message, without the protocol's name of the error. */
+/** A command such as a long test run may write its first line late. Milliseconds. */
+const INPUT_NOTE_AFTER_MS = 3_000;
+
+/** Content of the prompt: the words, and standard input as an attachment. Empty: neither has text. */
+async function promptOf({ prompt, isTransient }: HeadlessOptions): Promise<ContentBlock[]> {
+  const words: ContentBlock[] = prompt === "" ? [] : [{ type: "text", text: prompt }];
+  if (prompt !== "" && (isTransient || !hasPipedInput())) return words;
+  const note = (): void => void process.stderr.write("hermes: waiting for the end of standard input …\n");
+  const timer = setTimeout(note, INPUT_NOTE_AFTER_MS);
+  const input = await text(process.stdin).finally(() => clearTimeout(timer));
+  if (input.trim() === "") return words;
+  if (prompt === "") return [{ type: "text", text: input.trim() }];
+  return [...words, { type: "resource", resource: { uri: "stdin", mimeType: "text/plain", text: input } }];
+}
+
+/** True for a pipe or a file. A socket is not read: programs that start others, and ssh, leave it open. */
+function hasPipedInput(): boolean {
+  try {
+    const stats = fstatSync(0);
+    return stats.isFIFO() || stats.isFile();
+  } catch {
+    return false; // closed
+  }
+}
+
+/** The agent's message, without the protocol's names of the error and of the parameter. */
 function ownWords(error: unknown): string {
-  return messageOf(error).replace(/^(?:Internal error|Invalid params): /, "");
+  return messageOf(error).replace(/^(?:Internal error: |Invalid params: (?:(?:value|modeId): )?)/, "");
 }
 
 /**
@@ -186,8 +220,8 @@ function asSent(params: unknown): SessionNotification {
 
 async function converse(
   agent: ClientContext,
-  { cwd, resume, isTransient }: HeadlessOptions,
-  prompt: string,
+  { cwd, resume, model, mode, isTransient, prompt: words }: HeadlessOptions,
+  prompt: ContentBlock[],
   end: () => void,
 ): Promise<number> {
   await agent.request(methods.agent.initialize, {
@@ -196,21 +230,36 @@ async function converse(
     clientCapabilities: { session: { notices: {} } },
   });
   const sessionId = resume === undefined ? await newSession(agent, cwd) : await resumed(agent, resume, cwd);
+  if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
+  if (model !== undefined) {
+    await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: MODEL_OPTION, value: model });
+  }
   const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
   process.on("SIGINT", cancel);
-  const stopPasting = await pasteSignIn(agent, sessionId, prompt);
+  const stopPasting = await pasteSignIn(agent, sessionId, words);
   try {
-    const { stopReason } = await agent.request(methods.agent.session.prompt, {
-      sessionId,
-      prompt: [{ type: "text", text: prompt }],
-    });
+    const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     end();
     if (isTransient) await agent.request(methods.agent.session.delete, { sessionId });
-    return stopReason === "cancelled" ? INTERRUPTED : 0;
+    return exitCode(stopReason);
   } finally {
     process.off("SIGINT", cancel);
     stopPasting();
   }
+}
+
+/** Reasons why an answer is not complete. */
+const INCOMPLETE: Partial<Record<StopReason, string>> = {
+  max_tokens: 'the model reached its limit of tokens. Continue with: hermes --resume last "go on"',
+  max_turn_requests: 'the turn reached its limit of steps. Continue with: hermes --resume last "go on"',
+  refusal: "the model refused to answer. Word the prompt differently, or choose another model (--model)",
+};
+
+function exitCode(reason: StopReason): number {
+  if (reason === "cancelled") return INTERRUPTED;
+  const problem = INCOMPLETE[reason];
+  if (problem !== undefined) process.stderr.write(`hermes: ${problem}.\n`);
+  return problem === undefined ? 0 : 1;
 }
 
 async function newSession(agent: ClientContext, cwd: string): Promise<string> {

@@ -82,7 +82,9 @@ function readLine({ bytes, tail, size }: Line, maxBytes: number): Read | undefin
   if (text === "") return undefined;
   try {
     const message: unknown = JSON.parse(text);
-    // The connection checks the message's shape.
+    // The connection checks the shape of an object, and looks for members in anything else, which throws.
+    if (typeof message !== "object" || message === null)
+      return refuse(INVALID_REQUEST, "message is not an object", bytes);
     if (isWithinDepth(message, MAX_DEPTH)) return { ok: true, message: message as AnyMessage };
     return refuse(INVALID_REQUEST, `message nested too deeply (limit ${MAX_DEPTH} levels)`, bytes);
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type GroupProcess, type GroupStart, startGroup } from "../platform/children/group-process.ts";
+import { hasCode } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 
 /**
@@ -63,7 +64,9 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const server = await startGroup(this.#start);
+    const server = await startGroup(this.#start).catch((error: unknown) => {
+      throw hasCode(error, "ENOENT") ? missingProgram(this.#start) : error;
+    });
     this.#server = server;
     server.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
     server.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -167,4 +170,9 @@ export function serverEnvironment(env: Readonly<Record<string, string>>): Readon
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...Object.fromEntries(inherited), ...env };
+}
+
+/** The system reports a missing folder like a missing program. */
+function missingProgram({ command, cwd }: GroupStart): Error {
+  return new Error(`its command ${command} was not found (in ${cwd}). Install it, or correct the command`);
 }

@@ -109,7 +109,8 @@ export function editResult(edit: FileEdit, context: Ports, what = done(edit, con
 }
 
 function done({ path, oldText, newText }: FileEdit, { cwd }: Ports): string {
-  const lines = oldText === null ? ` (${countLines(newText)} lines)` : "";
+  const count = countLines(newText);
+  const lines = oldText === null ? ` (${count} ${count === 1 ? "line" : "lines"})` : "";
   return `${verbFor(oldText, newText)} ${shownPath(path, cwd)}${lines}.`;
 }
 

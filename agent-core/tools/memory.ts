@@ -95,7 +95,10 @@ async function run(
   const instead =
     replaces === undefined ? "" : ` It replaces an entry that said otherwise: ${JSON.stringify(replaces)}.`;
   const where = target === "project" ? " for this project" : "";
-  return { ok: true, text: `${done}${where}.${instead} ${notes.length} entries, ${used}.${made}` };
+  return {
+    ok: true,
+    text: `${done}${where}.${instead} ${notes.length === 1 ? "1 entry" : `${notes.length} entries`}, ${used}.${made}`,
+  };
 }
 
 function changeOf({ action, content = "", old_text: oldText = "" }: Call): NoteChange {

@@ -70,6 +70,31 @@ test("a client is asked once for a file that does not exist yet", async () => {
   expect(asked.filter((path) => String(path).endsWith("new.txt"))).toHaveLength(1);
 });
 
+test("a file comes from the disk when the client's answer has no text", async () => {
+  const { agent, model } = await start();
+  agent.on("fs/read_text_file", () => ({ content: 5 }));
+  await agent.initialize({ fs: { readTextFile: true } });
+  model.script(callTools(call("read_file", { path: "a.txt" })), say("done"));
+  await agent.prompt(await agent.newSession(), "read it");
+  expect(lastResult(model)).toBe("1|one\n2|two\n3|three");
+});
+
+test("a message that has only attachments is listed by their names", async () => {
+  const { agent, model } = await start();
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  model.script(say("done"));
+  const uri = `file://${agent.cwd}/a.txt`;
+  const prompt = [
+    { type: "resource_link", uri, name: "a.txt" },
+    { type: "resource", resource: { uri: `file://${agent.cwd}/b.txt`, text: "b" } },
+    { type: "image", mimeType: "image/png", data: "AAAA" },
+  ];
+  await agent.request("session/prompt", { sessionId, prompt });
+  await agent.prompt(sessionId, "/checkpoint");
+  expect(agent.text()).toContain("1. “a.txt, b.txt, a picture”: no files changed since");
+});
+
 test("a cancel that is written together with its prompt ends the turn", async () => {
   const { agent, model } = await start();
   await agent.initialize();

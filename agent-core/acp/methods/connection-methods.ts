@@ -54,7 +54,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
   });
   app.onRequest(methods.agent.authenticate, async ({ params: { methodId } }) => {
     if (methodId !== HOME_METHOD) {
-      const known = `there is no method ${JSON.stringify(methodId)} ; available: ${HOME_METHOD}`;
+      const known = `there is no method ${JSON.stringify(methodId)}; available: ${HOME_METHOD}`;
       throw invalidParams("methodId", known);
     }
     server.isLoggedOut = false;

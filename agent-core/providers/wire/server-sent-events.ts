@@ -136,6 +136,6 @@ function isComplete(data: string): boolean {
 function kindOf(text: string): "unknown" | "events" | "document" {
   const first = text.trimStart()[0];
   if (first === undefined) return "unknown";
-  if (first === "<") throw new SyntaxError("a web page instead of a stream; is the base URL right?");
+  if (first === "<") throw new SyntaxError("a web page instead of a stream");
   return first === "{" || first === "[" ? "document" : "events";
 }

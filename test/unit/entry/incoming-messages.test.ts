@@ -36,6 +36,12 @@ test.for([1, 7, 100_000])(
   },
 );
 
+test.for(["null", "5", "true", '"x"'])("a line that is %s gets an error, and the next line is read", async (value) => {
+  const { messages, replies } = await receive(`${value}\n${line}`);
+  expect(replies).toEqual([{ jsonrpc: "2.0", id: null, error: { code: -32600, message: "message is not an object" } }]);
+  expect(messages).toEqual([next]);
+});
+
 test.for([
   ["with its id first", { jsonrpc: "2.0", id: 3, method: "session/prompt", params: { long } }, 3],
   ["with its id last", { params: { long, id: 8 }, method: "session/prompt", id: 'a"b', jsonrpc: "2.0" }, 'a"b'],

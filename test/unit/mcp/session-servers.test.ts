@@ -180,7 +180,9 @@ test("a server that hangs at the start fails with one line", async () => {
 
 test("a missing program fails with one line", async () => {
   const { lines } = await open([fixture([], { command: "/no/such/program" })]);
-  expect(lines).toEqual(["The MCP server fix: spawn /no/such/program ENOENT"]);
+  expect(lines).toEqual([
+    expect.stringMatching(/^The MCP server fix: its command \/no\/such\/program was not found \(in \/.*\). Install it/),
+  ]);
 });
 
 test("a changed list of tools is followed", async () => {

@@ -138,7 +138,7 @@ describe("the tool", () => {
   it("adds, corrects and forgets", async () => {
     const { run } = toolBench();
     expect((await run(tool, { action: "add", target: "user", content: "likes tabs" })).text).toBe(
-      "Saved. 1 entries, 10/1375 characters.",
+      "Saved. 1 entry, 10/1375 characters.",
     );
     expect(
       await run(tool, { action: "replace", target: "user", old_text: "tabs", content: "likes spaces" }),

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../support/acp-client.ts";
+import { type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+type Ended = { readonly stdout: string; readonly stderr: string; readonly code: number | null };
+
+let model: ModelServer;
+const home = temporaryFolder("hermes-headless-");
+
+beforeEach(async () => {
+  model = await startModelServer();
+  onTestFinished(() => model.stop());
+});
+
+/** Runs a line in a shell, where `hermes` is the program. */
+function shell(line: string): Promise<Ended> {
+  const child = spawn("sh", ["-c", `hermes() { node "$HERMES_CLI" "$@"; }\n${line}`], {
+    cwd: home,
+    env: {
+      PATH: process.env["PATH"],
+      TMPDIR: tmpdir(),
+      HOME: home,
+      HERMES_CLI: `${process.cwd()}/dist/cli.js`,
+      HERMES_HOME: home,
+      HERMES_LOCAL_SERVERS: "off",
+      HERMES_BASE_URL: model.baseUrl,
+      HERMES_MODEL: "test-model",
+      HERMES_API_KEY: "sk-test-key-123456",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const printed = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].on("data", (data) => {
+      printed[name] += String(data);
+    });
+  }
+  return new Promise((resolve) => child.once("close", (code) => resolve({ ...printed, code })));
+}
+
+/** The newest message of the user, as text. */
+function asked(): string {
+  const { content } = model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "user") ?? {};
+  return JSON.stringify(content);
+}
+
+test("standard input from a pipe or a file is attached to the prompt", async () => {
+  model.respondWith(() => say("ok"));
+  expect(await shell(`printf '+PIPED\\n' | hermes review`)).toEqual({ stdout: "ok\n", stderr: "", code: 0 });
+  expect(asked()).toContain(String.raw`review\n\n<attachment name=\"stdin\">\n+PIPED\n`);
+  await shell("echo FROM-FILE > in.txt; hermes review < in.txt");
+  expect(asked()).toContain("FROM-FILE");
+  await shell("hermes alone < /dev/null");
+  expect(asked()).toBe('"alone"');
+});
+
+test("standard input that is too long is cut, and a line says so", async () => {
+  model.respondWith(() => say("ok"));
+  const { stderr } = await shell("head -c 300000 /dev/zero | tr '\\0' x | hermes review");
+  expect(stderr).toBe("! stdin is too long: the model gets its first 200,000 characters.\n");
+});
+
+test("an answer that is not complete ends with a line and exit code 1", async () => {
+  model.script({ parts: [], finish: "content_filter" });
+  const { stderr, code } = await shell("hermes hi");
+  expect(stderr).toMatch(/^hermes: the model refused to answer\. .*\n$/);
+  expect(code).toBe(1);
+});
+
+test("--model and --mode apply to the prompt", async () => {
+  model.lookUps.set("/models", { data: [{ id: "test-model" }, { id: "other-model" }] });
+  model.respondWith(() => say("ok"));
+  expect(await shell("hermes --model other --mode plan hi")).toMatchObject({ code: 0, stderr: "" });
+  expect(model.requests.at(-1)?.body["model"]).toBe("other-model");
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("plan mode");
+  const several = await shell("hermes --model model hi");
+  expect(several.stderr).toBe('hermes: 2 models match "model": custom:test-model, custom:other-model\n');
+  const unknown = await shell("hermes --mode fast hi");
+  expect(unknown.stderr).toBe('hermes: there is no mode "fast"; available: ask, code, plan, auto\n');
+});
+
+test("an unknown option is refused with the way to the others", async () => {
+  const { stderr, code } = await shell("hermes --nonsense");
+  expect(stderr).toBe(
+    `hermes: Unknown option '--nonsense'. hermes --help lists the options. A prompt that begins with "-" comes after "--".\n`,
+  );
+  expect(code).toBe(1);
+});
