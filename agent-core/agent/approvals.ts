@@ -9,7 +9,7 @@ import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import type { FileDiff, ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks, ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
@@ -54,6 +54,25 @@ export function withHookVerdict(
   }
   if (!isApproved || !isAsking || decision.isProtected || decision.grant === undefined) return decision;
   return { ...where, kind: "allow" };
+}
+
+/** Judges an edit whose files are known only after staging. Undefined where the effect of the call names all of them. */
+export async function judgeFurtherFiles(
+  effect: Effect,
+  diffs: readonly FileDiff[],
+  policy: Policy,
+): Promise<PolicyDecision | undefined> {
+  if (effect.kind !== "edit") return undefined;
+  const paths = diffs.map(({ path }) => path);
+  return paths.every((path) => effect.paths.includes(path)) ? undefined : policy.decide({ kind: "edit", paths });
+}
+
+/** Place of a command that does not run in the working folder, because its text does not show that. */
+export function placeReasons(effect: Effect, cwd: string, { host }: ToolContext): readonly string[] {
+  if (effect.kind !== "command") return [];
+  const { place } = host.terminals;
+  if (place !== undefined) return [`Runs on ${place}, in ${effect.cwd}`];
+  return effect.cwd === cwd ? [] : [`Runs in ${effect.cwd}`];
 }
 
 type AskPorts = {

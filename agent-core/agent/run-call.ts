@@ -1,5 +1,4 @@
 /** Resolves one tool call (tool, arguments), then runs it: hooks, policy, staging, permission, run, hooks. */
-import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { inWorkspaceFolders, titleInFolders } from "../host/workspace-folders.ts";
 import type { ToolCall } from "../messages/message.ts";
@@ -8,14 +7,16 @@ import { writeFault } from "../sessions/write-fault.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import { limitResult } from "../tools/result-limit.ts";
-import type { FileDiff, PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { watchedEdit } from "../tools/watched-edit.ts";
 import {
   type Asker,
   askUser,
+  judgeFurtherFiles,
   type ModelApprovalRequest,
   type Policy,
   type PolicyDecision,
+  placeReasons,
   withHookVerdict,
 } from "./approvals.ts";
 import { afterCall, beforeCall, type CallVerdict, type HookedCall } from "./call-hooks.ts";
@@ -183,7 +184,8 @@ export async function runCall(
     return finish({ ...result, text: [text, ...(instructions === "" ? [] : [instructions]), ...late].join("\n\n") });
   } catch (error) {
     if (signal.aborted) {
-      finish(failed(`${name} was cancelled by the user.`));
+      // A call that still waits for its permission did not fail.
+      finish({ ...failed(`${name} was cancelled by the user.`), ...(timed.isUnanswered() && { rejected: true }) });
       throw signal.reason;
     }
     return finish(failed(`${name} failed: ${writeFault(error)}`));
@@ -191,9 +193,21 @@ export async function runCall(
 }
 
 /** Measures the time that the user takes to answer: the duration of a call does not include it. */
-function withTimedQuestions(services: CallServices): { readonly services: CallServices; waitedMs(): number } {
+function withTimedQuestions(services: CallServices): {
+  readonly services: CallServices;
+  waitedMs(): number;
+  /** True when the user was asked for permission and did not give it. */
+  isUnanswered(): boolean;
+} {
   const { ask, monotonicNow } = services;
   let waited = 0;
+  let isUnanswered = false;
+  const answered: Asker = async (request, signal) => {
+    isUnanswered = true;
+    const answer = (await ask?.(request, signal)) ?? { kind: "unavailable" };
+    isUnanswered = answer.kind === "unavailable" || answer.kind === "rejected";
+    return answer;
+  };
   const timed = async <Result>(answer: () => Promise<Result>): Promise<Result> => {
     const start = monotonicNow();
     try {
@@ -204,9 +218,10 @@ function withTimedQuestions(services: CallServices): { readonly services: CallSe
   };
   return {
     waitedMs: () => waited,
+    isUnanswered: () => isUnanswered,
     services: {
       ...services,
-      ask: ask && ((request, signal) => timed(() => ask(request, signal))),
+      ask: ask && ((request, signal) => timed(() => answered(request, signal))),
       contextFor: (callId, signal) => {
         const context = services.contextFor(callId, signal);
         return { ...context, ask: (question, asked) => timed(() => context.ask(question, asked)) };
@@ -318,17 +333,6 @@ async function authorizeAndRun(
   return returned;
 }
 
-/** Judges an edit whose files are known only after staging. Undefined where the effect of the call names all of them. */
-async function judgeFurtherFiles(
-  effect: Effect,
-  diffs: readonly FileDiff[],
-  policy: Policy,
-): Promise<PolicyDecision | undefined> {
-  if (effect.kind !== "edit") return undefined;
-  const paths = diffs.map(({ path }) => path);
-  return paths.every((path) => effect.paths.includes(path)) ? undefined : policy.decide({ kind: "edit", paths });
-}
-
 type CallTool = NonNullable<ToolContext["callTool"]>;
 
 /** Runs calls as parts of the call `parentCallId`, with ids of their own. */
@@ -363,14 +367,6 @@ async function isApprovedByModel(
 
 function allowed({ call, tool }: RunnableCall, by: RecordedAnswer["by"]): RecordedAnswer {
   return { callId: call.id, tool: tool.name, request: "permission", outcome: "allowed", by };
-}
-
-/** Place of a command that does not run in the working folder, because its text does not show that. */
-function placeReasons(effect: Effect, cwd: string, { host }: ToolContext): readonly string[] {
-  if (effect.kind !== "command") return [];
-  const { place } = host.terminals;
-  if (place !== undefined) return [`Runs on ${place}, in ${effect.cwd}`];
-  return effect.cwd === cwd ? [] : [`Runs in ${effect.cwd}`];
 }
 
 function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {

@@ -72,8 +72,14 @@ export type CommandEffect =
     }
   /** Runs code that is not known. */
   | { readonly kind: "opaque"; readonly reason: string }
-  /** `runsCode`: the only reason is that unread code runs. */
-  | { readonly kind: "ask"; readonly reason: string; readonly grant: GrantForm; readonly runsCode?: true }
+  /** `runsCode`: the only reason is that unread code runs. `always`: asks in every mode, and no answer lasts. */
+  | {
+      readonly kind: "ask";
+      readonly reason: string;
+      readonly grant: GrantForm;
+      readonly runsCode?: true;
+      readonly always?: true;
+    }
   | { readonly kind: "block"; readonly reason: string };
 
 /** A script file, a package script by its name, or recipes of a makefile. */

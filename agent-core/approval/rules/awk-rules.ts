@@ -15,8 +15,8 @@ const awk: Rule = {
     ),
   },
   unlisted: askForCode("Runs awk with {option}, an option that is not known"),
-  effects: (_, options) => {
-    const { files, scripts, inputs: words } = scriptsOf(options, ["e", "source"], ["f", "file", "E", "exec"]);
+  effects: ({ input }, options) => {
+    const { files, scripts, inputs: words } = scriptsOf(options, ["e", "source"], ["f", "file", "E", "exec"], input);
     const inputs = words.filter(({ text }) => !/^\w+=/.test(text));
     const included = valuesOf(options, "i", "include");
     const inPlace = included.length > 0 && included.every(({ text }) => text === "inplace");

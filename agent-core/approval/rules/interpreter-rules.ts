@@ -149,7 +149,7 @@ function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
   if (first && interpreter.code.test(first.text))
     return [...effects, ...changed, ...reads(filesAfter(args, at)), ...codeEffects(call, at, interpreter)];
   if (first && first.text !== "-")
-    return [...effects, ...scriptEffects(name, first), ...readsSecrets(args.slice(at + 1))];
+    return [...effects, ...scriptEffects(name, first, interpreter.language), ...readsSecrets(args.slice(at + 1))];
   return [...effects, ...inputEffects(call, interpreter)];
 }
 
@@ -177,8 +177,9 @@ function oneLiner(name: string, code: string, language: Language): readonly Comm
   return harmless ?? [askForCode(`Runs a piece of ${name} code`), ...scanCode(code)];
 }
 
-function scriptEffects(name: string, script: Arg): readonly CommandEffect[] {
-  if (script.content !== undefined) return [opaque(`Runs what another command prints as ${name} code`)];
+function scriptEffects(name: string, script: Arg, language: Language): readonly CommandEffect[] {
+  if (script.content?.includes(UNKNOWN)) return [opaque(`Runs what another command prints as ${name} code`)];
+  if (script.content !== undefined) return oneLiner(name, script.content, language);
   if (!isKnown(script)) return [opaque(`Runs a ${name} script that is not known before it runs`)];
   if (/^(?:https?|npm|jsr):/.test(script.text)) return [opaque(`Runs code from the network (${shown(script)})`)];
   return [askForCode(`Runs the ${name} script ${shown(script)}`), ...reads([script])];

@@ -1,5 +1,5 @@
 /** Rules for processes, services, disks and the machine itself, on Unix and on Windows. */
-import { ask, block, CHANGE, type CommandEffect, opaque, type Program, writes } from "../command-effect.ts";
+import { ask, block, CHANGE, type CommandEffect, LOOK, opaque, type Program, writes } from "../command-effect.ts";
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
 import { has } from "./options.ts";
 import { LOOKS, type Rule, ruleTable } from "./rule.ts";
@@ -60,6 +60,16 @@ const crontab: Rule = {
   },
 };
 
+const HERMES_LOOKS = /^(?:doctor|cron(?: list| status)?|(?:skills|plugins)(?: list)?|learning(?: state| report)?)$/;
+
+/** Our own command line plans jobs, changes settings, and sends prompts that may run unasked: `hermes --yes`. */
+const hermes: Program = ({ args }) => {
+  const line = args.map(({ text }) => text).join(" ");
+  if (args.every(isKnown) && HERMES_LOOKS.test(line)) return [LOOK];
+  const reason = `Runs hermes ${shown(line)}, which can plan jobs, change settings or start another agent`;
+  return [{ kind: "ask", reason, grant: "never", always: true }];
+};
+
 const terminals: Program = ({ name, args }) => {
   const [verb] = args;
   const looks = /^(?:ls|list-\S+|has-session|has|display-message|show-\S+|capture-pane|info|-V|-ls)$/;
@@ -107,6 +117,7 @@ export const processTools: ReadonlyMap<string, Program> = ruleTable({
   },
   "service launchctl rc-service": service,
   crontab,
+  "hermes hermes-acp": hermes,
   fuser: { does: CHANGE, options: { k: ask("Ends the processes that use a file") } },
   "tmux screen": terminals,
 });

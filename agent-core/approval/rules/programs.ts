@@ -53,7 +53,7 @@ const CLIENTS = words(
 );
 /** Programs that take other rights, or start something beyond their own processes. */
 const OUTSIDE = words(
-  "sudo doas pkexec run0 su runuser sg gosu su-exec chroot unshare nsenter systemd-run systemctl loginctl service launchctl rc-service tmux screen",
+  "sudo doas pkexec run0 su runuser sg gosu su-exec chroot unshare nsenter systemd-run systemctl loginctl service launchctl rc-service tmux screen at batch crontab hermes hermes-acp",
 );
 /** Databases in plain files. */
 const FILE_DATABASES = words("sqlite3 sqlite duckdb");

@@ -1,5 +1,14 @@
 /** Rules for sed, whose scripts can run commands and name files. A script that is not read to its end asks. */
-import { ask, askForCode, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  askForCode,
+  type CommandEffect,
+  type Input,
+  opaque,
+  type Program,
+  reads,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
@@ -8,8 +17,8 @@ const sed: Rule = {
   short: "nEre:f:i::l:suzb",
   long: "quiet silent debug expression= file= follow-symlinks in-place=? line-length= null-data posix regexp-extended separate sandbox unbuffered zero-terminated",
   unlisted: askForCode("Runs sed with {option}, an option that is not known"),
-  effects: (_, options) => {
-    const { files, scripts, inputs } = scriptsOf(options, ["e", "expression"], ["f", "file"]);
+  effects: ({ input }, options) => {
+    const { files, scripts, inputs } = scriptsOf(options, ["e", "expression"], ["f", "file"], input);
     const inPlace = has(options, "i", "in-place");
     // BSD takes the suffix of `-i` from the next word: the script is then the word after it.
     const shifted = inPlace && scripts[0]?.text === "" ? inputs.slice(0, 1) : [];
@@ -22,10 +31,14 @@ const sed: Rule = {
   },
 };
 
-/** Scripts on the command line, script files, and the files that they work on. */
-export function scriptsOf(options: Options, codes: readonly string[], scriptFiles: readonly string[]) {
-  const given = valuesOf(options, ...codes);
-  const files = valuesOf(options, ...scriptFiles);
+/** Scripts on the command line and in the standard input, script files, and the files that they work on. */
+export function scriptsOf(options: Options, codes: readonly string[], scriptFiles: readonly string[], input: Input) {
+  const named = valuesOf(options, ...scriptFiles);
+  const files = named.filter((file) => !isInput(file));
+  const piped = named
+    .filter(isInput)
+    .map((file) => knownArg(file.content ?? (input.kind === "text" ? input.text : UNKNOWN)));
+  const given = [...valuesOf(options, ...codes), ...piped];
   const isOperand = given.length === 0 && files.length === 0;
   const { operands } = options;
   return {
@@ -33,6 +46,10 @@ export function scriptsOf(options: Options, codes: readonly string[], scriptFile
     scripts: isOperand ? operands.slice(0, 1) : given,
     inputs: isOperand ? operands.slice(1) : operands,
   };
+}
+
+function isInput({ text, content }: Arg): boolean {
+  return text === "-" || content !== undefined;
 }
 
 /** A suffix with a slash names another folder for the backups. */

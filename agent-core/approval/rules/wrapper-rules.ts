@@ -1,5 +1,15 @@
 /** Rules for programs that run another program: wrappers, and xargs and its like, which run it for each word. */
-import { ask, CHANGE, type CommandEffect, type Input, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  CHANGE,
+  type CommandEffect,
+  type Input,
+  opaque,
+  type Program,
+  reads,
+  readsSecrets,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARGS } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
 import { programOf, type Rule, ruleTable, UNLISTED } from "./rule.ts";
@@ -31,8 +41,9 @@ function afterAssignments(operands: readonly Arg[], cwd?: Arg): readonly Command
 
 function environmentEffect(arg: Arg): readonly CommandEffect[] {
   const equals = arg.text.indexOf("=");
-  const reason = sensitiveVariable(arg.text.slice(0, equals), afterPrefix(arg, equals + 1));
-  return reason === undefined ? [] : [ask(reason)];
+  const value = afterPrefix(arg, equals + 1);
+  const reason = sensitiveVariable(arg.text.slice(0, equals), value);
+  return reason === undefined ? [] : [ask(reason), ...readsSecrets([value])];
 }
 
 function privilege(short: string, long = ""): Rule {
@@ -273,8 +284,12 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   ts: { posix: true, short: "irsm", unlisted: UNLISTED },
   "cross-env": { posix: true, unlisted: UNLISTED, effects: (_, { operands }) => afterAssignments(operands) },
   dotenv: { options: { "e:": "read" }, wraps: 0 },
-  at: { posix: true, short: "bdf:lmMq:rt:vc", unlisted: UNLISTED, does: ask("Runs commands at a later time") },
-  batch: { posix: true, unlisted: UNLISTED, does: ask("Runs commands at a later time") },
+  "at batch": {
+    posix: true,
+    short: "bdf:lmMq:rt:vc",
+    unlisted: UNLISTED,
+    does: opaque("Runs commands at a later time"),
+  },
   script,
   flock,
   "xargs gxargs": xargs,

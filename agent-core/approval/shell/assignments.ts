@@ -1,10 +1,12 @@
 /** Assignments of variables. */
 import type { Assignment } from "unbash";
+import { readsSecrets } from "../command-effect.ts";
 import { sensitiveVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, isKnown, knownArg, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { evaluateText, isInteger } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
 import { TooMuchToJudge } from "./recorder.ts";
+import { runEffects } from "./run-effects.ts";
 import { forkState, type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
@@ -51,6 +53,8 @@ export function setVariable(name: string, elements: readonly Arg[], setting: Set
   if (reason !== undefined) {
     walk.record.askForCode(reason);
     raiseAsCode(elements[0] ?? knownArg(""), setting, walk);
+    // A program that shows its settings prints the file, too.
+    runEffects(readsSecrets(elements), setting, walk);
   }
   if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
   state.variables.set(name, elements);

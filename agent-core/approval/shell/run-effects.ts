@@ -1,14 +1,13 @@
 /** Turns the effects of a program into findings, and walks the commands that the program runs. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Call, CommandEffect, Input, ScriptSource } from "../command-effect.ts";
+import type { CommandEffect, Input, ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
 import { hasHooks, isPlainRepository, makefileIn, packageScript, readScript, recipesOf } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
-import { isHiddenFolder } from "../read-places.ts";
-import { type Arg, afterPrefix, shown, TOKEN, UNKNOWN } from "./arg.ts";
+import { type Arg, shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
 /** Judges all effects of one call. Returns the output of a command that the program runs. */
@@ -47,7 +46,8 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       else record.markChanged();
       return undefined;
     case "ask":
-      if (effect.runsCode) record.askForCode(effect.reason, effect.grant);
+      if (effect.always) record.askAlways(effect.reason);
+      else if (effect.runsCode) record.askForCode(effect.reason, effect.grant);
       else record.ask(effect.reason, effect.grant);
       return undefined;
     case "opaque":
@@ -104,31 +104,6 @@ export function judgeTarget(effect: PathEffect, setting: Setting, { scope, recor
   const paths = effect.path.glob ? undefined : foldersOf(effect.path.text, setting.state);
   for (const path of paths ?? [""]) record.noteWrite(path === "" ? path : scope.resolvePath(path));
 }
-
-/** Starts of a word at which a path may begin: the word, an option's value, a file after `@`. */
-const PATH_STARTS = /^(?:-[A-Za-z](?=[./~])|[^=]*=)?(?:@|file:\/\/)?/;
-
-/**
- * A rule need not say what each word means to a program that runs code of the project or changes it. Words that lead into
- * a home are judged as files that it reads, whatever option they belong to.
- */
-export function judgeUnread(
-  { name, args }: Call,
-  effects: readonly CommandEffect[],
-  setting: Setting,
-  { scope, record }: Walk,
-): void {
-  if (name !== "git" && !effects.some(({ kind }) => /^(?:project|change|look|script)$/.test(kind))) return;
-  const isInHome = ({ text }: Arg) =>
-    text.length <= MAX_WORD && foldersOf(text, setting.state)?.some((path) => isHiddenFolder(path, scope)) === true;
-  const words = args.flatMap((arg) => [arg, afterPrefix(arg, PATH_STARTS.exec(arg.text)?.[0].length ?? 0)]);
-  // Some programs expand a `~` that the shell left.
-  const found = words.map((word) => ({ ...word, text: word.text.replace(/^~(?=\/|$)/, scope.home) })).find(isInHome);
-  if (found) judgePath({ kind: "read", path: found }, { scope, record, cwds: setting.state.cwds });
-}
-
-/** Longer words are texts: messages, bodies of requests. */
-const MAX_WORD = 1_000;
 
 type ScriptEffect = Extract<CommandEffect, { kind: "script" }>;
 

@@ -1,13 +1,6 @@
 /** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
-import {
-  askForCode,
-  type Call,
-  type CommandEffect,
-  type Input,
-  type Program,
-  readsSecrets,
-} from "../command-effect.ts";
+import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { isInBareRepository } from "../project-scripts.ts";
 import { programs, reachOf } from "../rules/programs.ts";
 import { plainReaders } from "../rules/text-rules.ts";
@@ -16,8 +9,9 @@ import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
 import { expandDocument, expandValue, expandWord } from "./expand-word.ts";
 import { isDecodingText, knownOutput } from "./known-output.ts";
-import { judgeTarget, judgeUnread, runEffects } from "./run-effects.ts";
+import { judgeTarget, runEffects } from "./run-effects.ts";
 import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
+import { judgeUnread, raiseWords } from "./unread-words.ts";
 
 /** Rounds of a recursive function that are walked. */
 const MAX_ROUNDS = 3;
@@ -126,7 +120,7 @@ function dispatch(words: readonly Arg[], setting: Setting, walk: Walk): Output {
 
 function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Walk): Output {
   const { state } = setting;
-  const call: Call = { name, args, input: setting.input };
+  const call: Call = { name, args: args.map((arg) => withInput(arg, setting.input)), input: setting.input };
   if (call.input.kind === "text") walk.record.noteInput(call.input.text);
   const bodies = state.functions.get(name);
   if (bodies) return callBodies(bodies, call, setting, walk);
@@ -134,6 +128,14 @@ function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Wa
     for (const alias of state.aliases.get(name) ?? []) runAlias(name, alias, args, { setting, walk });
   }
   return runCall(call, setting, walk);
+}
+
+const STANDARD_INPUT = /^\/(?:dev\/(?:stdin|fd\/0)|proc\/(?:self|thread-self)\/fd\/0)$/;
+
+/** A word that names the standard input holds that input: `bash /dev/stdin <<< code`. */
+function withInput(arg: Arg, input: Input): Arg {
+  if (input.kind === "none" || !STANDARD_INPUT.test(arg.text)) return arg;
+  return { ...arg, content: input.kind === "text" ? input.text : UNKNOWN };
 }
 
 function runCall(call: Call, setting: Setting, walk: Walk): Output {
@@ -194,13 +196,18 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
   // The file may hold anything, whatever its name promises.
   if (isOfProject) walk.record.markProject();
   if (program && trusted) return isHelp(call.args) ? UNKNOWN : runKnown(program, { ...call, name }, setting, walk);
-  runEffects(programFile(call), setting, walk);
+  const unknown = programFile(call);
+  runEffects(unknown, setting, walk);
+  judgeUnread(call, unknown, setting, walk);
   if (!call.name.includes("/")) raiseAsScript(call, setting, walk);
+  raiseWords(call, setting, (word) => programs.has(word), walk);
   const lowercase = name.toLowerCase();
   const similar = program ?? programs.get(lowercase);
   if (similar) {
     const effects = similar({ ...call, name: program ? name : lowercase });
-    walk.record.escalateOnly(() => runEffects(effects, setting, walk));
+    // A file with the name of our own command line asks as it does; of any other only catastrophes count.
+    if (effects.some((effect) => effect.kind === "ask" && effect.always)) runEffects(effects, setting, walk);
+    else walk.record.escalateOnly(() => runEffects(effects, setting, walk));
   }
   return UNKNOWN;
 }
@@ -331,5 +338,5 @@ function unknownProgram({ name, args }: Call): readonly CommandEffect[] {
   const what = file ? `Runs the program ${name}` : `Runs ${name}, a program that is not known`;
   const named = first === undefined || (isKnown(first) && /^[a-z][\w:-]*$/.test(first.text));
   const asks = askForCode(what, named && !file ? "prefix" : "exact");
-  return [asks, ...readsSecrets(args)];
+  return [asks];
 }

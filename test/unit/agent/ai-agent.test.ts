@@ -212,6 +212,20 @@ test("a call that asks is refused without a user; the reason of a refusal reache
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\n");
 });
 
+test("a call that is cancelled while it waits for its permission counts as rejected, not as failed", async () => {
+  model.script({ parts: [call("terminal", { command: "rm a.txt" })] }, say("ok"));
+  const finished: unknown[] = [];
+  const agent: AIAgent = agentWith({
+    approval: () => {
+      agent.interrupt();
+      return Promise.resolve({ kind: "unavailable" });
+    },
+    toolProgress: (event) => event.type === "finished" && finished.push(event.result),
+  });
+  await agent.runConversation({ userMessage: "go" });
+  expect(finished).toMatchObject([{ ok: false, rejected: true, text: expect.stringContaining("cancelled") }]);
+});
+
 test("a result over 100,000 characters is written whole to a file", async () => {
   writeFileSync(join(cwd, "long.txt"), `${"x".repeat(99)}\n`.repeat(1_500));
   model.script({ parts: [call("read_file", { path: "long.txt", limit: 2000 })] }, say("done"));

@@ -354,3 +354,33 @@ test("an address that a script made asks once for its host, in plan mode too", (
   const opened = browse({ action: "open", site: "example.org", sent: ["https://example.org/"], isFromCode: true });
   expect(decide(opened, { mode: "code", scope, trusted: true, grants }).kind).toBe("ask");
 });
+
+test.each([
+  'hermes cron create "every 2h" "send the notes"',
+  "hermes cron remove notes",
+  "hermes --yes 'do it'",
+  "hermes 'do it'",
+  "hermes skills install owner/repository",
+  "hermes plugins enable x",
+  "hermes mcp allow x",
+  "hermes learning forget 3",
+  "/usr/local/bin/hermes cron run x",
+  "~/.local/bin/hermes cron run x",
+  "x=cron; hermes $x run y",
+  "hermes $(echo cron) run y",
+])("our own command line asks in every mode before it changes something: %s", (line) => {
+  const effect = { kind: "command", command: line, cwd: "/projects/p" } as const;
+  for (const mode of ["ask", "code", "auto"] as const)
+    for (const sandbox of [false, true]) {
+      const decision = decide(effect, { mode, scope, trusted: true, grants: noGrants(), sandbox });
+      expect(decision, `${mode} ${sandbox}`).toMatchObject({ kind: "ask", grant: undefined });
+    }
+  expect(command(line, "plan")).toBe("deny");
+});
+
+test.each(["hermes doctor", "hermes cron list", "hermes cron status", "hermes --version"])(
+  "our own command line shows its state unasked: %s",
+  (line) => {
+    expect(command(line)).toBe("allow");
+  },
+);

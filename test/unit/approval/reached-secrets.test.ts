@@ -102,6 +102,31 @@ describe("in a workspace with a secret file", () => {
     expect([way(root, command), way(root, command, { sandbox: true })]).toEqual(["ask", "ask"]);
   });
 
+  test.each([
+    `awk '{while((getline l < ".env")>0) print l}' src/a.ts`,
+    `awk 'BEGIN{system("cat .env")}'`,
+    `awk 'BEGIN{"cat ./.env"|getline x; print x}'`,
+    "perl -e 'system(qw(cat .env))'",
+    "python3 -c 'import os; os.system(\"cat .env\")'",
+    "cmake -P .env",
+    "tar cf - -T .env",
+    "unknown-program --settings=.env",
+    "GIT_CONFIG_GLOBAL=.env git config --list",
+    "env GIT_CONFIG_GLOBAL=.env git config --list",
+  ])("a program that may print the secret file because its words name it asks in auto: %s", (command) => {
+    for (const sandbox of [false, true]) expect(way(root, command, { mode: "auto", sandbox })).toBe("ask");
+  });
+
+  test.each([
+    "tar cf a.tar --exclude .env src",
+    "echo .env >> .gitignore",
+    "test -f .env && echo yes",
+    "git add .env",
+    "cp .env.example config.txt",
+  ])("a command that names the secret file and does not read it runs unasked: %s", (command) => {
+    expect(way(root, command)).toBe("allow");
+  });
+
   test("a command that copies or packs the secret file asks", () => {
     for (const command of ["cp -r . ../copy", "tar cf a.tar .", "zip -r a.zip ."])
       expect([way(root, command), way(root, command, { sandbox: true })]).toEqual(["ask", "ask"]);

@@ -1,0 +1,111 @@
+/** Words of a call that no rule describes: files that the program may read, and commands that it may run. */
+import { basename } from "node:path";
+import type { Call, CommandEffect } from "../command-effect.ts";
+import { judgePath } from "../judge-path.ts";
+import { isHiddenFolder } from "../read-places.ts";
+import { isSecretName } from "../secret-paths.ts";
+import { type Arg, afterPrefix, isKnown, knownArg } from "./arg.ts";
+import { foldersOf } from "./run-effects.ts";
+import type { Setting, Walk } from "./shell-state.ts";
+
+/** Longer words are texts: messages, bodies of requests. */
+const MAX_WORD = 1_000;
+
+/** Starts of a word at which a path may begin: the word, an option's value, a file after `@`. */
+const PATH_STARTS = /^(?:-[A-Za-z](?=[./~])|[^=]*=)?(?:@|file:\/\/)?/;
+
+/** Judges the files that the words of a call name, whatever option they belong to. */
+export function judgeUnread(call: Call, effects: readonly CommandEffect[], setting: Setting, walk: Walk): void {
+  judgeHomeWords(call, effects, setting, walk);
+  judgeNamedSecrets(call, effects, setting, walk);
+}
+
+/**
+ * A rule need not say what each word means to a program that runs code of the project or changes it. Words that lead into
+ * a home are judged as files that it reads.
+ */
+function judgeHomeWords(
+  { name, args }: Call,
+  effects: readonly CommandEffect[],
+  setting: Setting,
+  { scope, record }: Walk,
+): void {
+  if (name !== "git" && !effects.some(({ kind }) => /^(?:project|change|look|script)$/.test(kind))) return;
+  const isInHome = ({ text }: Arg) =>
+    text.length <= MAX_WORD && foldersOf(text, setting.state)?.some((path) => isHiddenFolder(path, scope)) === true;
+  const words = args.flatMap((arg) => [arg, pathOf(arg)]);
+  // Some programs expand a `~` that the shell left.
+  const found = words.map((word) => ({ ...word, text: word.text.replace(/^~(?=\/|$)/, scope.home) })).find(isInHome);
+  if (found) judgePath({ kind: "read", path: found }, { scope, record, cwds: setting.state.cwds });
+}
+
+function pathOf(arg: Arg): Arg {
+  return afterPrefix(arg, PATH_STARTS.exec(arg.text)?.[0].length ?? 0);
+}
+
+/** Programs that open no file that a word of theirs names, or whose rules judge every such word. */
+const SILENT = new Set("echo printf find fd fdfind git basename dirname which type ln mkdir".split(" "));
+/** Options whose value is a file to leave out. */
+const EXCLUDES = /^(?:--(?:exclude(?:-dir)?|ignore(?:-glob|-pattern)?)|-[xI])(?:=|$)/;
+
+/**
+ * A word that names a secret file is a read of that file, unless an effect says what happens to it. Code is cut into
+ * pieces, because a program that runs code may open any file that its text names.
+ */
+function judgeNamedSecrets(
+  { name, args }: Call,
+  effects: readonly CommandEffect[],
+  setting: Setting,
+  { scope, record }: Walk,
+): void {
+  if (SILENT.has(name)) return;
+  const { described, codes, runsCode } = factsOf(effects);
+  for (const [at, arg] of args.entries()) {
+    if (EXCLUDES.test(arg.text) || EXCLUDES.test(args[at - 1]?.text ?? "")) continue;
+    if (codes.some((code) => code.includes(arg.text))) continue;
+    const texts = runsCode ? arg.text.split(/[^\w.\-/~]+/) : [arg.text, pathOf(arg).text];
+    const found = texts.find((text) => isSecretName(basename(text)) && !described.has(text));
+    if (found !== undefined)
+      judgePath({ kind: "read", path: knownArg(found) }, { scope, record, cwds: setting.state.cwds });
+  }
+}
+
+/** `described`: words that the effects judge. `codes`: shell code that is walked. */
+function factsOf(effects: readonly CommandEffect[]) {
+  const described = new Set<string>();
+  const codes: string[] = [];
+  let runsCode = false;
+  for (const effect of effects) {
+    if ("path" in effect) described.add(effect.path.text);
+    if (effect.kind === "command") for (const { text } of effect.words) described.add(text);
+    if (effect.kind === "shell" && effect.escalateOnly !== true) codes.push(effect.code);
+    runsCode ||= effect.kind === "opaque" || (effect.kind === "ask" && effect.runsCode === true);
+  }
+  return { described, codes, runsCode };
+}
+
+/** Mark in `Setting.calls` of a walk through the words of a program without a rule. */
+const GUESSED = "words of an unknown program";
+/** Commands in the words of a call that are walked. */
+const MAX_GUESSES = 8;
+
+/**
+ * A program without a rule may run its words as a command, one of them as shell code, or its input: `setpriv rm -rf x`.
+ * All of them may only escalate.
+ */
+export function raiseWords(
+  { args, input }: Call,
+  setting: Setting,
+  isProgram: (name: string) => boolean,
+  walk: Walk,
+): void {
+  if (setting.calls.includes(GUESSED)) return;
+  const inner = { ...setting, calls: [...setting.calls, GUESSED] };
+  const starts = [...args.keys()].filter((at) => isProgram(args[at]?.text ?? "")).slice(0, MAX_GUESSES);
+  const codes = args.filter((arg) => isKnown(arg) && /\s/.test(arg.text)).slice(0, MAX_GUESSES);
+  walk.record.escalateOnly(() => {
+    for (const at of starts) walk.record.nested(() => walk.command(args.slice(at), inner));
+    for (const { text } of codes) walk.record.nested(() => walk.code(text, inner));
+    if (input.kind === "text") walk.record.nested(() => walk.code(input.text, inner));
+  });
+}
