@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/acp-client.ts";
-import { type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 type Ended = { readonly stdout: string; readonly stderr: string; readonly code: number | null };
 
@@ -72,9 +72,11 @@ test("an answer that is not complete ends with a line and exit code 1", async ()
 test("--model and --mode apply to the prompt", async () => {
   model.lookUps.set("/models", { data: [{ id: "test-model" }, { id: "other-model" }] });
   model.respondWith(() => say("ok"));
-  expect(await shell("hermes --model other --mode plan hi")).toMatchObject({ code: 0, stderr: "" });
+  expect(await shell("hermes --model other hi")).toMatchObject({ code: 0, stderr: "" });
   expect(model.requests.at(-1)?.body["model"]).toBe("other-model");
-  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("plan mode");
+  model.script(callTools(call("write_file", { path: "a.txt", content: "x" })));
+  await shell("hermes --mode plan hi");
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("Plan mode is read-only");
   const several = await shell("hermes --model model hi");
   expect(several.stderr).toBe('hermes: 2 models match "model": custom:test-model, custom:other-model\n');
   const unknown = await shell("hermes --mode fast hi");
