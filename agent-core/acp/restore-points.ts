@@ -59,14 +59,14 @@ export class RestorePoints {
       const typed = userText(one.message);
       if (typed === null) return [];
       const prompt = typed.trim() === "" ? userAttachments(one.message).map(attachmentName).join(", ") : typed;
-      return [{ position, prompt, changedFiles: checkpoints?.countSince(position) ?? 0 }];
+      return [{ position, prompt, changedFiles: checkpoints?.countSince(this.#agent.changesFrom(position)) ?? 0 }];
     });
   }
 
   /** Effects of a restore to the message at `position`. `withTexts` adds the future text of each file. */
   async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<HermesRestorePreview> {
     const { transcript, checkpoints } = this.#agent;
-    const planned = (await checkpoints?.preview(position, signal)) ?? [];
+    const planned = (await checkpoints?.preview(this.#agent.changesFrom(position), signal)) ?? [];
     return {
       files: planned.map((file) => ({ ...fileOf(file), ...(withTexts && textOf(file)) })),
       messages: transcript.filter((candidate) => candidate.position >= position && isRead(candidate.message)).length,
@@ -74,13 +74,13 @@ export class RestorePoints {
     };
   }
 
-  /** Removes the messages from this position on, and notifies the client. Throws while a turn runs. */
-  rewindTo(position: number): void {
+  /** Removes the messages from this position on, as AIAgent, and notifies the client. Throws while a turn runs. */
+  rewindTo(position: number, isRetry = false): void {
     const attachments = userAttachments(this.#messageAt(position));
     const hermes: HermesRewoundMeta = {
       rewound: { position, prompt: this.#promptAt(position), ...(attachments.length > 0 && { attachments }) },
     };
-    this.#agent.rewind(position);
+    this.#agent.rewind(position, isRetry);
     this.#send({ sessionUpdate: "session_info_update", _meta: { hermes } });
   }
 
@@ -89,7 +89,7 @@ export class RestorePoints {
     const prompt = this.#promptAt(position);
     const { checkpoints } = this.#agent;
     if (parts.files) this.#checkTrust();
-    const restored = parts.files ? await checkpoints?.restore(position, signal) : undefined;
+    const restored = parts.files ? await checkpoints?.restore(this.#agent.changesFrom(position), signal) : undefined;
     const hasChanged = restored?.files.some(({ leftAlone }) => leftAlone === undefined) ?? false;
     const restoreId = restored?.id ?? newId();
     if (parts.conversation) {

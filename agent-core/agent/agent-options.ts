@@ -19,7 +19,7 @@ import type { ModelFacts } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { ApiMode, EditorModels, Sampling, Usage } from "../providers/wire/wire.ts";
 import type { Conversation } from "../sessions/conversation.ts";
-import type { FileChange, JournalEntry } from "../sessions/entry.ts";
+import type { FileChange, JournalEntry, TextDiff } from "../sessions/entry.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { StoredPlan } from "../sessions/read-journal.ts";
@@ -172,6 +172,8 @@ export type AIAgentOptions = {
   readonly plans?: readonly StoredPlan[];
   /** Entries that `journal` already has: usage and changes of files. */
   readonly entries?: readonly JournalEntry[];
+  /** Edits of a resumed session's last turn on which nobody has decided, in order. */
+  readonly lastEdits?: () => readonly TextDiff[];
   /** Memory across sessions; false: none. Default: the folder `memories` of the home. */
   readonly memory?: Memory | false;
   /** True for a client that reports no verdicts on edits: they are inferred from the files at the next turn. */

@@ -110,7 +110,7 @@ export class AIAgent {
     });
     this.#turns = new TurnRunner({
       ...{ sessionId: this.sessionId, setup, record, shell: this.#shell, context: this.#context, contextFor, notify },
-      platform: options.platform,
+      ...{ platform: options.platform, lastEdits: options.lastEdits },
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => this.checkpoints?.beginTurn(),
       ...(options.infersVerdicts && { onInferred: (verdict: ReviewOutcome) => void this.recordReview(verdict) }),
@@ -165,12 +165,17 @@ export class AIAgent {
     return this.#record.conversation.transcript;
   }
 
-  /** Takes back the messages from this position on. Throws during a turn. */
-  rewind(keep: number): void {
+  /** Takes back the messages from this position on. `isRetry`: the next one asks again. Throws during a turn. */
+  rewind(keep: number, isRetry = false): void {
     if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
-    this.#record.rewind(keep);
+    this.#record.rewind(keep, isRetry);
     void this.skills?.library.takeBack();
     if (keep === 0) this.hooks.observe("on_session_reset", { extra: { reason: "rewind" } });
+  }
+
+  /** Position from which on changes of files answer the message at `position`: before it only after retries. */
+  changesFrom(position: number): number {
+    return this.#record.conversation.originOf(position);
   }
 
   /** Takes the last rewind back, as SessionRecord. Throws during a turn. */
@@ -366,13 +371,12 @@ export class AIAgent {
   #toolContext(callId: string, signal: AbortSignal): Omit<ToolContext, "show"> {
     const { host, cwd, callbacks, spillFolder, sessionIndex, memory, skills, commandSeconds, policy } = this.#setup;
     return {
+      ...{ cwd, memory, commandSeconds, callId, signal },
       isSecret: (path) => policy.isSecret(path),
       host: this.checkpoints?.hostFor(callId) ?? host,
-      cwd,
       otherFolders: this.#setup.otherFolders,
       sessions: sessionIndex,
       cron: this.#setup.cron,
-      memory,
       skills: skills?.library,
       sessionId: this.sessionId,
       shell: this.#shell.state,
@@ -380,11 +384,8 @@ export class AIAgent {
       processes: this.#shell.processes,
       browser: this.#browser,
       scripts: this.#scripts,
-      commandSeconds,
       scriptLimits: this.#setup.scriptLimits,
       web: this.#setup.web,
-      callId,
-      signal,
       spillFolder: spillFolder(this.sessionId),
       files: this.#files,
       todos: this.#record.todos,

@@ -32,10 +32,13 @@ export class InferredVerdicts {
   /** Texts of the files before the turn's first edit. */
   #before = new Map<string, string>();
   /** Texts before and after the last turn. */
-  #left: readonly { readonly path: string; readonly before: string; readonly after: string }[] = [];
+  #left: readonly LeftFile[] = [];
+  /** Edits of the turn before this process. */
+  #earlier: (() => readonly FileDiff[]) | undefined;
 
-  constructor(read: ReadText) {
+  constructor(read: ReadText, earlier?: () => readonly FileDiff[]) {
     this.#read = read;
+    this.#earlier = earlier;
   }
 
   /** Notes an edit of the running turn. */
@@ -59,8 +62,9 @@ export class InferredVerdicts {
 
   /** Verdicts on the hunks of the last turn, one each. */
   async infer(): Promise<readonly ReviewOutcome[]> {
-    const left = this.#left;
+    const left = this.#earlier === undefined ? this.#left : leftBy(this.#earlier());
     this.#left = [];
+    this.#earlier = undefined;
     const all = await Promise.all(
       left.map(async ({ path, before, after }) => {
         const found = await this.#read(path);
@@ -72,6 +76,24 @@ export class InferredVerdicts {
     );
     return all.flat();
   }
+}
+
+function isCompared({ before, after }: LeftFile): boolean {
+  return before.length + after.length <= MAX_CHARS;
+}
+
+type LeftFile = { readonly path: string; readonly before: string; readonly after: string };
+
+/** Texts before the first and after the last edit of each file. A deleted file is left out. */
+function leftBy(edits: readonly FileDiff[]): readonly LeftFile[] {
+  const files = new Map<string, LeftFile | undefined>();
+  for (const { path, oldText, newText } of edits) {
+    const before = files.get(path)?.before ?? oldText ?? "";
+    if (files.has(path) || files.size < MAX_FILES) {
+      files.set(path, newText === null ? undefined : { path, before, after: newText });
+    }
+  }
+  return [...files.values()].filter((file) => file !== undefined).filter(isCompared);
 }
 
 type Texts = { readonly before: string; readonly after: string; readonly now: string };

@@ -110,10 +110,10 @@ export class SessionRecord {
     this.journal({ type: "system-prompt", text });
   }
 
-  /** Takes back the messages from position `keep` on. */
-  rewind(keep: number): void {
-    this.conversation.rewind(keep);
-    this.journal({ type: "rewind", keep });
+  /** Takes back the messages from position `keep` on, as Conversation. */
+  rewind(keep: number, isRetry = false): void {
+    this.conversation.rewind(keep, isRetry);
+    this.journal({ type: "rewind", keep, ...(isRetry && { isRetry }) });
     this.#planBefore = this.todos.items;
     this.#changePlan(this.#plans.findLast(({ position }) => position <= keep)?.items ?? []);
   }

@@ -4,6 +4,7 @@ import { checkpointsFolder, homeFolder, sessionsFolder } from "../config/home.ts
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseChoice } from "../providers/model-choice.ts";
+import type { TextDiff } from "../sessions/entry.ts";
 import { Journal } from "../sessions/journal.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
@@ -17,8 +18,31 @@ export function resumedOptions(stored: StoredSession | undefined): Partial<AIAge
     conversation,
     plans,
     entries: records,
+    lastEdits: lastEditsOf(stored),
     ...(title !== undefined && { title }),
     ...(systemPrompt !== undefined && { systemPrompt }),
+  };
+}
+
+/**
+ * Reader of the last turn's edits on which nobody has decided, in order. A file that a command changed afterwards is left
+ * out: the edit is no longer what the turn left.
+ */
+function lastEditsOf(stored: StoredSession): () => readonly TextDiff[] {
+  const { conversation, records, lastVerdictAt = 0, toolEntry, diffsOf } = stored;
+  const { transcript } = conversation; // before the next message joins it
+  const from = transcript.findLastIndex(
+    ({ role, message }) => role === "user" && message.role === "user" && message.synthetic !== true,
+  );
+  const turn = transcript.slice(Math.max(0, from));
+  return () => {
+    const calls = turn.flatMap(({ message }) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+    const changes = records.filter((entry) => entry.type === "file-change");
+    const left = new Map(
+      changes.filter(({ position }) => position > (turn[0]?.position ?? 0)).map(({ path, by }) => [path, by]),
+    );
+    const edits = calls.flatMap(({ id }) => toolEntry(id) ?? []).filter(({ at }) => at > lastVerdictAt);
+    return edits.flatMap(diffsOf).filter(({ path }) => (left.get(path) ?? "edit") === "edit");
   };
 }
 

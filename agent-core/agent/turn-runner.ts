@@ -47,6 +47,8 @@ export type RunnerOptions = {
   readonly storeDiff: (diff: FileDiff) => StoredDiff;
   /** Receives verdicts that are inferred from the files; absent for a client that reports them. */
   readonly onInferred?: (verdict: ReviewOutcome) => void;
+  /** Edits of the turn before this process on which nobody has decided. */
+  readonly lastEdits: (() => readonly FileDiff[]) | undefined;
   /** Called before the first request of each turn. */
   readonly beginTurn: () => void;
 };
@@ -71,7 +73,7 @@ export class TurnRunner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     const { record, setup, context } = options;
-    this.#verdicts = new InferredVerdicts(readFromDisk);
+    this.#verdicts = new InferredVerdicts(readFromDisk, options.lastEdits);
     const notify = this.#partial.watch(options.notify);
     this.#notify = {
       ...notify,

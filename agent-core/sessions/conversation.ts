@@ -72,6 +72,10 @@ class ReleasableMessage implements TranscriptEntry {
 export class Conversation {
   #transcript: ReleasableMessage[] = [];
   #next = 0;
+  /** Positions of the first requests, by the positions of those that ask again. */
+  readonly #origins = new Map<number, number>();
+  /** Origin of the next message, after a rewind for a retry. */
+  #retried: number | undefined;
   #compressions: Compression[] = [];
   /** State before the last rewind, until the next message. */
   #taken: { readonly transcript: ReleasableMessage[]; readonly compressions: Compression[] } | undefined;
@@ -107,14 +111,25 @@ export class Conversation {
     const place = Math.max(position, this.#next);
     const entry = new ReleasableMessage(place, message, stored);
     this.#transcript.push(entry);
+    if (this.#retried !== undefined) this.#origins.set(place, this.#retried);
+    this.#retried = undefined;
     this.#next = place + 1;
     if (entry.isUnfinished) entry.release();
     else this.#view?.push(message);
     return place;
   }
 
-  /** Takes back all messages from position `keep` on. A compression that covers one of them is undone. */
-  rewind(keep: number): void {
+  /** Position of the request that the message at `position` asked first: another one only after a retry. */
+  originOf(position: number): number {
+    return this.#origins.get(position) ?? position;
+  }
+
+  /**
+   * Takes back all messages from position `keep` on. A compression that covers one of them is undone. `isRetry`: the next
+   * message asks the one at `keep` again.
+   */
+  rewind(keep: number, isRetry = false): void {
+    this.#retried = isRetry ? this.originOf(keep) : undefined;
     this.#taken = { transcript: this.#transcript, compressions: this.#compressions };
     this.#transcript = this.#transcript.filter(({ position }) => position < keep);
     this.#compressions = this.#compressions.filter((compression) => endOf(compression) < keep);
@@ -125,6 +140,7 @@ export class Conversation {
   unrewind(): readonly PositionRange[] {
     const taken = this.#taken;
     this.#taken = undefined;
+    this.#retried = undefined;
     if (taken === undefined) return [];
     const left = this.#transcript.length;
     this.#transcript = taken.transcript;

@@ -140,6 +140,8 @@ const entrySchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("rewind"),
     keep: z.number(),
+    /** The next message asks again: it owns the file changes that answered the message at `keep`. */
+    isRetry: z.literal(true).exactOptional(),
     /** The rewind before it was taken back: these positions returned, both ends included. */
     returned: z.array(z.tuple([z.number(), z.number()])).exactOptional(),
     at,

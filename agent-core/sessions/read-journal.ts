@@ -54,6 +54,8 @@ export type StoredSession = {
   readonly diffsOf: (entry: Pick<EntryOf<"tool">, "diffs">) => readonly TextDiff[];
   /** Notices before the message at a position. */
   readonly noticesAt: (position: number) => readonly EntryOf<"notice">[];
+  /** Time of the last decision on an edit. Milliseconds since 1970. */
+  readonly lastVerdictAt: number | undefined;
   /** End of the last turn, if that failed and no message followed. */
   readonly failedTurn: EntryOf<"turn-end"> | undefined;
   /** Count of unreadable lines. A torn last line does not count. */
@@ -194,6 +196,7 @@ class Reading {
       diffsOf: ({ diffs }) =>
         diffs.map((diff) => withTexts(diff, this.#storedText)).filter((diff) => diff !== undefined),
       noticesAt: (position) => this.#notices.get(position) ?? [],
+      lastVerdictAt: last.verdict?.at,
       failedTurn: this.#failedTurn,
       damagedLines: this.#damaged,
       unsaved: this.#unsaved,
@@ -243,7 +246,7 @@ class Reading {
         return;
       case "rewind":
         this.#failedTurn = undefined;
-        if (entry.returned === undefined) this.#conversation.rewind(entry.keep);
+        if (entry.returned === undefined) this.#conversation.rewind(entry.keep, entry.isRetry);
         else this.#conversation.unrewind();
         return;
       case "compression":

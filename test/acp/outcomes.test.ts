@@ -79,6 +79,27 @@ test("the user's decision on an edit is kept with the call that made it", async 
   expect(entriesOf(sessionId, "verdict")[0]?.["callId"]).toBe(edit?.["callId"]);
 });
 
+test("decisions that only the file shows are found after a restart, too, and those that were reported do not count twice", async () => {
+  const sessionId = await startEditor("once", "once", "once");
+  const path = join(agent.cwd, "a.txt");
+  const restarted = async () => {
+    await agent.request("session/close", { sessionId });
+    await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+    await agent.prompt(sessionId, "hello");
+  };
+  writeFileSync(path, "one\ntwo\n");
+  await agent.prompt(sessionId, "replace two with TWO in a.txt");
+  writeFileSync(path, "one\ntwo\n");
+  await restarted();
+  expect(entriesOf(sessionId, "verdict")).toMatchObject([{ path, outcome: "undone", lines: 2 }]);
+  await restarted();
+  await agent.prompt(sessionId, "replace one with ONE in a.txt");
+  agent.notify("_hermes/file_reviewed", { path, outcome: "kept", lines: 2 });
+  await expect.poll(() => entriesOf(sessionId, "verdict")).toHaveLength(2);
+  await restarted();
+  expect(entriesOf(sessionId, "verdict")).toHaveLength(2);
+});
+
 test("in an editor that reports no decisions, the file itself tells them at the next turn, once for each hunk", async () => {
   const sessionId = await startEditor("once", "once");
   const path = join(agent.cwd, "a.txt");

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
-import { say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
 
@@ -88,6 +88,32 @@ test("/retry removes the last answer and asks again", async () => {
   const asked = model.requests.filter(({ body }) => !JSON.stringify(body).includes("title"));
   expect(asked.map(({ body }) => body.messages.slice(1).map(({ content }) => content))).toEqual([["hello"], ["hello"]]);
   expect(userMessages(agent)).toEqual(["hello"]);
+});
+
+test("/undo after /retry also undoes the edits of the answers that were discarded, also after a restart", async () => {
+  const model = await startModelServer();
+  running.push(model);
+  const environment = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" };
+  const written = (path: string) => call("write_file", { path, content: "x\n" });
+  model.script(
+    { parts: [written("one.txt")] },
+    say("first"),
+    { parts: [written("two.txt")] },
+    say("second"),
+    say("third"),
+  );
+  const agent = await start(environment);
+  agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
+  const id = await agent.newSession();
+  await agent.prompt(id, "write it");
+  await agent.prompt(id, "/retry");
+  await agent.prompt(id, "/retry");
+  const files = () => ["one.txt", "two.txt"].filter((name) => existsSync(join(agent.cwd, name)));
+  expect(files()).toEqual(["one.txt", "two.txt"]);
+  await agent.request("session/close", { sessionId: id });
+  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  expect(await answer(agent, id, "/undo")).toContain("`two.txt` removed");
+  expect(files()).toEqual([]);
 });
 
 test("a command that takes no words does nothing with them, and an unknown command alone does not reach the model", async () => {

@@ -132,7 +132,7 @@ export const retry: Command = {
     const last = restores.points().at(-1);
     const lastPrompt = agent.transcript.find(({ position }) => position === last?.position)?.message;
     if (last === undefined || lastPrompt?.role !== "user") return "Nothing to retry: this session has no messages yet.";
-    restores.rewindTo(last.position);
+    restores.rewindTo(last.position, true);
     return { ask: lastPrompt.content };
   },
 };

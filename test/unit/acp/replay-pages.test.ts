@@ -16,6 +16,7 @@ function session(turns: number): { readonly conversation: Conversation; readonly
       cwd: "/",
       begunAt: 0,
       failedTurn: undefined,
+      lastVerdictAt: undefined,
       damagedLines: 0,
       unsaved: undefined,
     },

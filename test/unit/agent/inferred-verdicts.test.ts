@@ -40,3 +40,18 @@ test("lines that return in place of a deletion undo it, a deleted new file is un
   expect(await verdicts(null, null, "new\n")).toEqual(["/p/a.txt undone 1"]);
   expect(await verdicts(undefined, null, "new\n")).toEqual([]);
 });
+
+test("edits of a turn before this process are judged once, by their first and last texts", async () => {
+  const path = "/p/a.txt";
+  const edits = [
+    { path, oldText: BEFORE, newText: "half\n" },
+    { path, oldText: "half\n", newText: AFTER },
+    { path: "/p/gone.txt", oldText: "x\n", newText: null },
+  ];
+  const inferred = new InferredVerdicts(
+    async () => AFTER.replace("TWO", "two"),
+    () => edits,
+  );
+  expect((await inferred.infer()).map(({ outcome }) => outcome)).toEqual(["undone", "kept"]);
+  expect(await inferred.infer()).toEqual([]);
+});
