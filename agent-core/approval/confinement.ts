@@ -62,6 +62,7 @@ export async function confine(
       ...roots.map((path): Bind => ({ kind: "writable", path })),
       ...before.slice(0, MAX_GUARDS).flatMap(bindOf),
       ...secrets,
+      ...scope.roots.flatMap((root) => linksIn(root, scope)),
     ],
     async inspect(mode) {
       const known = new Set(before.map(({ identity }) => identity));
@@ -71,6 +72,16 @@ export async function confine(
       return paths.map((path) => `${path} is protected and was made or replaced while a command ran in the sandbox`);
     },
   };
+}
+
+/** Links in the path of a folder: commands use the path by which the user opened it. */
+function linksIn(path: string, scope: CommandScope): readonly Bind[] {
+  const folder = dirname(path);
+  if (folder === path) return [];
+  const own: readonly Bind[] = statOf(path)?.isSymbolicLink()
+    ? [{ kind: "link", path: join(scope.resolvePath(folder), basename(path)), target: scope.resolvePath(path) }]
+    : [];
+  return [...linksIn(folder, scope), ...own];
 }
 
 function allGuarded(roots: readonly string[]): readonly GuardedFile[] {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -76,6 +76,20 @@ test.runIf(isSandboxed)(
     expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual([]);
   },
 );
+
+test.runIf(isSandboxed)("commands run in a workspace that was opened by a link", async () => {
+  const started = await start();
+  const { agent } = started;
+  const link = join(agent.home, "link");
+  symlinkSync(agent.cwd, link);
+  const { result } = await agent.request("session/new", { cwd: link, mcpServers: [] });
+  const commands = [`pwd; echo four >> ${link}/a.txt`, `tail -n 1 ${link}/a.txt`].map((command) => ({ command }));
+  const results = await run({ ...started, id: String(result?.["sessionId"]) }, ...commands);
+  expect(results).toEqual([
+    expect.stringContaining(`${link}\n[exit code 0`),
+    expect.stringMatching(/^four\n\[exit code 0/),
+  ]);
+});
 
 test.runIf(isSandboxed)("what needs more asks, says that it runs outside, and does once allowed", async () => {
   const it = await start();

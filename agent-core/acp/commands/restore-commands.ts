@@ -119,7 +119,7 @@ export const undo: Command = {
     return [
       `Undid ${quoted(last.prompt)} and everything after it: ${counted(messages, "message")}.`,
       "",
-      ...(lines.length === 0 ? ["It changed no files."] : lines),
+      ...(lines.length === 0 ? ["There are no files to restore."] : lines),
       ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts this."]),
     ].join("\n");
   },

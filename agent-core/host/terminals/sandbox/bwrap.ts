@@ -1,5 +1,6 @@
 /** Command line of bwrap, the sandbox of Linux. */
 import { existsSync } from "node:fs";
+import { isAbsolute, relative } from "node:path";
 
 /** View of one absolute path in the sandbox. A later bind covers an earlier one. */
 export type Bind =
@@ -8,7 +9,9 @@ export type Bind =
   /** `connects`: programs may connect to sockets in it. */
   | { readonly kind: "read-only"; readonly path: string; readonly connects?: true }
   /** The sandbox sees an empty folder or file, which it cannot change. */
-  | { readonly kind: "hidden"; readonly path: string; readonly what: "folder" | "file" };
+  | { readonly kind: "hidden"; readonly path: string; readonly what: "folder" | "file" }
+  /** Symbolic link outside. The sandbox sees it also where its folder is hidden. */
+  | { readonly kind: "link"; readonly path: string; readonly target: string };
 
 export type SandboxedRun = {
   readonly binds: readonly Bind[];
@@ -44,13 +47,13 @@ export function bwrapArguments(run: SandboxedRun, program: string, args: readonl
     ...[...NEEDED, ...(run.hasNetwork ? RESOLVERS : [])]
       .filter((path) => existsSync(path))
       .flatMap((path) => ["--ro-bind", path, path]),
-    ...run.binds.flatMap(bindArguments),
+    ...run.binds.flatMap((bind) => bindArguments(bind, run.binds)),
     ...run.binds.flatMap((bind, index) => (isLeftEmpty(bind, run.binds.slice(index + 1)) ? remount(bind) : [])),
     ...["--chdir", run.folder, "--", program, ...args],
   ];
 }
 
-function bindArguments(bind: Bind): readonly string[] {
+function bindArguments(bind: Bind, all: readonly Bind[]): readonly string[] {
   const { kind, path } = bind;
   switch (kind) {
     case "writable":
@@ -59,7 +62,25 @@ function bindArguments(bind: Bind): readonly string[] {
       return ["--ro-bind", path, path];
     case "hidden":
       return bind.what === "folder" ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+    case "link":
+      return placeOf(path, all)?.kind === "hidden" ? ["--symlink", bind.target, path] : [];
   }
+}
+
+/** Innermost mount that has the path. */
+export function placeOf(path: string, binds: readonly Bind[]): Exclude<Bind, { kind: "link" }> | undefined {
+  return binds
+    .filter((bind) => bind.kind !== "link")
+    .filter((bind) => isBelow(bind.path, path))
+    .reduce<Exclude<Bind, { kind: "link" }> | undefined>(
+      (inner, bind) => (inner === undefined || bind.path.length >= inner.path.length ? bind : inner),
+      undefined,
+    );
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const inner = relative(folder, path);
+  return inner !== "" && !inner.startsWith("..") && !isAbsolute(inner);
 }
 
 /** Writing into an empty folder must fail; a program would lose what it writes there. */

@@ -1,11 +1,12 @@
 /** Backend of this machine that runs each sandboxed command in a sandbox of its own. */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
+import { hasCode } from "../../../platform/errors.ts";
 import type { Backend, Plan } from "../backend.ts";
 import type { CommandRequest, SandboxKind } from "../terminals.ts";
-import type { Bind } from "./bwrap.ts";
+import { type Bind, placeOf } from "./bwrap.ts";
 import type { Sandbox } from "./find-sandbox.ts";
 
 /** Paths that a command in the sandbox may touch, computed at its start. */
@@ -37,6 +38,7 @@ const GIT_SETTINGS = {
 
 export function sandboxedBackend(backend: Backend, options: SandboxOptions): Backend {
   let folder: Promise<PrivateFolder> | undefined;
+  let linked: Promise<void> | undefined;
   return {
     ...backend,
     sandboxes: true,
@@ -50,6 +52,9 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
         options.confine(own.caches, request.sandbox),
       ]);
       const { sandbox } = request;
+      // Later, a command may have placed links of its own, which would lead these elsewhere.
+      linked ??= makeLinks([...temporaryBinds(own), ...confinement.binds]);
+      await linked;
       return {
         ...intoSandbox(plan, request, { sandbox: options.sandbox, confinement, own }),
         isCurrent: async () => (await options.confine(own.caches, sandbox)).fingerprint === confinement.fingerprint,
@@ -59,6 +64,7 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
       await backend.dispose();
       const own = await folder;
       folder = undefined;
+      linked = undefined;
       if (own !== undefined) await rm(own.path, { recursive: true, force: true });
     },
   };
@@ -74,6 +80,26 @@ async function createFolder(): Promise<PrivateFolder> {
   return own;
 }
 
+/** A private folder replaces each folder of temporary files. */
+function temporaryBinds({ temporary }: PrivateFolder): readonly Bind[] {
+  return [...new Set(["/tmp", "/var/tmp", tmpdir()])]
+    .filter((path) => existsSync(path))
+    .map((path) => ({ kind: "writable", path, from: temporary }));
+}
+
+/** Makes the links that private folders cover, such as a workspace in /tmp that was opened by a link. */
+async function makeLinks(binds: readonly Bind[]): Promise<void> {
+  for (const bind of binds) {
+    const place = bind.kind === "link" ? placeOf(bind.path, binds) : undefined;
+    if (bind.kind !== "link" || place?.kind !== "writable" || place.from === undefined) continue;
+    const path = join(place.from, relative(place.path, bind.path));
+    await mkdir(dirname(path), { recursive: true });
+    await symlink(bind.target, path).catch((error: unknown) => {
+      if (!hasCode(error, "EEXIST")) throw error;
+    });
+  }
+}
+
 type Surroundings = { readonly sandbox: Sandbox; readonly confinement: Confinement; readonly own: PrivateFolder };
 
 function intoSandbox(
@@ -84,9 +110,7 @@ function intoSandbox(
   const { launch, shellFiles } = plan;
   const { sandbox, confinement, own } = around;
   const binds: readonly Bind[] = [
-    ...[...new Set(["/tmp", "/var/tmp", tmpdir()])]
-      .filter((path) => existsSync(path))
-      .map((path): Bind => ({ kind: "writable", path, from: own.temporary })),
+    ...temporaryBinds(own),
     ...confinement.binds,
     ...(shellFiles?.read ?? []).map((path): Bind => ({ kind: "read-only", path })),
     ...(scriptFolder === undefined ? [] : [{ kind: "read-only", path: scriptFolder, connects: true } as const]),

@@ -55,6 +55,8 @@ function rules(bind: Bind): readonly string[] {
     case "hidden":
       // Programs may look up the names of parent folders.
       return [`(deny file-read* file-write* ${place})`, `(allow file-read-metadata (literal ${quoted(bind.path)}))`];
+    case "link":
+      return [`(allow file-read* (literal ${quoted(bind.path)}))`];
   }
 }
 

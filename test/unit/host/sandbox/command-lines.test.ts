@@ -61,3 +61,13 @@ test("Linux: empty folders become read-only after all mounts, unless something i
   expect(plain).not.toContain("--share-net");
   expect(bwrapArguments({ ...run, hasNetwork: true }, "true", [])).toContain("--share-net");
 });
+
+test("Linux: a link is made where its folder is hidden, and nowhere else", () => {
+  const links: readonly Bind[] = [
+    { kind: "link", path: "/Users/me/link", target: "/data/work" },
+    { kind: "link", path: "/Users/me/.cargo/bin", target: "/data/bin" },
+    { kind: "link", path: "/srv/link", target: "/data/work" },
+  ];
+  const args = bwrapArguments({ ...run, binds: [...binds, ...links] }, "true", []).join(" ");
+  expect(args.match(/--symlink \S+ \S+/g)).toEqual(["--symlink /data/work /Users/me/link"]);
+});
