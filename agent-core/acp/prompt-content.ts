@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
+import { withoutSecretFiles } from "../approval/secret-paths.ts";
 import type { ContentPart, ImagePart, TextPart, UserMessage } from "../messages/message.ts";
 import { attachmentOf } from "../protocol/attachments.ts";
 import type { PromptBlock } from "../protocol/conversation.ts";
@@ -84,11 +85,16 @@ function partOf(block: ContentBlock): ContentPart {
       if (!("text" in resource)) return text(`[Attached ${nameOf(block)}: binary content was left out.]`);
       const { uri, mimeType } = resource;
       return {
-        ...text(embeddedText(block, resource.text)),
+        ...text(embeddedText(block, isChanges(uri) ? withoutSecretFiles(resource.text) : resource.text)),
         attached: { uri, ...typeOf(mimeType), ...referenceOf(block) },
       };
     }
   }
+}
+
+/** True for the diff that our own client attaches: the user chose it as a whole, and did not choose each of its files. */
+function isChanges(uri: string): boolean {
+  return uri.startsWith("hermes:changes/");
 }
 
 function typeOf(mimeType: string | null | undefined): { readonly mimeType?: string } {

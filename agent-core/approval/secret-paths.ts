@@ -123,6 +123,18 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAMES.test(name.toLowerCase());
 }
 
+/** The diff without the lines of files that usually hold keys or passwords. */
+export function withoutSecretFiles(diff: string): string {
+  return diff
+    .split(/^(?=diff --git )/m)
+    .map((file) => {
+      const [header = ""] = file.split("\n", 1);
+      const names = header.startsWith("diff --git ") ? header.split(/[\s"/]+/) : [];
+      return names.some(isSecretName) ? `${header}\n[left out: such files usually hold keys or passwords]\n` : file;
+    })
+    .join("");
+}
+
 /** Reason why reading `path` (absolute) may show a secret; undefined for an ordinary file. */
 export function secretReason(path: string, scope: CommandScope): string | undefined {
   const real = scope.resolvePath(path);

@@ -90,7 +90,9 @@ async function newFileDiff({ rootUri }: GitRepository, uri: vscode.Uri): Promise
   const path = uri.path.slice(rootUri.path.length + 1);
   const header = `diff --git a/${path} b/${path}\nnew file\n`;
   try {
-    const { size } = await vscode.workspace.fs.stat(uri);
+    const { size, type } = await vscode.workspace.fs.stat(uri);
+    // A link may lead out of the repository, and git itself stores only its target.
+    if ((type & vscode.FileType.SymbolicLink) !== 0) return `${header}[symbolic link]\n`;
     if (size > MAX_NEW_FILE_BYTES) return `${header}[${size} bytes]\n`;
     const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
     return text.includes("\0") ? `${header}[binary file]\n` : `${header}${text.replace(/^/gm, "+")}\n`;

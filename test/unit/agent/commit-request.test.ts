@@ -37,8 +37,20 @@ test("cuts a file of one long line", () => {
   expect(cutDiff(`diff --git a/a b/a ${"x".repeat(100_000)}`).length).toBeLessThanOrEqual(MAX_DIFF_CHARS);
 });
 
+test("leaves out the lines of files that usually hold keys", () => {
+  const lines = "@@ -0,0 +1 @@\n+PASSPHRASE hunter2\n";
+  const diff = ["app/.env", ".env.local", "certs/my server.pem", "id_ed25519"]
+    .map((path) => `diff --git a/${path} b/${path}\n${lines}`)
+    .join("");
+  const other = `diff --git a/.env.example b/.env.example\n@@ -0,0 +1 @@\n+NAME=\n`;
+  const [, request] = commitRequest({ diff: diff + other, recent: [] }, []);
+  expect(String(request?.content)).not.toContain("hunter2");
+  expect(String(request?.content).match(/\[left out: /g)).toHaveLength(4);
+  expect(String(request?.content)).toContain(other);
+});
+
 test("masks keys and the environment's secrets in all that the model sees", () => {
-  const diff = "diff --git a/.env b/.env\n+API_KEY=sk-abcdefghijklmnop\n+OTHER=my-own-secret-1\n";
+  const diff = "diff --git a/settings.ts b/settings.ts\n+API_KEY=sk-abcdefghijklmnop\n+OTHER=my-own-secret-1\n";
   const [, request] = commitRequest({ diff, recent: ["Use my-own-secret-1"], draft: "ghp_abcdefghijklmnopqrst" }, [
     "my-own-secret-1",
   ]);
