@@ -133,7 +133,7 @@ export function protectedReason(path: string, scope: CommandScope): string | und
     homeDotReason(real, scope) ??
     nameReason(place.kind === "workspace" ? place.below : []) ??
     nameReason(partsInWorkspace(written, scope)) ??
-    placeReason(place.kind)
+    placeReason(place.kind, { written, real }, scope)
   );
 }
 
@@ -171,8 +171,19 @@ function homeDotReason(real: string, scope: CommandScope): string | undefined {
   return "it is a settings file of your home folder";
 }
 
-function placeReason(kind: "workspace" | "temp" | "home" | "outside"): string | undefined {
-  return kind === "workspace" || kind === "temp" ? undefined : "it is outside the workspace";
+function placeReason(
+  kind: "workspace" | "temp" | "home" | "outside",
+  { written, real }: { readonly written: string; readonly real: string },
+  scope: CommandScope,
+): string | undefined {
+  if (kind === "workspace" || kind === "temp") return undefined;
+  return outsideText(written, real, scope);
+}
+
+/** A link in the workspace names its target: its own path looks like one of the workspace. */
+export function outsideText(written: string, real: string, scope: CommandScope): string {
+  const isLink = partsInWorkspace(written, scope).length > 0;
+  return isLink ? `it leads to ${real}, outside the workspace` : "it is outside the workspace";
 }
 
 function partsInWorkspace(written: string, scope: CommandScope): readonly string[] {

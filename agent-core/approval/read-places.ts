@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import { TOOLCHAIN_VARIABLES } from "../host/terminals/command-environment.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
+import { outsideText } from "./protected-paths.ts";
 import { secretReason } from "./secret-paths.ts";
 
 /** Folders and files below the home that toolchains need; none of them holds keys. */
@@ -81,7 +82,7 @@ export function outsideReason(path: string, scope: CommandScope): string | undef
   const { kind } = placeOf(real, scope);
   if (kind === "workspace" || kind === "temp") return undefined;
   const own = partsBelow(scope.resolvePath(scope.hermesHome), real);
-  return own !== undefined && isOwnOutput(own) ? undefined : "it is outside the workspace";
+  return own !== undefined && isOwnOutput(own) ? undefined : outsideText(path, real, scope);
 }
 
 /** True for a folder that does not exist in the sandbox. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CommandScope } from "../../../agent-core/approval/command-scope.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
+import { protectedReason } from "../../../agent-core/approval/protected-paths.ts";
 import { outsideReason, readPlace, toolchainPlaces } from "../../../agent-core/approval/read-places.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { secretReason } from "../../../agent-core/approval/secret-paths.ts";
@@ -24,6 +25,13 @@ test("tools read the workspace, temporary files and their own outputs unasked, a
   for (const path of ["/projects/other/a.ts", "/etc/hosts", `${home}/notes.txt`, `${home}/.hermes/config.yaml`, "/"]) {
     expect([path, outsideReason(path, scope)]).toEqual([path, "it is outside the workspace"]);
   }
+});
+
+test("a question about a link in the workspace names the place that it leads to", () => {
+  const resolving = { ...scope, resolvePath: (path: string) => path.replace("/projects/p/link", "/srv/data") };
+  const reason = "it leads to /srv/data/a.txt, outside the workspace";
+  expect(outsideReason("/projects/p/link/a.txt", resolving)).toBe(reason);
+  expect(protectedReason("/projects/p/link/a.txt", resolving)).toBe(reason);
 });
 
 test("a link out of the workspace leads outside of it", () => {
