@@ -1,6 +1,6 @@
 /** Errors of requests as JSON-RPC errors: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
-import { messageOf } from "../platform/errors.ts";
+import { messageOf, UsageError } from "../platform/errors.ts";
 import type { HermesFaultData } from "../protocol/conversation.ts";
 import type { Fault } from "../providers/fault.ts";
 import { KEY_PLACES } from "../providers/fault-message.ts";
@@ -36,7 +36,9 @@ function withHint(message: string, keyHint: string): string {
 
 /** Throws the error's message as the protocol's error: the user can act on it. */
 export function asRequestError(error: unknown): never {
-  throw error instanceof RequestError ? error : RequestError.internalError(undefined, messageOf(error));
+  if (error instanceof RequestError) throw error;
+  if (error instanceof UsageError) throw RequestError.invalidParams(undefined, error.message);
+  throw RequestError.internalError(undefined, messageOf(error));
 }
 
 /** `why` follows a colon. */

@@ -1,7 +1,10 @@
 /** Command line of `hermes`. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { DEVICE } from "../mcp/mcp-command.ts";
+import { editDistance, nearestNames } from "../platform/edit-distance.ts";
 import { messageOf } from "../platform/errors.ts";
+import { CRON_ACTIONS } from "../protocol/cron.ts";
 import type { SkillsCommand, SkillVerb } from "./skills-command.ts";
 
 export const HELP = `hermes: send one prompt to the Hermes agent from the command line.
@@ -23,6 +26,7 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
   hermes learning state         show what was learnt; also run, report, forget ID
   hermes mcp list               list the MCP servers of this folder and of the Hermes home
   hermes mcp allow NAME         allow a server of the workspace; also restart, signin, signout, enable, disable
+                                (signin NAME --device: with a code that you enter on any device)
 
   --yes          approve every request (blocked commands stay blocked)
   --cwd DIR      work in DIR; default: the current folder
@@ -31,9 +35,10 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
   --mode MODE    ask, code, plan or auto; default: code
   --json         print every session/update as a line of JSON
   --version, --help
+  --             the words after it are a prompt, whatever they are
 
 The answer goes to standard output, tool calls to standard error.
-Exit codes: 0 done, 1 an error or an answer that is not complete, 130 interrupted.
+Exit codes: 0 done, 1 an error or an answer that is not complete, 2 wrong command line, 130 interrupted.
 `;
 
 export type HeadlessOptions = {
@@ -75,9 +80,10 @@ type ParsedCommandLine =
 
 export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: [...args],
       allowPositionals: true,
+      tokens: true,
       options: {
         yes: { type: "boolean", default: false },
         cwd: { type: "string", default: "." },
@@ -85,21 +91,24 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
         json: { type: "boolean", default: false },
         model: { type: "string" },
         mode: { type: "string" },
+        device: { type: "boolean", default: false },
         version: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
     });
-    if (values.help) return { kind: "help" };
-    if (values.version) return { kind: "version" };
-    if (positionals.length === 1 && positionals[0] === "doctor") return { kind: "doctor", cwd: resolve(values.cwd) };
-    if (positionals[0] === "doctor") return { kind: "invalid", message: `doctor takes no argument. ${QUOTES}` };
-    const managed = managingLine(positionals, { cwd: resolve(values.cwd), allowAll: values.yes });
+    const { yes: allowAll, resume, json, device } = values;
+    const isPrompt = tokens.some(({ kind }) => kind === "option-terminator");
+    const words = isPrompt ? [] : positionals;
+    if (values.help || isOnly("help", words)) return { kind: "help" };
+    if (values.version || isOnly("version", words)) return { kind: "version" };
+    const slashCommand = mcpCommandOf(words, device);
+    if (device && slashCommand?.includes(DEVICE) !== true) return invalid("--device belongs to hermes mcp signin NAME");
+    const cwd = resolve(values.cwd);
+    const managed = managingLine(words, { cwd, allowAll }) ?? mistypedCommand(words);
     if (managed !== undefined) return managed;
-    const { yes: allowAll, resume, json, model, mode } = values;
-    const slashCommand = mcpCommandOf(positionals);
+    const { model, mode } = values;
     const prompt = slashCommand ?? positionals.join(" ");
     const isTransient = slashCommand !== undefined && resume === undefined;
-    const cwd = resolve(values.cwd);
     return { kind: "run", options: { prompt, allowAll, cwd, resume, json, model, mode, isTransient } };
   } catch (error) {
     return invalid(`${firstSentence(messageOf(error))}. hermes --help lists the options. ${DASHES}`);
@@ -111,6 +120,26 @@ const DASHES = 'A prompt that begins with "-" comes after "--".';
 /** The parser's further sentences advise something else. */
 function firstSentence(text: string): string {
   return text.split(/[.\n]/, 1)[0] ?? text;
+}
+
+function lettersOf(word: string): string {
+  return [...word.toLowerCase()].sort((one, other) => (one < other ? -1 : 1)).join("");
+}
+
+function isOnly(word: string, words: readonly string[]): boolean {
+  return words.length === 1 && words[0] === word;
+}
+
+/** A word that is nearly a command is no prompt, which would cost a model call. */
+function mistypedCommand([word = "", verb, ...rest]: readonly string[]): ParsedCommandLine | undefined {
+  const [near] = nearestNames(word, Object.keys(VERBS), 1);
+  if (near === undefined || near === word || rest.length > 2) return undefined;
+  // Two swapped letters are two edits.
+  const maximum = near.length > 4 || lettersOf(word) === lettersOf(near) ? 2 : 1;
+  if (editDistance(word.toLowerCase(), near) > maximum) return undefined;
+  if (verb !== undefined && VERBS[near]?.includes(verb) !== true) return undefined;
+  const meant = ["hermes", near, verb, ...rest].filter((each) => each !== undefined).join(" ");
+  return invalid(`there is no command "${word}". Did you mean \`${meant}\`? A prompt: hermes -- ${word}`);
 }
 
 const QUOTES = "Put a prompt into quotes.";
@@ -128,6 +157,8 @@ function managingLine(
   const [command, verb = "list", name = ""] = positionals;
   const words = positionals.slice(1);
   switch (command) {
+    case "doctor":
+      return words.length === 0 ? { kind: "doctor", cwd: options.cwd } : invalid(`doctor takes no argument. ${QUOTES}`);
     case "plugins":
       return pluginsLine(verb, name, words);
     case "skills":
@@ -175,8 +206,24 @@ const MCP_VERBS = ["list", "allow", "restart", "signin", "login", "signout", "lo
 /** Server, and one of its tools. */
 const MAX_MCP_WORDS = 4;
 
-/** Slash command for `hermes mcp …`; undefined for a prompt. */
-function mcpCommandOf([command, verb = "list", ...rest]: readonly string[]): string | undefined {
+/** Commands, and those of each. */
+const VERBS: Readonly<Record<string, readonly string[]>> = {
+  doctor: [],
+  plugins: PLUGIN_VERBS,
+  skills: SKILL_VERBS,
+  cron: ["list", "status", "tick", ...CRON_ACTIONS],
+  learning: ["state", "run", "report", "forget"],
+  mcp: MCP_VERBS,
+};
+
+/** Slash command for `hermes mcp …`; undefined for a prompt. `byDevice`: a sign-in with a code. */
+function mcpCommandOf([command, verb = "list", ...rest]: readonly string[], byDevice = false): string | undefined {
   if (command !== "mcp" || !MCP_VERBS.includes(verb) || rest.length + 2 > MAX_MCP_WORDS) return undefined;
-  return ["/mcp", verb, ...rest, "--wait"].join(" ");
+  const device = byDevice && (verb === "signin" || verb === "login") ? [DEVICE] : [];
+  return ["/mcp", verb, ...rest, ...device, "--wait"].join(" ");
+}
+
+/** The agent's message, without the protocol's names of the error and of the parameter. */
+export function ownWords(error: unknown): string {
+  return messageOf(error).replace(/^(?:Internal error: |Invalid params: (?:(?:value|modeId): )?)/, "");
 }

@@ -6,6 +6,7 @@ import {
   type ContentBlock,
   client,
   methods,
+  RequestError,
   type SessionNotification,
   type StopReason,
 } from "@zed-industries/agent-client-protocol";
@@ -15,18 +16,31 @@ import { type AgentService, agentApp } from "../acp/serve.ts";
 import { homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
+import { DEVICE } from "../mcp/mcp-command.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
 import { isSessionId } from "../sessions/session-files.ts";
-import { HELP, type HeadlessOptions, type PluginVerb, parseCommandLine, type SkillsLine } from "./command-line.ts";
+import {
+  HELP,
+  type HeadlessOptions,
+  ownWords,
+  type PluginVerb,
+  parseCommandLine,
+  type SkillsLine,
+} from "./command-line.ts";
 import type { JobsLine } from "./jobs-command.ts";
 import { updatePrinter } from "./update-printer.ts";
 import { VERSION } from "./version.ts";
 
 const INTERRUPTED = 130;
+/** Exit code of a wrong command line. */
+const MISUSED = 2;
+
+/** Code of the protocol for a request that the caller must change. */
+const INVALID_PARAMS = -32602;
 
 /** Listed sessions when several match. */
 const MAX_MATCHES = 15;
@@ -48,7 +62,7 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
       return 0;
     case "invalid":
       process.stderr.write(`hermes: ${parsed.message}\n`);
-      return 1;
+      return MISUSED;
     case "doctor":
       return printDiagnoses(parsed.cwd);
     case "plugins":
@@ -116,7 +130,7 @@ async function manageJobs(args: readonly string[]): Promise<number | undefined> 
     line = parseJobsLine(args);
   } catch (error) {
     process.stderr.write(`hermes: ${messageOf(error)}\n`);
-    return 1;
+    return MISUSED;
   }
   if (line === undefined) return undefined;
   const { app, dispose } = localAgent();
@@ -139,7 +153,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   const prompt = await promptOf(options);
   if (prompt.length === 0) {
     process.stderr.write("hermes: the prompt is empty. Give one in quotes or on standard input; --help shows more.\n");
-    return 1;
+    return MISUSED;
   }
   const { app, dispose } = localAgent();
   const print = updatePrinter(options.json);
@@ -155,7 +169,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
       .connectWith(app, (agent) => converse(agent, options, prompt, print.end));
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
-    return 1;
+    return error instanceof RequestError && error.code === INVALID_PARAMS ? MISUSED : 1;
   } finally {
     await dispose();
   }
@@ -186,18 +200,13 @@ function hasPipedInput(): boolean {
   }
 }
 
-/** The agent's message, without the protocol's names of the error and of the parameter. */
-function ownWords(error: unknown): string {
-  return messageOf(error).replace(/^(?:Internal error: |Invalid params: (?:(?:value|modeId): )?)/, "");
-}
-
 /**
  * While a sign-in to an MCP server waits, each line of the standard input is the address that a browser on another machine
  * was redirected to. Returns the end of reading.
  */
 async function pasteSignIn(agent: ClientContext, sessionId: string, prompt: string): Promise<() => void> {
   const name = /^\/mcp (?:signin|login) (.+) --wait$/.exec(prompt)?.[1];
-  if (name === undefined) return () => undefined;
+  if (name === undefined || name.endsWith(` ${DEVICE}`)) return () => undefined;
   const { createInterface } = await import("node:readline");
   const paste = async (argument: string): Promise<string> => {
     const { items } = await call(agent, extensionMethods.list, { sessionId });
@@ -240,11 +249,11 @@ async function converse(
   try {
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     end();
-    if (isTransient) await agent.request(methods.agent.session.delete, { sessionId });
     return exitCode(stopReason);
   } finally {
     process.off("SIGINT", cancel);
     stopPasting();
+    if (isTransient) await agent.request(methods.agent.session.delete, { sessionId });
   }
 }
 

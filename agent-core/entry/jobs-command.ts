@@ -6,12 +6,11 @@ import { stateText } from "../acp/commands/learning-answers.ts";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { endedRunText, jobsText, runText } from "../cron/jobs-text.ts";
 import { reportText } from "../learning/stored-reports.ts";
-import { messageOf } from "../platform/errors.ts";
 import { CRON_ACTIONS, CronDelivery, type CronOutcome, type CronRequest, cronMethods } from "../protocol/cron.ts";
 import { onAgentNotification } from "../protocol/handle.ts";
 import { learningMethods } from "../protocol/learning.ts";
 import { call } from "../protocol/method.ts";
-import { unknownVerb } from "./command-line.ts";
+import { ownWords, unknownVerb } from "./command-line.ts";
 import { VERSION } from "./version.ts";
 
 const INTERRUPTED = 130;
@@ -34,6 +33,9 @@ export function parseJobsLine([command = "", verb = "", ...args]: readonly strin
   if ([verb, ...args].includes("--help")) return undefined;
   if (command === "learning") {
     const known = LEARNING_VERBS.find((each) => each === (verb || "state"));
+    if (known === "forget" && args.length === 0) {
+      throw new Error("learning forget needs an id; hermes learning state shows them");
+    }
     if (known === undefined || args.length > (known === "forget" ? 1 : 0)) {
       throw new Error(unknownVerb(command, LEARNING_VERBS, [verb, ...args]));
     }
@@ -121,8 +123,7 @@ function learningWork(verb: (typeof LEARNING_VERBS)[number], [id]: readonly stri
         return newest === undefined ? 1 : 0;
       }
       case "forget": {
-        if (id === undefined) throw new Error("learning forget needs an id; hermes learning state shows them");
-        const { ok, message } = await call(agent, learningMethods.act, { id, action: "forget" });
+        const { ok, message } = await call(agent, learningMethods.act, { id: id ?? "", action: "forget" });
         say(message);
         return ok ? 0 : 1;
       }
@@ -155,7 +156,7 @@ export async function runJobsCommand(
       return work(agent, { say, signal: cancel.signal });
     });
   } catch (error) {
-    report(`hermes: ${messageOf(error)}`);
+    report(`hermes: ${ownWords(error)}`);
     return cancel.signal.aborted ? INTERRUPTED : 1;
   } finally {
     process.off("SIGINT", interrupt);

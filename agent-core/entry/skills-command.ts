@@ -43,6 +43,9 @@ export async function runSkillsCommand(command: SkillsCommand): Promise<number> 
       case "install":
         return await install(hub, await hub.fetch(operand, signal), command);
       case "update": {
+        if (operand !== "" && (await hub.lock())[operand] === undefined) {
+          throw new Error(`The hub did not install a skill ${JSON.stringify(operand)}.`);
+        }
         const { offers, notes } = await findUpdates(hub, operand, signal);
         for (const note of notes) say(note);
         for (const offer of offers) await install(hub, offer, command);

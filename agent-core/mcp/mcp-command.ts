@@ -1,7 +1,9 @@
 /** The slash command `/mcp`: lists the servers of the session, and acts on them as the panel's page does. */
 import type { ExtensionCommand } from "../agent/extensions.ts";
 import { abortable } from "../platform/deadline.ts";
+import { UsageError } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+import type { SignInMethod } from "./pending-sign-ins.ts";
 
 /** Servers as the command needs them. */
 export type CommandServers = {
@@ -13,13 +15,15 @@ export type CommandServers = {
   /** Returns the outcome in one line. Rejects with an Error in one line. */
   act(id: string, action: HermesExtensionAction, argument?: string): Promise<string>;
   /** Signs in, and waits until the user has. */
-  signIn(id: string, signal: AbortSignal): Promise<string>;
+  signIn(id: string, signal: AbortSignal, method: SignInMethod): Promise<string>;
   /** Ends a sign-in with the address that the browser was redirected to. */
   paste(id: string, address: string): Promise<string>;
 };
 
 /** Argument that the command line adds: it ends with the answer, so the command first waits for starts and sign-ins. */
 const WAIT = "--wait";
+/** Argument of a sign-in with a code that the user types on any device. */
+export const DEVICE = "--device";
 
 const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   allow: "allow",
@@ -32,7 +36,7 @@ const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   enable: "enable",
   disable: "disable",
 };
-const HINT = "[list | NAME | allow|restart|signin|signout|enable|disable NAME [TOOL]]";
+const HINT = "[list | NAME | allow|restart|signin|signout|enable|disable NAME [TOOL | --device]]";
 const PLACES = "`mcp_servers` in config.yaml, or `.mcp.json` in the workspace";
 
 export function mcpCommand(servers: CommandServers): ExtensionCommand {
@@ -48,15 +52,16 @@ async function answerTo(argument: string, servers: CommandServers, signal: Abort
   const words = argument.split(/\s+/).filter((word) => word !== "");
   const isWaiting = words.includes(WAIT);
   await servers.refresh();
-  if (isWaiting) await servers.settled();
-  return answer(
-    words.filter((word) => word !== WAIT),
-    servers,
-    isWaiting ? signal : undefined,
-  );
+  const rest = words.filter((word) => word !== WAIT);
+  if (!isWaiting) return answer(rest, servers, undefined);
+  await servers.settled();
+  return answer(rest, servers, signal);
 }
 
-/** With `waiting`, the answer to a sign-in comes when the user has signed in, or the signal is aborted. */
+/**
+ * With `waiting`, the answer to a sign-in comes when the user has signed in, or the signal is aborted. Then an unknown
+ * server, and one that fails after the command, is an error: the command line has an exit code.
+ */
 async function answer(
   [verb = "list", ...rest]: readonly string[],
   servers: CommandServers,
@@ -66,21 +71,32 @@ async function answer(
   if (verb === "list") return listOf(items);
   const action = ACTIONS[verb];
   const { item, detail } = find(items, action === undefined ? [verb, ...rest] : rest);
-  if (item === undefined) return unknown(action === undefined ? verb : rest.join(" "), items);
+  if (item === undefined) {
+    const problem = unknown(action === undefined ? verb : rest.join(" "), items);
+    if (waiting !== undefined) throw new UsageError(problem);
+    return problem;
+  }
   if (action === undefined) return details(item);
   if (action === "sign-in") return signIn(item, detail, servers, waiting);
-  if (isOffered(item, action, detail)) return servers.act(item.id, action, detail);
+  if (isOffered(item, action, detail)) {
+    const outcome = await servers.act(item.id, action, detail);
+    const hasFailed = servers.items().some(({ id, state }) => id === item.id && state === "failed");
+    if (waiting !== undefined && hasFailed) throw new Error(outcome);
+    return outcome;
+  }
   return `${item.name} is ${STATES[item.state]}: there is nothing to ${verb}.`;
 }
 
 function signIn(
   { id }: HermesExtensionItem,
-  address: string | undefined,
+  argument: string | undefined,
   servers: CommandServers,
   waiting: AbortSignal | undefined,
 ): Promise<string> {
-  if (address !== undefined) return servers.paste(id, address);
-  return waiting === undefined ? servers.act(id, "sign-in") : servers.signIn(id, waiting);
+  const isByDevice = argument === DEVICE;
+  if (argument !== undefined && !isByDevice) return servers.paste(id, argument);
+  if (waiting !== undefined) return servers.signIn(id, waiting, isByDevice ? "device" : "browser");
+  return isByDevice ? servers.act(id, "sign-in", DEVICE) : servers.act(id, "sign-in");
 }
 
 /** A tool can be switched although its server offers only the other switch. */

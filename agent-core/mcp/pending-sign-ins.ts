@@ -1,14 +1,19 @@
 /** Sign-ins that wait for the user's browser, at most one for each server of a session. */
 import type { ExtensionSession } from "../agent/extensions.ts";
 import { messageOf } from "../platform/errors.ts";
+import type { DeviceCode, DeviceSignInOptions } from "./device-sign-in.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerConnection } from "./server-connection.ts";
+import type { SignInOptions } from "./sign-in.ts";
 
 /** Opens a page in the user's browser. `unavailable`: the user needs the link. */
 export type OpenPage = (page: {
   readonly url: URL;
   readonly purpose: string;
 }) => Promise<"opened" | "refused" | "unavailable">;
+
+/** `device`: the user types a code on any device, for a machine without a browser. */
+export type SignInMethod = "browser" | "device";
 
 /** One sign-in. */
 type Pending = {
@@ -33,16 +38,17 @@ export class PendingSignIns {
   }
 
   /** Begins a sign-in, in place of an earlier one to the same server. The server starts again after it. */
-  begin(config: ServerConfig, connection: ServerConnection): Pending {
+  begin(config: ServerConfig, connection: ServerConnection, method: SignInMethod): Pending {
     this.#pending.get(config.name)?.cancel();
     const cancelled = new AbortController();
     const pasted = Promise.withResolvers<URL>();
     const opened = Promise.withResolvers<string>();
     opened.promise.catch(() => undefined);
-    const done = this.#run(config, connection, {
+    const done = this.#run(config, connection, method, {
       pasted: pasted.promise,
       signal: cancelled.signal,
       open: async (url) => opened.resolve(await this.#show(url, config.name)),
+      show: (code) => opened.resolve(this.#showCode(code, config.name)),
     });
     done.catch(opened.reject);
     const pending: Pending = {
@@ -71,12 +77,14 @@ export class PendingSignIns {
   async #run(
     config: ServerConfig,
     connection: ServerConnection,
-    options: Parameters<typeof import("./sign-in.ts")["signIn"]>[1],
+    method: SignInMethod,
+    options: SignInOptions & DeviceSignInOptions,
   ): Promise<void> {
-    const [{ signIn }, { serverAuthOf }] = await Promise.all([import("./sign-in.ts"), import("./server-auth.ts")]);
+    const { serverAuthOf } = await import("./server-auth.ts");
     const auth = serverAuthOf(config, this.#home);
     if (auth === undefined) throw new Error(`${config.name} needs no sign-in.`);
-    await signIn(auth, options);
+    if (method === "browser") await (await import("./sign-in.ts")).signIn(auth, options);
+    else await (await import("./device-sign-in.ts")).signInByDevice(auth, options);
     await connection.start(); // the library's transport cannot start twice
   }
 
@@ -92,5 +100,14 @@ export class PendingSignIns {
     const line = `To sign in to ${name}, open ${url.href} in a browser. ${elsewhere}`;
     this.#session.status({ severity: "info", message: line });
     return line;
+  }
+
+  /** Returns the line for the user. */
+  #showCode({ code, page, pageWithCode, seconds }: DeviceCode, name: string): string {
+    const short = pageWithCode === undefined ? "" : ` Or open ${pageWithCode}, which has the code.`;
+    const minutes = Math.max(1, Math.round(seconds / 60));
+    const message = `To sign in to ${name}, open ${page} on any device and enter the code ${code} within ${minutes} minute${minutes === 1 ? "" : "s"}.${short}`;
+    this.#session.status({ severity: "info", message });
+    return message;
   }
 }

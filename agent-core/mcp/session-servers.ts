@@ -6,8 +6,8 @@ import type { Switches } from "../config/switches.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
-import { countedTools } from "./mcp-command.ts";
-import { type OpenPage, PendingSignIns } from "./pending-sign-ins.ts";
+import { countedTools, DEVICE } from "./mcp-command.ts";
+import { type OpenPage, PendingSignIns, type SignInMethod } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
 import { requestHandlers } from "./request-handlers.ts";
 import type { ServerAuth } from "./server-auth.ts";
@@ -139,16 +139,17 @@ export class SessionServers implements Extension {
       case "restart":
         return this.#restart(entry);
       case "sign-in":
-        return argument === undefined ? this.#beginSignIn(entry) : this.paste(id, argument);
+        if (argument === undefined) return this.#beginSignIn(entry, "browser");
+        return argument === DEVICE ? this.#beginSignIn(entry, "device") : this.paste(id, argument);
       case "sign-out":
         return this.#signOut(entry);
     }
   }
 
   /** Signs in, and waits until the user has. Rejects with an Error in one line, and with the signal's reason. */
-  async signIn(id: string, signal: AbortSignal): Promise<string> {
+  async signIn(id: string, signal: AbortSignal, method: SignInMethod = "browser"): Promise<string> {
     const entry = this.#find(id);
-    const pending = this.#signIns.begin(entry.config, this.#connectionOf(entry));
+    const pending = this.#signIns.begin(entry.config, this.#connectionOf(entry), method);
     signal.addEventListener("abort", () => pending.cancel(), { once: true });
     await pending.done;
     return signedIn(entry);
@@ -340,8 +341,8 @@ export class SessionServers implements Extension {
   }
 
   /** Returns when the user has the page. The outcome follows as a status. */
-  #beginSignIn(entry: ServerEntry): Promise<string> {
-    const { opened, done } = this.#signIns.begin(entry.config, this.#connectionOf(entry));
+  #beginSignIn(entry: ServerEntry, method: SignInMethod): Promise<string> {
+    const { opened, done } = this.#signIns.begin(entry.config, this.#connectionOf(entry), method);
     done.then(
       () => this.#session.status({ severity: "info", message: signedIn(entry) }),
       (error: unknown) => this.#session.status({ severity: "warning", message: messageOf(error) }),
@@ -363,6 +364,7 @@ export class SessionServers implements Extension {
     if (consent !== undefined && !isOn) this.#consents.revoke("mcp", consent.hash);
     await this.#switches.set(switchKey(entry), isOn);
     entry.isOn = isOn;
+    if (!isOn) this.#signIns.get(name)?.cancel();
     if (!isOn) await this.#stop(entry);
     this.#notify();
     if (!isOn) return `${name} is off.`;

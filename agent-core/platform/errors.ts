@@ -1,5 +1,10 @@
 /** Reading of caught values, which can be anything. */
 
+/** Error of the caller, such as a name that does not exist. The message is one line for the user. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
 /** Message of an error; any other value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -88,7 +88,7 @@ test("the command line names what is wrong", async () => {
   });
   expect(await run("cron", "pause")).toMatchObject({
     stderr: expect.stringContaining("cron pause needs a job"),
-    code: 1,
+    code: 2,
   });
   const { stdout } = await run("learning", "state");
   expect(stdout).toContain("Nothing has been learnt yet.");

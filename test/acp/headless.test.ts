@@ -88,5 +88,5 @@ test("an unknown option is refused with the way to the others", async () => {
   expect(stderr).toBe(
     `hermes: Unknown option '--nonsense'. hermes --help lists the options. A prompt that begins with "-" comes after "--".\n`,
   );
-  expect(code).toBe(1);
+  expect(code).toBe(2);
 });

@@ -321,7 +321,7 @@ test("the foreign client acpx completes a prompt with an edit", () => {
   expect(readFileSync(join(agent.cwd, "b.txt"), "utf8")).toBe("TWO\n");
 });
 
-test("headless: edits the file and exits 0; without --yes an edit that asks is refused; an invalid option exits 1", () => {
+test("headless: edits the file and exits 0; without --yes an edit that asks is refused; an invalid option exits 2", () => {
   const agent = start();
   const chat = (...args: string[]) =>
     spawnSync("node", ["dist/cli.js", "--cwd", agent.cwd, ...args], {
@@ -335,7 +335,7 @@ test("headless: edits the file and exits 0; without --yes an edit that asks is r
   const refused = chat("run rm a.txt");
   expect(refused.stderr).toContain("needs approval");
   expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
-  expect(chat("--nonsense", "x").status).toBe(1);
+  expect(chat("--nonsense", "x").status).toBe(2);
   const lines = chat("--json", "read a.txt").stdout.trim().split("\n");
   expect(lines.map((line) => JSON.parse(line).update.sessionUpdate)).toContain("tool_call");
 });

@@ -36,3 +36,34 @@ test("quoted words are a prompt, whatever they begin with", () => {
     options: { prompt: "explain plugins" },
   });
 });
+
+test.each([
+  [["docter"], "Did you mean `hermes doctor`? A prompt: hermes -- docter"],
+  [["--json", "Skill"], "Did you mean `hermes skills`?"],
+  [["plugin", "list"], "Did you mean `hermes plugins list`?"],
+  [["skil", "install", "a/b"], "Did you mean `hermes skills install a/b`?"],
+  [["corn"], "Did you mean `hermes cron`?"],
+])("a mistyped command is an error with the right one: %s", (words, hint) => {
+  expect(parseCommandLine(words)).toMatchObject({ kind: "invalid", message: expect.stringContaining(hint) });
+});
+
+test.each([
+  [["explain"], "explain"],
+  [["plugin", "system", "of", "vite"], "plugin system of vite"],
+  [["--", "docter"], "docter"],
+  [["--", "mcp", "list"], "mcp list"],
+  [["--yes", "--", "cron"], "cron"],
+])("other words, and all words after --, are a prompt: %s", (words, prompt) => {
+  expect(parseCommandLine(words)).toMatchObject({ kind: "run", options: { prompt } });
+});
+
+test("hermes help is --help, and --device belongs to a sign-in", () => {
+  expect(parseCommandLine(["help"])).toEqual({ kind: "help" });
+  expect(parseCommandLine(["mcp", "login", "x", "--device"])).toMatchObject({
+    kind: "run",
+    options: { prompt: "/mcp login x --device --wait", isTransient: true },
+  });
+  for (const words of [["mcp", "list"], ["doctor"], ["hello"]]) {
+    expect(parseCommandLine([...words, "--device"])).toMatchObject({ kind: "invalid" });
+  }
+});

@@ -39,8 +39,8 @@ async function run(argument: string, items: readonly HermesExtensionItem[] = ITE
       acted.push(parameters);
       return "done";
     },
-    signIn: async (id) => {
-      acted.push(["wait for sign-in", id]);
+    signIn: async (id, _signal, method) => {
+      acted.push(["wait for sign-in", id, method]);
       return "signed in";
     },
     paste: async (...parameters) => {
@@ -65,7 +65,17 @@ test("lists servers with state, tools and last error, and the command that waits
 test("with `--wait` the list follows the start of the servers, and a sign-in its end", async () => {
   expect((await run("list --wait")).acted).toEqual(["settled"]);
   expect((await run("list")).acted).toEqual([]);
-  expect((await run("signin Mail --wait")).acted).toEqual(["settled", ["wait for sign-in", "mcp:Mail"]]);
+  expect((await run("signin Mail --wait")).acted).toEqual(["settled", ["wait for sign-in", "mcp:Mail", "browser"]]);
+  const byDevice = ["wait for sign-in", "mcp:Mail", "device"];
+  expect((await run("signin Mail --device --wait")).acted).toEqual(["settled", byDevice]);
+});
+
+test("with `--wait` an unknown server, and one that fails after the command, is an error", async () => {
+  await expect(run("allow NOPE --wait")).rejects.toThrow(
+    "There is no MCP server `NOPE`. There are `My Server`, `files`",
+  );
+  await expect(run("restart web --wait")).rejects.toThrow("done");
+  expect((await run("restart web")).answer).toBe("done");
 });
 
 test("shows one server with its command and tools", async () => {
@@ -83,6 +93,7 @@ test.each([
   ["disable files read", ["mcp:files", "disable", "read"]],
   ["enable files write", ["mcp:files", "enable", "write"]],
   ["signin mail", ["mcp:Mail", "sign-in"]],
+  ["signin mail --device", ["mcp:Mail", "sign-in", "--device"]],
   ["signin Mail http://127.0.0.1:1/callback?code=x", ["paste", "mcp:Mail", "http://127.0.0.1:1/callback?code=x"]],
 ])("/mcp %s acts as the page does", async (argument, expected) => {
   expect((await run(argument)).acted).toEqual([expected]);

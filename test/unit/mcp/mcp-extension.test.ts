@@ -212,6 +212,16 @@ test("a client without a browser shows the link, and the user may paste the addr
   await expect.poll(() => lines.at(-1)).toBe("You are signed in to guarded: on, 1 tool.");
 });
 
+test("a sign-in with a code shows the code, and switching the server off cancels it", async () => {
+  const { lines, command, guarded } = await openGuarded();
+  const answer = String(await command("signin guarded --device"));
+  expect(answer).toBe(
+    `To sign in to guarded, open ${guarded.origin}/activate on any device and enter the code WDJB-0 within 10 minutes. Or open ${guarded.origin}/activate?code=WDJB-0, which has the code.`,
+  );
+  expect(await command("disable guarded")).toBe("guarded is off.");
+  await expect.poll(() => lines.at(-1)).toBe("The sign-in to guarded was cancelled.");
+});
+
 test.each([
   ["the user does not open the page", async () => "refused" as const, "the page was not opened"],
   ["the client fails", () => Promise.reject(new Error("gone")), "the page could not be opened: gone"],
