@@ -28,13 +28,13 @@ export function decideFetch(
   { sent, places, isFromCode = false, isNamed = false }: Extract<Effect, { kind: "fetch" }>,
   context: PolicyContext,
 ): Decision {
-  const { mode, trusted, scope } = context;
+  const { mode, trusted } = context;
   if (!trusted) return deny("The user has not trusted this workspace, so nothing is fetched from the internet for it.");
   const keys = places.map(
     (place): Grant => ({ id: JSON.stringify(["fetch", place]), description: `reading ${place}` }),
   );
   const grant = { description: keys.map(({ description }) => description).join("; "), keys };
-  const secrets = [...(context.secrets ?? []), ...secretValues(scope)];
+  const secrets = ownSecrets(context);
   const leaks = sent.filter((text) => holdsSecret(text, secrets));
   const long = sent.filter((text) => text.length > MAX_SENT_CHARS);
   if (leaks.length > 0) {
@@ -55,6 +55,11 @@ export function decideFetch(
   }
   if (context.sent !== undefined) context.sent.chars += chars;
   return ALLOW;
+}
+
+/** Values of the user's secrets, and of those in the workspace. */
+export function ownSecrets({ secrets = [], scope }: PolicyContext): readonly string[] {
+  return [...secrets, ...secretValues(scope)];
 }
 
 /** Larger files hold no settings. Bytes. */

@@ -1,6 +1,7 @@
 /** Approval policy: decides in which mode an effect runs, asks or is denied. */
 
 import { findProgram } from "../platform/find-program.ts";
+import { holdsValue, redact } from "../providers/redact.ts";
 import { commandGrant } from "./command-grant.ts";
 import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
@@ -14,7 +15,7 @@ import {
   type PolicyContext,
 } from "./decision.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
-import { decideBrowse, decideFetch } from "./internet-policy.ts";
+import { decideBrowse, decideFetch, ownSecrets } from "./internet-policy.ts";
 import { exportedVariables } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
@@ -139,10 +140,16 @@ function decideForeign(
 ): Decision {
   const { mode, trusted } = context;
   if (!trusted) return deny(`The user has not trusted this workspace, so no tool of ${originName} runs in it.`);
-  if (readOnly && mode !== "ask") return ALLOW;
   if (mode === "plan" && !readOnly) {
     return deny("Plan mode is read-only: this tool may change something. Put the call into your plan instead.");
   }
+  const secrets = ownSecrets(context);
+  const sent = String(JSON.stringify(args));
+  if (holdsValue(sent, secrets)) {
+    const reason = `Sends a key or another secret to ${originName}: ${redact(sent, secrets)}`;
+    return asProtected({ kind: "ask", reasons: [reason], grant: undefined });
+  }
+  if (readOnly && mode !== "ask") return ALLOW;
   const description = `calls of ${tool} of ${originName}`;
   const grant = { description, keys: [{ id: JSON.stringify(["foreign", origin, tool]), description }] };
   const reasons = [`Calls ${tool} of ${originName}`, `Arguments: ${JSON.stringify(args)}`];

@@ -384,3 +384,26 @@ test.each(["hermes doctor", "hermes cron list", "hermes cron status", "hermes --
     expect(command(line)).toBe("allow");
   },
 );
+
+test("a call of a foreign tool asks before it sends a secret, also a tool that only reads", () => {
+  const root = folder();
+  writeFileSync(join(root, ".env"), "API_TOKEN=workspace-value-123\n");
+  const context = { scope: { ...scope, cwd: root, roots: [root] }, trusted: true, grants: noGrants() };
+  const decided = (query: string, mode: ApprovalMode) =>
+    decide(
+      { kind: "foreign", origin: "o", originName: "the MCP server s", tool: "find", readOnly: true, args: { query } },
+      { ...context, mode, secrets: ["sk-own-key-123456"] },
+    );
+  for (const mode of ["ask", "code", "auto", "plan"] as const) {
+    const encoded = Buffer.from("workspace-value-123").toString("base64");
+    for (const text of ["sk-own-key-123456", "x workspace-value-123", encoded]) {
+      expect(decided(text, mode), `${mode} ${text}`).toMatchObject({
+        kind: "ask",
+        isProtected: true,
+        grant: undefined,
+      });
+      if (text !== encoded) expect(JSON.stringify(decided(text, mode))).not.toContain(text.slice(2));
+    }
+  }
+  expect(decided("password: something-else", "code").kind).toBe("allow");
+});
