@@ -100,6 +100,7 @@ export function correctingPositions({ messages }: Transcript): ReadonlySet<numbe
 /** Positions of the messages beside which the user took back an edit of the answer before them. */
 export function undoingPositions({ messages, happened }: Transcript): ReadonlySet<number> {
   const undone = happened.filter((entry) => entry.type === "verdict" && entry.outcome !== "kept").map(({ at }) => at);
+  if (undone.length === 0) return new Set();
   const asked = messages.filter(({ message }) => message.role === "user" && message.synthetic !== true);
   return new Set(
     asked.slice(1).flatMap(({ position }, index) => {
