@@ -189,7 +189,7 @@ const OPEN_FOLDS = `(async () => {
 /** Runs in the browser: what a text has done that no text may do. */
 const HARM = `(() => {
   const elements =
-    "script, iframe, object, embed, base, meta, link, form[action], style, template, video, audio, marquee, math, details, " +
+    "script, iframe, object, embed, base, meta, link, form[action], style, template, video, audio, marquee, math math, math a, math [href], math [id], :not(.math) > math, details, " +
     "svg, img:not([src^='data:image/']), source, foreignObject, " +
     "a[href^='javascript:' i], a[href^='command:' i], a[href^='data:' i], a[href^='vbscript:' i], a[href^='vscode:' i]";
   const bad = [...document.querySelectorAll("#root")].flatMap((root) => [...root.querySelectorAll(elements)]);

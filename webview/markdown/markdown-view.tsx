@@ -7,6 +7,7 @@ import { formatNumber, t } from "../texts.ts";
 import { usePanel } from "../views/panel-context.ts";
 import { addToolbar, highlight } from "./code-blocks.ts";
 import { type MarkdownBlock, MarkdownStream } from "./markdown-stream.ts";
+import { showMath } from "./math.ts";
 import { createParser, linkKind } from "./parser.ts";
 
 const parser = createParser();
@@ -165,6 +166,7 @@ function HtmlBlock({ html, growing, leaves }: HtmlBlockProps) {
     if (element === null) return undefined;
     const fill = (): void => {
       element.replaceChildren(sanitize(html));
+      showMath(element);
       if (growing) return;
       for (const code of element.querySelectorAll<HTMLElement>("pre > code")) {
         const [language, path, text] = [/language-(\S+)/.exec(code.className)?.[1] ?? "", code.title, code.textContent];

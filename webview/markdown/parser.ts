@@ -1,6 +1,7 @@
 /** The Markdown parser: no HTML, links by allow-list, images as links, fences marked for the code toolbar. */
 import type { MarkdownIt, RendererRule } from "markdown-it";
 import createMarkdownIt from "markdown-it";
+import { addMath } from "./math-rules.ts";
 import { isPath } from "./path-links.ts";
 
 /** The view still sanitises the HTML of this parser. */
@@ -14,6 +15,7 @@ export function createParser(): MarkdownIt {
   parser.renderer.rules["code_block"] = (tokens, index) => codeBlock(parser, tokens[index]);
   parser.renderer.rules["table_open"] = () => '<div class="table-scroll"><table>';
   parser.renderer.rules["table_close"] = () => "</table></div>";
+  addMath(parser);
   parser.core.ruler.at("inline", (state) => parseInline(parser, state));
   parser.core.ruler.after("inline", "task-list", markTasks);
   return parser;

@@ -38,6 +38,11 @@ const html = [
 
 const markdown = [
   "[link](command:workbench.action.quit)",
+  "$\\href{javascript:ran=1}{x}$ \\(\\url{javascript:ran=1}\\) $\\text{<img src=x onerror=ran=1>}$",
+  "$\\class{dock}{x}$ $\\style{position:fixed;inset:0}{x}$ $\\includegraphics{https://example.com/a.png}$",
+  "$$\\kern{-1000em}\\raisebox{1000em}{x}\\rule{1000em}{1000em}\\llap{covers}\\hspace{1000em}$$",
+  '$\\def\\a{\\a\\a}\\a$ $$\\color{url(https://example.com/a)}x$$ \\(\\char`\\"202E x\\)',
+  `$${"{".repeat(900)}x${"}".repeat(900)}$ $${"\\sqrt".repeat(300)}x$`,
   "[link](javascript:ran=1)",
   "[link](  java\nscript:ran=1)",
   "[link](JaVaScRiPt&colon;ran=1)",
