@@ -10,6 +10,7 @@ import {
   type Program,
   reads,
   readsSecrets,
+  writes,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { harmlessOneLiner, type Language, scanCode } from "./one-liner.ts";
@@ -63,10 +64,19 @@ function node(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   const [first] = args;
   const reporter = args.find(({ text }) => /^--test-reporter=(?!(?:spec|tap|dot|junit|lcov)$)/.test(text));
   if (reporter) return [askForCode(`Runs the code of ${shown(reporter)}`)];
-  if (args.some(({ text }) => text === "--test")) return [PROJECT, ...readsSecrets(args)];
+  if (args.some(({ text }) => text === "--test"))
+    return [PROJECT, ...readsSecrets(args), ...writes(args.flatMap(reportFile))];
   if (first && /^(?:--check|-c)$/.test(first.text)) return reads(args.slice(1));
   if (first?.text === "--run") return packageRun(args[1], args.slice(2));
   return first?.text.startsWith("--run=") ? packageRun(afterPrefix(first, 6), args.slice(1)) : undefined;
+}
+
+const REPORT = "--test-reporter-destination";
+
+/** File that gets the report of the tests. */
+function reportFile(arg: Arg, at: number, args: readonly Arg[]): readonly Arg[] {
+  if (args[at - 1]?.text === REPORT) return [arg];
+  return arg.text.startsWith(`${REPORT}=`) ? [afterPrefix(arg, REPORT.length + 1)] : [];
 }
 
 function packageRun(name: Arg | undefined, rest: readonly Arg[]): readonly CommandEffect[] {
