@@ -6,7 +6,6 @@ import { Switches } from "../config/switches.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
-import { bundled } from "./bundled.gen.ts";
 import { bodyOf, SKILL_FILE, type ToolNames } from "./skill.ts";
 import { listSkillFiles, readSkillFile, type SkillText } from "./skill-files.ts";
 import {
@@ -239,7 +238,7 @@ export class SkillLibrary {
     ]);
     const isOff = (name: string): boolean => switches.isOn(`skill:${name}`) === false || disabled.includes(name);
     const used = useLearnt ? found : found.map(withoutLearnt);
-    const { skills, failures, hidden } = firstOfEachName([...used, { skills: bundledSkills(), failures: [] }]);
+    const { skills, failures, hidden } = firstOfEachName([...used, { skills: await bundledSkills(), failures: [] }]);
     return {
       skills: skills.map((skill) => ({
         ...this.#known(skill, records),
@@ -318,7 +317,8 @@ function unusableReason({ platforms, requires, fallbackFor }: Skill, enabled: To
   return has === undefined ? undefined : `it replaces ${has}, which is enabled`;
 }
 
-function bundledSkills(): readonly Skill[] {
+async function bundledSkills(): Promise<readonly Skill[]> {
+  const { bundled } = await import("./bundled.gen.ts"); // their triggers are large
   const root = bundledFolder();
   return bundled.map((facts) => ({
     ...facts,
