@@ -32,7 +32,7 @@ import { type Updates, updateCallbacks } from "./update-callbacks.ts";
 
 /** Updates of a replay that may be unsent at the same time. */
 const SENT_AT_ONCE = 64;
-/** A client that prompts at once does not wait for the preparation; one whose user types gives it more time than it takes. */
+/** The preparation starts after this delay, so that an immediate prompt does not wait for it. Milliseconds. */
 const WARM_UP_DELAY_MS = 20;
 /** Delay for a client that prompts at once: its first request is sent, and the model has not answered yet. Milliseconds. */
 const EARLY_PROMPT_DELAY_MS = 100;
@@ -71,7 +71,7 @@ export class AcpSession {
   readonly #takeLearnt: AcpSessionOptions["takeLearnt"];
   readonly #make: () => SessionParts;
   #parts: SessionParts | undefined;
-  /** The session is new, and the client is not our extension, which lists only sessions with messages. */
+  /** True for a new session of a client that also lists sessions without messages. Our extension does not. */
   readonly #isKept: boolean;
   /** The client handles `_hermes/extensions/changed`. */
   readonly #showsExtensions: boolean;
@@ -174,7 +174,7 @@ export class AcpSession {
     if (this.#isAnnouncing) return;
     this.#isAnnouncing = true;
     afterResponse(async () => {
-      await this.agent.skills?.loaded(); // otherwise a second list would follow at once
+      await this.agent.skills?.loaded(); // avoids a second list right after this one
       this.#isAnnouncing = false;
       const { commands, extensions } = this.agent;
       this.send({ sessionUpdate: "available_commands_update", availableCommands: availableCommands(commands) });

@@ -42,7 +42,7 @@ export type AgentServerOptions = {
   readonly job?: JobAgentOptions["job"];
 };
 
-/** Time for a prompt that follows its session at once: the first request is sent before the test. Milliseconds. */
+/** Delay of the sandbox test, so that an immediate prompt sends its request first. Milliseconds. */
 const SANDBOX_DELAY_MS = 50;
 
 export class AgentServer {
@@ -213,7 +213,10 @@ export class AgentServer {
     [...this.#sessions.values()].findLast(({ agent }) => agent.recordReview(outcome));
   }
 
-  /** Ends every session with its processes. A client can load a session that was never prompted in its next connection. */
+  /**
+   * Ends every session with its processes. Stores unprompted sessions, so that the client can load them in its next
+   * connection.
+   */
   async dispose(): Promise<void> {
     for (const session of this.#sessions.values()) session.keep();
     await Promise.all([this.background.dispose(), this.jobs.dispose()]);
@@ -257,7 +260,7 @@ export class AgentServer {
         beginTurn: () => this.background.beginTurn(),
         takeLearnt: () => this.#learnt.splice(0),
       });
-      // A configuration that names toolsets may name an unknown one, which is the response then.
+      // An unknown toolset in the configuration becomes the error of the response.
       if (stored !== undefined || namesToolsets(configured)) void made.agent;
       return made;
     });
@@ -270,7 +273,7 @@ export class AgentServer {
     return session;
   }
 
-  /** A client that shows the sandbox waits for its test. For others it runs while the user types. */
+  /** A client that shows the sandbox waits for its test. For other clients the test runs while the user types. */
   async #prepareSandbox(): Promise<void> {
     if (hermesCapabilities(this.#client.capabilities).sandbox === true) await prepareSandbox();
     else setTimeout(prepareSandbox, SANDBOX_DELAY_MS).unref();

@@ -19,7 +19,7 @@ import { diffContent, fenced } from "./conversation-updates.ts";
 
 const ONCE: PermissionOption = { optionId: "once", name: "Allow once", kind: "allow_once" };
 const SESSION: PermissionOption = { optionId: "session", name: "Allow for this session", kind: "allow_always" };
-/** Only for clients that show the names: some bind one key to each kind, and users mean "for now". */
+/** Only for clients that show the names. Other clients bind one key to each kind, and their users mean "for now". */
 const ALWAYS: PermissionOption = { optionId: "always", name: "Always allow", kind: "allow_always" };
 const REJECT: PermissionOption = { optionId: "reject", name: "Reject", kind: "reject_once" };
 
@@ -112,7 +112,7 @@ function answerOf({ outcome }: RequestPermissionResponse, options: readonly Perm
 const CHOICE = "choice";
 const OTHER = "other";
 
-/** Uses an elicitation form if the client has them, else the options of a permission request. */
+/** Asks by an elicitation form, or by the options of a permission request for a client without forms. */
 export async function askQuestion(asked: UserClient, question: Question, signal: AbortSignal): Promise<Answer> {
   try {
     return await (asked.hasForms ? askByForm(asked, question, signal) : askByOptions(asked, question, signal));

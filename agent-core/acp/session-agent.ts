@@ -70,8 +70,8 @@ export type SessionAgent = {
 };
 
 /**
- * Wait for MCP servers on the command line and in planned jobs, where no later turn has those that are late: `npx` may have
- * to download one. Milliseconds.
+ * Wait for MCP servers on the command line and in planned jobs, which have no later turn. `npx` may have to download a
+ * server. Milliseconds.
  */
 const SINGLE_TURN_MS = 10_000;
 
@@ -129,7 +129,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
   return { agent, journal, notes };
 }
 
-/** Facts about a planned job, with its prompt. A user who continues the session later is there to answer. */
+/** Facts about a planned job, added to its prompt alone: a user who continues the session later can answer. */
 const jobNote: Extension = {
   name: "planned job",
   attach: () =>

@@ -155,7 +155,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   return setup;
 }
 
-/** A sub-agent shares the skills of its parent; routing adds them to the messages of the user only. */
+/** A sub-agent shares its parent's skills. Routing adds them only to messages of the user. */
 function extensionsOf(
   { extensions = [], extensionsMs, inherited }: AIAgentOptions,
   skills: SessionSkills | undefined,

@@ -29,8 +29,8 @@ export type CallSink = {
 };
 
 /**
- * Reads the stream to its end, and shows its text under `messageId`. Throws the signal's reason when the turn was
- * cancelled; then nothing of the answer is kept.
+ * Reads the stream to its end, and shows its text under `messageId`. After a cancel it throws the signal's reason and
+ * keeps nothing.
  */
 export async function readAnswer(
   events: AsyncIterable<CallEvent>,
@@ -44,7 +44,7 @@ export async function readAnswer(
     if (event.type === "finish") return reader.answer(event);
     reader.read(event);
   }
-  throw new Error("The model's stream ended without its last event."); // callModel always ends with a finish or a fault
+  throw new Error("The model's stream ended without its last event."); // callModel ends each stream with a finish or a fault
 }
 
 type Finish = Extract<ModelEvent, { type: "finish" }>;
@@ -113,7 +113,7 @@ class AnswerReader {
     return { ok: true, message, reason, usage };
   }
 
-  /** Shown text stays shown; the rest of the answer is a message of its own. */
+  /** Shown text stays. The rest of the answer becomes a separate message. */
   #recast(as: "reasoning" | "text"): void {
     this.#reasoning = as === "reasoning" ? this.#reasoning + this.#text : "";
     if (as === "text") return;
@@ -158,7 +158,7 @@ class ShownText {
   /** Text of the new attempt while it repeats the shown text; otherwise undefined. */
   #repeated: string | undefined;
 
-  /** `mark`: added to a text that another answer replaces. */
+  /** `mark` follows a text that another answer replaces. */
   constructor(messageId: string, show: Show, mark: string) {
     this.#messageId = messageId;
     this.#show = show;

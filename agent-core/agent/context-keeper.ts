@@ -22,7 +22,7 @@ import { MemoryFlush } from "./memory-flush.ts";
 import type { Notifier } from "./notifier.ts";
 import { compressionEntry, type SessionRecord } from "./session-record.ts";
 
-/** A compression that saves a smaller share is useless; after two in a row the keeper gives up. */
+/** A compression that saves a smaller share is useless. After two useless ones in a row the keeper gives up. */
 const MIN_SAVING = 0.1;
 const MAX_USELESS = 2;
 /** Growth of the conversation after which the keeper tries again, as a share of the window. */
@@ -54,7 +54,7 @@ export type ContextKeeperOptions = {
   readonly window: () => number;
   /** Texts that each request contains besides the conversation. */
   readonly overhead: () => Omit<RequestTexts, "messages">;
-  /** Size of the last call before this process. */
+  /** Size of the session's last call in an earlier process. */
   readonly lastCount: CountedTokens | undefined;
   readonly usageByModel: () => HermesContext["models"];
   /** Lets the model save notes to memory before messages are dropped. */
@@ -65,7 +65,7 @@ export type ContextKeeperOptions = {
 };
 
 type CompressRequest = {
-  /** Subject that the user wants to keep most of all. */
+  /** Subject that the summary must keep. */
   readonly focus: string | undefined;
   /** Share of the window below which shortening outputs is enough. */
   readonly share: number;

@@ -33,8 +33,8 @@ export class ToolBatch {
   }
 
   /**
-   * Adds a complete call, and starts it at once when it and all calls before it only read. Returns the call as it
-   * enters the history: with repaired arguments, and with its first id when it ran in an earlier attempt.
+   * Adds a complete call, and starts it when it and all calls before it only read. Returns the call for the history:
+   * with repaired arguments, and with its first id if it ran in an earlier attempt.
    */
   add(written: ToolCall): ToolCall {
     const resolved = resolveCall(written, this.#services);

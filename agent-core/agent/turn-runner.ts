@@ -43,7 +43,7 @@ export type RunnerOptions = {
   readonly notify: Notifier;
   /** Name of the user's editor or program. */
   readonly platform: string | undefined;
-  /** Gives a diff as the journal stores it. */
+  /** Converts a diff to its form in the journal. */
   readonly storeDiff: (diff: FileDiff) => StoredDiff;
   /** Receives verdicts that are inferred from the files; absent for a client that reports them. */
   readonly onInferred?: (verdict: ReviewOutcome) => void;
@@ -152,7 +152,7 @@ export class TurnRunner {
     const shellOpened = shell.open(signal, (event) => this.#notify.status(event));
     await setup.extensions.ready(signal);
     setup.catalogue.beginTurn(context.window);
-    // The prompt comes first: an extension attaches what the prompt does not have.
+    // The prompt precedes the data of extensions, which add only facts that it lacks.
     const prompt = this.#prepareSystemPrompt(options);
     await Promise.all([prompt, this.#attach(options.userMessage), shellOpened, this.#inferVerdicts()]);
     const turn = this.#turn(record.systemPrompt ?? "", signal);
@@ -227,7 +227,7 @@ export class TurnRunner {
     };
   }
 
-  /** A sub-agent's task is the model's text, so it names nothing. */
+  /** The model writes a sub-agent's task, so its names are no request of the user. */
   #withNames(effect: Effect): Effect {
     const { record, setup } = this.#options;
     if (!("sent" in effect) || setup.parentBudget !== undefined) return effect;
@@ -278,7 +278,7 @@ export class TurnRunner {
     return taken;
   }
 
-  /** A message that came too late for its turn precedes the next one. */
+  /** A message that missed its turn precedes the next prompt. */
   #recordUnusedSteering(): void {
     for (const message of this.#takeSteering()) {
       this.#notify.steered({ message, position: this.#options.record.add(message) });

@@ -26,7 +26,7 @@ const CONTINUE =
 export type Turn = {
   readonly budget: IterationBudget;
   readonly systemPrompt: string;
-  /** All messages up to now, including the new user message. `record` adds to it. */
+  /** All messages of the session, with the new user message. `record` adds to them. */
   history(): readonly Message[];
   /** Adds a message to the history and the journal, and returns its position in the session. */
   record(message: Message): number;
@@ -37,7 +37,7 @@ export type Turn = {
   readonly hooks: TurnHooks;
   /** Takes the messages that the user sent during the turn; each message is returned once. */
   takeSteering(): readonly UserMessage[];
-  /** Notes about events outside the turn since the last call, one line each. They go into the next request only. */
+  /** Notes about events outside the turn since the last call, one line each. Only the next request contains them. */
   notices(): Promise<readonly string[]>;
   readonly services: CallServices;
   readonly notify: Notifier;

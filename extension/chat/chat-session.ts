@@ -48,15 +48,15 @@ export type SessionPorts = {
   readonly command: (session: ChatSession, command: PanelCommand) => void;
   /** New sessions start with this model. */
   readonly rememberModel: (choice: string) => void;
-  /** The agent has opened a session. Undefined from an agent that says nothing about it. */
+  /** Called after the agent has opened a session. Other agents than Hermes give no facts about it. */
   readonly opened: (opened: HermesOpenedMeta | undefined) => void;
-  /** The session has an id and an empty log: it was opened, or opened again under another id. */
+  /** Called when the session has an id and an empty log, after each opening. Another opening may give another id. */
   readonly began: (session: ChatSession, previousId: string | undefined) => void;
   /** A turn started or ended, or options or the title have changed. */
   readonly changed: (session: ChatSession) => void;
   /** The session has handled an event. */
   readonly observed: (session: ChatSession, event: SessionEvent) => unknown;
-  /** A session without a turn was left, and is about to close. */
+  /** Called before a session without a turn closes. */
   readonly closing: (session: ChatSession) => void;
   /** `isOpen`: background processes keep it open in the agent. */
   readonly closed: (session: ChatSession, isOpen: boolean) => void;
@@ -83,7 +83,7 @@ export class ChatSession {
   #title: string | undefined;
   readonly agent: AgentConnection;
 
-  /** Opens nothing yet. `stored`: the session to load; default: a new one. It opens after `ready` has settled. */
+  /** `stored`: the session to load; default: a new one. `open` opens it, after `ready` has settled. */
   constructor(ports: SessionPorts, agent: AgentConnection, stored?: StoredSession, ready?: Promise<unknown>) {
     this.#ports = ports;
     this.agent = agent;
@@ -112,13 +112,13 @@ export class ChatSession {
     return this.#title;
   }
 
-  /** Resolves when the session is open, or the log says why it is not. */
+  /** Resolves when the session is open. After a failure the log holds the reason. */
   async open(): Promise<void> {
     this.dispatch({ type: "open" });
     await this.#opening;
   }
 
-  /** `now`: into the running turn. Without a running turn the prompt starts one. */
+  /** Starts a turn, or queues the prompt. `now` sends it into the running turn. */
   prompt(content: PromptContent, now = false): void {
     this.dispatch({ type: "prompt", id: randomUUID(), ...content, now: now && this.agent.offers.hermes });
   }
@@ -132,7 +132,6 @@ export class ChatSession {
     this.#ports.observed(this, event);
   }
 
-  /** Takes an update of the agent. */
   receive(update: SessionUpdate): void {
     if (update.sessionUpdate === "config_option_update") {
       this.#options.replace(update.configOptions);
@@ -205,7 +204,7 @@ export class ChatSession {
   }
 
   async #open(attempt: number): Promise<void> {
-    // The panel keeps the session that it shows until this one is there as a whole.
+    // The panel shows the earlier session until this one is complete.
     this.log.hold();
     try {
       const place = await this.#ports.place();
@@ -297,7 +296,7 @@ export class ChatSession {
     }
   }
 
-  /** Runs a turn. What an agent other than Hermes writes on the disk meanwhile comes up for review. */
+  /** Runs a turn. Files that another agent writes during it come up for review. */
   async #watched<Result>(turn: () => Promise<Result>): Promise<Result> {
     if (this.agent.offers.hermes) return turn();
     const { diskEdits } = this.#ports;

@@ -15,7 +15,7 @@ export class EventLog {
   #events: PanelEvent[] = [];
   /** Index of the latest state of each delegation, by its call. */
   readonly #states = new Map<string, number>();
-  /** Number of the next event to send, and of the first that is not acknowledged. */
+  /** Numbers of the next event to send and of the first unacknowledged one. */
   #sent = 0;
   #acknowledged = 0;
   #post: ((message: EventsMessage) => void) | undefined;
@@ -48,7 +48,7 @@ export class EventLog {
     this.#schedule();
   }
 
-  /** A delegation sends all of its tasks with each change: only the latest state is kept. */
+  /** Drops the earlier state of a delegation: each change sends all of its tasks. */
   #forgetState(event: PanelEvent): void {
     const callId = delegationOf(event);
     if (callId === undefined) return;
@@ -68,11 +68,11 @@ export class EventLog {
     this.#schedule();
   }
 
-  /** The panel's script runs; it has everything below `next` of `epoch`. */
+  /** Connects the panel, which has all events below `next` of `epoch`. */
   attach(post: (message: EventsMessage) => void, epoch: string, next: number): void {
     this.#post = post;
     const known = epoch === this.#epoch && next <= this.#events.length;
-    // No panel has the old numbers.
+    // The panel restarts the numbers, so none of the old ones is in use.
     if (!known) {
       this.#events = merged(this.#events);
       this.#states.clear();
@@ -82,7 +82,7 @@ export class EventLog {
     this.#send(!known);
   }
 
-  /** The panel of `post` is gone; events are kept. Without effect when another panel has taken the log. */
+  /** Disconnects the panel of `post` and keeps the events. Without effect when another panel has taken the log. */
   detach(post: (message: EventsMessage) => void): void {
     if (this.#post === post) this.#post = undefined;
   }
@@ -135,7 +135,7 @@ function withoutTasks(event: PanelEvent): PanelEvent {
   return { kind: "update", update: { ...update, ...(Object.keys(hermes).length > 0 && { _meta: { hermes } }) } };
 }
 
-/** The same events, with neighbouring deltas of a text as one: a panel reads thousands of them at once. */
+/** Merges neighbouring deltas of a text, because a panel reads thousands of events at once. */
 function merged(events: readonly PanelEvent[]): PanelEvent[] {
   const result: PanelEvent[] = [];
   for (const event of events) {

@@ -83,7 +83,7 @@ export class PanelConnection {
     this.#ports.sightChanged();
   }
 
-  /** The panel's script runs and has the events below `next` of `epoch`. */
+  /** Connects the panel, which has all events below `next` of `epoch`. */
   attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
     this.#post = post;
     this.sendFacts();
@@ -92,7 +92,7 @@ export class PanelConnection {
     this.#ports.sightChanged();
   }
 
-  /** The panel is closed or hidden. Events and commands are kept for the next one. */
+  /** Disconnects a closed or hidden panel. Events and commands are kept for the next one. */
   detach(): void {
     if (this.#post === undefined) return;
     this.#log?.detach(this.#post);

@@ -5,10 +5,9 @@ import { messageOf } from "../../agent-core/platform/errors.ts";
 import { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import type { ChatPanel, Panels } from "./panels.ts";
 
-/** Messages with an action. `servePage` handles the other ones itself, and attaches the panel on `ready`. */
+/** Messages with an action. `servePage` itself handles the others; `ready` attaches the panel. */
 export type PanelRequest = Exclude<PanelMessage, { type: "ack" | "command-done" | "focus" }>;
 
-/** One action for each of these types of messages. */
 export type PanelActions<Type extends PanelRequest["type"] = PanelRequest["type"]> = {
   readonly [T in Type]: (message: Extract<PanelRequest, { type: T }>) => unknown;
 };
@@ -46,7 +45,7 @@ export function servePage(webview: vscode.Webview, panel: ChatPanel, parts: Page
 }
 
 async function act(actions: PanelActions, message: PanelRequest): Promise<void> {
-  // PanelActions types each entry. TypeScript cannot tie `message.type` to its entry, hence the cast.
+  // TypeScript cannot tie `message.type` to the type of its entry, hence the cast.
   await (actions[message.type] as (message: PanelRequest) => unknown)(message);
 }
 
@@ -80,7 +79,7 @@ ${textsElement()}<script type="module" nonce="${nonce}" src="${address(`${bundle
 </html>`;
 }
 
-/** Translations for webview/texts.ts, as data that no text can end. Nothing in English, the language of the code. */
+/** Translations for webview/texts.ts, escaped for HTML. Empty in English, the language of the code. */
 function textsElement(): string {
   const { bundle } = vscode.l10n;
   if (bundle === undefined) return "";

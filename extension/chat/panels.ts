@@ -47,7 +47,7 @@ export class ChatPanel {
     return (await new Deadline(DRAFT_MS).waitFor(promise)) ? promise : undefined;
   }
 
-  /** The page has given its unsent message. */
+  /** Receives the unsent message of the page. */
   draftTaken(draft: PromptContent): void {
     this.#takeDraft?.(draft);
   }

@@ -20,7 +20,7 @@ export type SessionState = {
   readonly canContinue: boolean;
   /** The last message chose a model. */
   readonly choosesModel: boolean;
-  /** The panel shows another session. This one closes as soon as it has nothing to do or to show. */
+  /** The panel shows another session. This one closes when its turn and its queue have ended. */
   readonly isInBackground: boolean;
 };
 

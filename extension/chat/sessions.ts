@@ -100,7 +100,7 @@ export class Sessions {
     return session;
   }
 
-  /** The user has the result of a session in the background: it loses its badge, and stays open for the review. */
+  /** Removes the badge of a background session whose result the user has. It stays open for the review. */
   acknowledge(session: ChatSession): void {
     session.dispatch({ type: "return" });
     this.#unseen.delete(session);
@@ -128,7 +128,10 @@ export class Sessions {
     }
   }
 
-  /** Gives a tab that VS Code restored the session that it showed; a new one when that is lost or in another panel. */
+  /**
+   * Shows the earlier session in a tab that VS Code restored. If that session is lost or in another panel, shows a new
+   * one.
+   */
   restoreTab(tab: ChatPanel, sessionId: string | undefined): void {
     const isTaken = sessionId === undefined || this.#find(sessionId) !== undefined;
     this.#show(tab, this.#create(isTaken ? undefined : { sessionId, isChosen: false }));
@@ -234,7 +237,7 @@ export class Sessions {
     notify(this.#changed);
   }
 
-  /** Closes the session as soon as it is idle, unless a panel shows it. */
+  /** Closes an idle session that no panel shows. A busy one closes when it is idle. */
   #leave(session: ChatSession): void {
     if (this.#panels.showing(session) === undefined) session.dispatch({ type: "leave" });
     this.#showStates();
