@@ -6,8 +6,7 @@ import { commands } from "./commands/commands.ts";
 import { registerQuickFixes } from "./commands/fix-problem.ts";
 import { openUris } from "./commands/open-uri.ts";
 import { CHAT_VIEW, LEARNING_TAB, SESSION_TAB, showPanel } from "./commands/show-panel.ts";
-import { registerParticipant } from "./editor-chat/participant.ts";
-import { registerReadTools } from "./editor-chat/read-tools.ts";
+import { registerParticipant, registerReadTools } from "./editor-chat/participant.ts";
 import type { Services } from "./services.ts";
 import { StatusItem } from "./status-item.ts";
 
