@@ -32,6 +32,8 @@ export type Policy = {
   decide(effect: Effect): Promise<PolicyDecision>;
   /** Loads the rules before the first decision needs them. Never rejects. */
   warmUp(): Promise<void>;
+  /** True in plan mode. */
+  isPlanning(): boolean;
   /** True for a file (absolute) that may hold keys. */
   isSecret(path: string): boolean;
 };
@@ -193,6 +195,7 @@ export function sessionPolicy({
   const scope = { ...scopeOptions, resolvePath };
   const sent = { chars: 0 };
   return {
+    isPlanning: () => mode() === "plan",
     isSecret: (path) => secretReason(path, scope) !== undefined,
     warmUp: () =>
       loadPolicy().then(

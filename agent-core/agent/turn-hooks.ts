@@ -42,6 +42,8 @@ export type TurnHooksOptions = {
   /** First turn since the session was opened. */
   readonly isFirst: boolean;
   readonly changedPaths: ReadonlySet<string>;
+  /** Lines for the model beside the user's message. */
+  readonly notes: readonly string[];
 };
 
 export class TurnHooks {
@@ -56,10 +58,10 @@ export class TurnHooks {
 
   /** Called before the first request. Returns the reason why a hook ends the turn; undefined when none does. */
   async begin(history: readonly Message[], signal: AbortSignal): Promise<string | undefined> {
-    const { hooks, isFirst } = this.#options;
+    const { hooks, isFirst, notes } = this.#options;
     this.#prompt = history.findLast((message) => message.role === "user" && message.synthetic !== true);
     const isNew = !history.some((message) => message.role === "assistant");
-    const context: string[] = [];
+    const context: string[] = [...notes];
     if (isFirst && hooks.has("on_session_start")) {
       const extra = { ...this.#facts, source: isNew ? "startup" : "resume" };
       context.push(...(await hooks.run("on_session_start", { extra }, signal)).context);
@@ -74,7 +76,7 @@ export class TurnHooks {
     return undefined;
   }
 
-  /** The messages of a request, with the hooks' text in the user's message. The text is never stored. */
+  /** The messages of a request, with the notes and the hooks' text in the user's message. The text is never stored. */
   withContext(messages: readonly Message[]): readonly Message[] {
     if (this.#context.length === 0) return messages;
     return messages.map((message) =>

@@ -53,6 +53,10 @@ export type RunnerOptions = {
   readonly beginTurn: () => void;
 };
 
+const PLAN_MODE = "[Plan mode is on: you can read, search and run commands that only read. Every change is refused.]";
+const PLAN_WANTED =
+  "[Find out what the task needs, then end with a plan for the user's approval: the steps, the files to change, and how to check the result.]";
+
 export class TurnRunner {
   readonly hooks: Hooks;
   readonly #options: RunnerOptions;
@@ -186,7 +190,7 @@ export class TurnRunner {
     const budget = new IterationBudget(maxIterations, parentBudget);
     this.#budget = budget;
     return {
-      hooks: new TurnHooks({ hooks, model, platform, isFirst: !this.#hasRun, changedPaths }),
+      hooks: new TurnHooks({ hooks, model, platform, isFirst: !this.#hasRun, changedPaths, notes: this.#planNotes() }),
       budget,
       systemPrompt,
       history: () => record.conversation.messages,
@@ -261,6 +265,13 @@ export class TurnRunner {
     const attached = await setup.extensions.attachments(typedText(message));
     const isRead = attached.length > 0 && setup.models.current.mode !== "offline";
     if (isRead) record.add({ role: "user", content: attached.join("\n\n"), synthetic: true });
+  }
+
+  /** The offline interpreter reads only what the user typed. */
+  #planNotes(): readonly string[] {
+    const { policy, models, parentBudget } = this.#options.setup;
+    if (!policy.isPlanning() || models.current.mode === "offline") return [];
+    return parentBudget === undefined ? [PLAN_MODE, PLAN_WANTED] : [PLAN_MODE];
   }
 
   async #notices(): Promise<readonly string[]> {

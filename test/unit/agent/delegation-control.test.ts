@@ -40,6 +40,7 @@ test("blocked commands, the mode plan and an untrusted workspace hold for sub-ag
   const plan = await delegationBench({ approvalMode: () => "plan" });
   plan.script(tasksNamed("alpha"), { alpha: [write("a.txt")] });
   await plan.run();
+  expect(JSON.stringify(plan.requestsOf("alpha")[0]?.messages)).toContain("[Plan mode is on:");
   const untrusted = await delegationBench({ trusted: () => false });
   untrusted.script(tasksNamed("alpha"), { alpha: [write("a.txt")] });
   await untrusted.run();
