@@ -134,6 +134,8 @@ test("a job that ended is announced, and counted on the icon until the panel is 
   const job = row("Morning check");
   expect(await job.textContent()).toMatch(/every day at 09:00 \(.+\).*late: planned .* ran .*: Noted\./);
   await learning.pictures("week-jobs");
+  // The run of today's 09:00 began with the panel.
+  await expect.poll(() => panel.notifications.at(-1)?.text).toContain("Late: planned");
   await panel.hide();
   await job.getByRole("button", { name: "Run Now: Morning check" }).click();
   await expect.poll(() => panel.notifications.at(-1)?.text).toBe('The job "Morning check" finished.');
