@@ -66,12 +66,21 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
     case "doctor":
       return printDiagnoses(parsed.cwd);
     case "plugins":
+      await reportConfigErrors();
       return managePlugins(parsed.verb, parsed.name);
     case "skills":
+      await reportConfigErrors();
       return manageSkills(parsed);
     case "run":
       return runPrompt(parsed.options);
   }
+}
+
+/** Without a readable config.yaml a list may show what the file disables. */
+async function reportConfigErrors(): Promise<void> {
+  const { loadConfig } = await import("../config/config.ts");
+  const { errors } = await loadConfig(homeFolder(process.env), process.env);
+  for (const error of errors) process.stderr.write(`hermes: ${error}\n`);
 }
 
 /** A reader such as `head` closes the pipe when it has enough. The work continues without output. */
@@ -133,6 +142,7 @@ async function manageJobs(args: readonly string[]): Promise<number | undefined> 
     return MISUSED;
   }
   if (line === undefined) return undefined;
+  await reportConfigErrors();
   const { app, dispose } = localAgent();
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
   const report = (text: string): void => void process.stderr.write(`${text}\n`);
