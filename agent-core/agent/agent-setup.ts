@@ -38,7 +38,7 @@ import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { Extensions } from "./extensions.ts";
 import type { IterationBudget } from "./iteration-budget.ts";
-import { buildPrompt, contextFiles, surroundingsOf } from "./prompt-builder.ts";
+import { buildPrompt, contextFiles, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
 
@@ -88,6 +88,8 @@ export type AgentSetup = {
   readonly engine: ContextEngine;
   readonly modelApproval: CallServices["modelApproval"];
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
+  /** Compiles the code of the system prompt, while the user types. Never rejects. */
+  rehearsePrompt(): Promise<void>;
   /** Undefined when the prompt leaves the workspace's state out. */
   readonly surroundings: Surroundings | undefined;
   spillFolder(sessionId: string): string;
@@ -149,6 +151,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
         ...{ home, cwd, memory, contextFiles: projectFiles, systemMessage, onDefect, extensions, surroundings },
         tools: catalogue.tools,
       }),
+    rehearsePrompt: () => rehearsePrompt(options, home, cwd).catch(() => undefined), // the prompt fails too, and reports it
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };

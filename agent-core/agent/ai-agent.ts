@@ -309,15 +309,16 @@ export class AIAgent {
   }
 
   /** Loads what the first prompt and the first tool call need. Never rejects. */
-  warmUp(): Promise<void> {
+  async warmUp(): Promise<void> {
     randomUUID(); // Node loads its crypto code at the first use, and checkpoints hash with it
     warmUpScan();
     void this.#setup.catalogue.schemaText; // the tools build their schemas at the first use
     if (this.#record.systemPrompt === undefined) {
       this.#setup.surroundings?.begin();
       this.#setup.extensions.warmUp();
+      await this.#setup.rehearsePrompt();
     }
-    return this.#setup.policy.warmUp();
+    await this.#setup.policy.warmUp();
   }
 
   /** Sends a message and returns the final answer. Rejects with `AgentError` when the model could not be used. */

@@ -11,7 +11,7 @@ import { Surroundings, type SurroundingsOptions } from "../prompt/surroundings.t
 import { systemPrompt } from "../prompt/system-prompt.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
-import type { Extensions } from "./extensions.ts";
+import { Extensions } from "./extensions.ts";
 
 const NOTHING: MemorySnapshot = { memory: undefined, project: undefined, user: undefined };
 
@@ -57,6 +57,20 @@ export async function buildPrompt(
     surroundings,
     operatingSystem: `${osPlatform()} ${release()}`,
     date: new Date(clock.now()).toISOString().slice(0, 10),
+  });
+}
+
+/** Compiles the code of a prompt. It reads no file of the project, and asks no editor and no extension. */
+export async function rehearsePrompt(options: AIAgentOptions, home: string, cwd: string): Promise<void> {
+  const contextFiles: ContextFiles = {
+    read: async () => undefined,
+    exists: async () => false,
+    list: async () => [],
+  };
+  const onDefect = (): void => undefined;
+  await buildPrompt(options, {
+    ...{ home, cwd, contextFiles, onDefect, extensions: new Extensions([], onDefect), tools: [] },
+    ...{ memory: undefined, systemMessage: undefined, surroundings: undefined },
   });
 }
 

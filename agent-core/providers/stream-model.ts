@@ -1,8 +1,8 @@
 /** One model call over any wire, with exactly one last event, faults as events, and an immediate abort. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
-import { connections } from "../platform/http/connections.ts";
 import { classify, faultOf } from "./classify.ts";
 import { speakDialect } from "./dialect/speak-dialect.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
@@ -34,18 +34,29 @@ export function streamModel(
 }
 
 /**
- * Loads what the first request in this mode needs, so that the request does not wait for it. Nothing is sent anywhere.
- * It stops between two steps when `signal` is aborted, and never rejects.
+ * Loads and compiles what the first request in this mode needs, so that the request does not wait for it. Nothing is sent
+ * anywhere. It stops between two steps when `signal` is aborted, and never rejects.
  */
-export async function warmUpModel({ mode, endpoint }: ResolvedModel, signal: AbortSignal): Promise<void> {
+export async function warmUpModel({ mode, endpoint, model }: ResolvedModel, signal: AbortSignal): Promise<void> {
   try {
-    await loaderOf(mode)();
+    const wire = await loaderOf(mode)();
     await nextTurn(undefined, { signal });
-    if (endpoint.baseUrl !== undefined) await connections().route(new URL(endpoint.baseUrl));
+    if (endpoint.baseUrl === undefined) return;
+    // A request that is aborted before its first wait runs all the code up to the connection.
+    const stop = new AbortController();
+    const request = { endpoint, model, messages: REHEARSED, tools: [], sampling: {} };
+    const first = speakDialect(wire, request, stop.signal).next();
+    stop.abort();
+    await first;
   } catch {
     // The first request fails too, and reports it.
   }
 }
+
+const REHEARSED: readonly Message[] = [
+  { role: "system", content: "-" },
+  { role: "user", content: "-" },
+];
 
 /** Wires by mode. A second import of a loaded module still costs a tenth of a millisecond. */
 const wires = new Map<ApiMode, Promise<Wire>>();

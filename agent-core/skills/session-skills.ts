@@ -94,9 +94,9 @@ export class SessionSkills {
     return this.#setOff(name, action === "disable");
   }
 
-  /** Compiles the patterns of the routing. */
+  /** Compiles the routing: a message that fits nothing runs all its code. */
   warmUp(): void {
-    routeSkills("Explain a.ts", []);
+    void this.loaded().then(() => routeSkills("Explain a.ts", this.#offered()));
   }
 
   trust(): void {

@@ -1,5 +1,7 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { guardStream, streamLimits, streamModel } from "../../../agent-core/providers/stream-model.ts";
+import { guardStream, streamLimits, streamModel, warmUpModel } from "../../../agent-core/providers/stream-model.ts";
 import type { ApiMode, ModelEvent } from "../../../agent-core/providers/wire/wire.ts";
 import { collect, transcript } from "../../conformance/collect.ts";
 import { requestTo } from "../../conformance/wire.ts";
@@ -173,4 +175,26 @@ test("leaves no listener behind on the caller's signal", async () => {
 test("an API mode without a wire is a defect of the caller", () => {
   const mode = "telepathy" as ApiMode; // no caller that is checked can name one
   expect(() => streamModel(request, mode, new AbortController().signal)).toThrow("telepathy");
+});
+
+describe("warm-up", () => {
+  test.each<ApiMode>(["chat_completions", "codex_responses", "anthropic_messages"])(
+    "opens no connection to the server (%s)",
+    async (mode) => {
+      let connections = 0;
+      const server = createServer((_, response) => response.end()).on("connection", () => {
+        connections += 1;
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      const place = `http://127.0.0.1:${port}`;
+      const model = { ...request, mode, endpoint: { ...request.endpoint, baseUrl: `${place}/v1` } };
+      await warmUpModel(model, new AbortController().signal);
+      expect(connections).toBe(0);
+      await fetch(place); // the server does count them
+      expect(connections).toBe(1);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  );
 });
