@@ -1,5 +1,5 @@
 /** The headless chat: an ACP client in the agent's process, which gets the same as every editor. */
-import { fstatSync } from "node:fs";
+import { fstatSync, statSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import {
   type ClientContext,
@@ -17,7 +17,7 @@ import { homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { DEVICE } from "../mcp/mcp-command.ts";
-import { hasCode, messageOf } from "../platform/errors.ts";
+import { hasCode, messageOf, UsageError } from "../platform/errors.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
@@ -53,6 +53,8 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
     if (code !== undefined) return code;
   }
   const parsed = parseCommandLine(args);
+  const problem = placeProblem(parsed);
+  if (problem !== undefined) return refuse(problem);
   switch (parsed.kind) {
     case "help":
       process.stdout.write(HELP);
@@ -61,8 +63,7 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
       process.stdout.write(`${VERSION}\n`);
       return 0;
     case "invalid":
-      process.stderr.write(`hermes: ${parsed.message}\n`);
-      return MISUSED;
+      return refuse({ message: parsed.message, code: MISUSED });
     case "doctor":
       return printDiagnoses(parsed.cwd);
     case "plugins":
@@ -73,6 +74,38 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
       return manageSkills(parsed);
     case "run":
       return runPrompt(parsed.options);
+  }
+}
+
+type Refusal = { readonly message: string; readonly code: number };
+
+/** Returns the exit code. */
+function refuse({ message, code }: Refusal): number {
+  process.stderr.write(`hermes: ${message}\n`);
+  return code;
+}
+
+/** A prompt's own folder is checked by the agent. */
+function placeProblem(parsed: ReturnType<typeof parseCommandLine>): Refusal | undefined {
+  const cwd = "cwd" in parsed ? folderProblem(parsed.cwd, { canBeNew: false }) : undefined;
+  if (cwd !== undefined) return { message: `--cwd: ${cwd}`, code: MISUSED };
+  const needsHome = parsed.kind === "run" || parsed.kind === "plugins" || parsed.kind === "skills";
+  return needsHome ? homeProblem() : undefined;
+}
+
+function homeProblem(): Refusal | undefined {
+  const problem = folderProblem(homeFolder(process.env), { canBeNew: true });
+  if (problem === undefined) return undefined;
+  return { message: `the Hermes home ${problem}. Set HERMES_HOME to a folder.`, code: 1 };
+}
+
+/** The path and its problem. Undefined for a folder, and for none where a new one can be made. */
+function folderProblem(path: string, { canBeNew }: { readonly canBeNew: boolean }): string | undefined {
+  try {
+    return statSync(path).isDirectory() ? undefined : `${path} is not a folder`;
+  } catch (error) {
+    if (!hasCode(error, "ENOENT")) return `${path} cannot be used: ${messageOf(error)}`;
+    return canBeNew ? undefined : `${path} does not exist`;
   }
 }
 
@@ -110,8 +143,7 @@ async function managePlugins(verb: PluginVerb, name: string): Promise<number> {
     process.stdout.write(lines.map((line) => `${line}\n`).join(""));
     return 0;
   } catch (error) {
-    process.stderr.write(`hermes: ${messageOf(error)}\n`);
-    return 1;
+    return refuse({ message: messageOf(error), code: error instanceof UsageError ? MISUSED : 1 });
   }
 }
 
@@ -138,10 +170,11 @@ async function manageJobs(args: readonly string[]): Promise<number | undefined> 
   try {
     line = parseJobsLine(args);
   } catch (error) {
-    process.stderr.write(`hermes: ${messageOf(error)}\n`);
-    return MISUSED;
+    return refuse({ message: messageOf(error), code: MISUSED });
   }
   if (line === undefined) return undefined;
+  const problem = homeProblem();
+  if (problem !== undefined) return refuse(problem);
   await reportConfigErrors();
   const { app, dispose } = localAgent();
   const say = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -64,6 +64,8 @@ function requestIn(action: CronRequest["action"], args: readonly string[]): Cron
   const placed = isNew ? { schedule: first, prompt: second } : { job: first };
   const given = { ...placed, ...named, skills, workdir: isNew || cwd !== undefined ? resolve(cwd ?? ".") : undefined };
   const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  if (isNew && (first ?? values.schedule) === undefined)
+    throw new Error(`cron create needs a schedule, such as "every 2h"`);
   if (!isNew && first === undefined) throw new Error(`cron ${action} needs a job; hermes cron list shows them`);
   if (positionals.length > (isNew ? 2 : 1)) throw new Error(`cron ${action}: put each text into quotes`);
   return {

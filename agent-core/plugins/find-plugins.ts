@@ -6,7 +6,7 @@ import * as z from "zod";
 import { extensionPlaces } from "../config/home.ts";
 import { setPluginEnabled } from "../config/home-file.ts";
 import { nearestNames } from "../platform/edit-distance.ts";
-import { hasCode, messageOf } from "../platform/errors.ts";
+import { hasCode, messageOf, UsageError } from "../platform/errors.ts";
 
 export type InstalledPlugin = {
   readonly name: string;
@@ -115,7 +115,7 @@ export async function switchPlugin(home: string, name: string, isOn: boolean): P
   const plugin = plugins.find((candidate) => candidate.name === name);
   // A name whose folder is gone can still be taken out of the list.
   if (plugin === undefined && isOn)
-    throw new Error(
+    throw new UsageError(
       unknownPlugin(
         name,
         plugins.map((known) => known.name),

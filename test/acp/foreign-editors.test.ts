@@ -92,7 +92,7 @@ test("a message that has only attachments is listed by their names", async () =>
   ];
   await agent.request("session/prompt", { sessionId, prompt });
   await agent.prompt(sessionId, "/checkpoint");
-  expect(agent.text()).toContain("1. “a.txt, b.txt, a picture”: no files changed since");
+  expect(agent.text()).toContain("1. “a.txt, b.txt, a picture”: no changes recorded since");
 });
 
 test("a cancel that is written together with its prompt ends the turn", async () => {

@@ -90,3 +90,22 @@ test("an unknown option is refused with the way to the others", async () => {
   );
   expect(code).toBe(2);
 });
+
+test("a folder that cannot be used is named at once, and a wrong name is a wrong command line", async () => {
+  const refused = async (line: string): Promise<string> => {
+    const { stdout, stderr, code } = await shell(line);
+    expect(stdout).toBe("");
+    return `${code} ${stderr.trimEnd()}`;
+  };
+  const missing = "hermes: --cwd: /nope does not exist";
+  expect(await refused("hermes doctor --cwd /nope")).toBe(`2 ${missing}`);
+  expect(await refused("hermes skills list --cwd /nope")).toBe(`2 ${missing}`);
+  await shell("touch a-file");
+  const noHome = `1 hermes: the Hermes home ${home}/a-file is not a folder. Set HERMES_HOME to a folder.`;
+  for (const command of ["hi", "plugins list", "cron list", "learning state"]) {
+    expect(await refused(`HERMES_HOME=$PWD/a-file; export HERMES_HOME; hermes ${command}`)).toBe(noHome);
+  }
+  expect(await refused("hermes plugins enable NOPE")).toBe('2 hermes: There is no plugin "NOPE".');
+  expect(await refused("hermes cron create")).toBe('2 hermes: cron create needs a schedule, such as "every 2h"');
+  expect(model.requests).toEqual([]);
+});

@@ -95,7 +95,7 @@ test("hermes plugins lists, enables and disables plugins, and keeps the comments
     `todos is on in new sessions. It has your rights: ${join(agent.home, "plugins", "todos")}\n`,
   ]);
   expect(readFileSync(yaml, "utf8")).toBe("# mine\nplugins:\n  enabled:\n    - other # keep\n    - todos\n");
-  expect(plugins("enable", "todo")).toEqual([1, 'hermes: There is no plugin "todo". Did you mean todos?\n']);
+  expect(plugins("enable", "todo")).toEqual([2, 'hermes: There is no plugin "todo". Did you mean todos?\n']);
   expect(plugins("disable", "todos")).toEqual([0, "todos is off in new sessions.\n"]);
   expect(plugins("enable")).toEqual([2, expect.stringContaining("hermes: plugins enable needs a name")]);
   writeFileSync(yaml, "plugins: [");

@@ -47,7 +47,7 @@ export const checkpoint: Command = {
 function pointList(points: readonly RestorePoint[]): string {
   if (points.length === 0) return "There are no checkpoints yet: each message you send creates one.";
   const lines = points.map(({ prompt, changedFiles }, index) => {
-    const since = changedFiles === 0 ? "no files changed since" : `${counted(changedFiles, "file")} changed since`;
+    const since = changedFiles === 0 ? "no changes recorded since" : `${counted(changedFiles, "file")} changed since`;
     return `${index + 1}. ${quoted(prompt)}: ${since}`;
   });
   return [...lines, "", "`/checkpoint restore N` previews a restore to before message N."].join("\n");
