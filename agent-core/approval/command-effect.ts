@@ -48,8 +48,13 @@ export type CommandEffect =
    * `of`: the service is a remote of the repository. It counts only where the repository's settings are plain.
    */
   | { readonly kind: "look"; readonly of?: "repository" }
-  /** Runs code of the project that is not read: its tests, its build. `hooks`: only where git has hooks. */
-  | { readonly kind: "project"; readonly hooks?: true }
+  /**
+   * Runs code of the project that is not read: its tests, its build. `words`: those of the call, each of which may name a
+   * file that is written. `hooks`: only where git has hooks.
+   */
+  | { readonly kind: "project"; readonly words: readonly Arg[]; readonly hooks?: true }
+  /** May write each file that a word, or the value of an option in it, names. */
+  | { readonly kind: "words"; readonly words: readonly Arg[] }
   /** Runs a script of the project, which is read. `otherwise`: effects when it cannot be read. */
   | {
       readonly kind: "script";
@@ -104,8 +109,13 @@ export const CHANGE: CommandEffect = { kind: "change" };
 /** Asks a service, which lies beyond the sandbox, and changes nothing. */
 export const LOOK: CommandEffect = { kind: "look" };
 
-/** Unread code of the project runs. It asks only where the agent wrote code of the project. */
-export const PROJECT: CommandEffect = { kind: "project" };
+/**
+ * Unread code of the project runs. It asks where the agent wrote code of the project, and where one of `words` names a
+ * protected file: the code may take it for the file of a report.
+ */
+export function project(words: readonly Arg[]): CommandEffect {
+  return { kind: "project", words };
+}
 
 export function ask(reason: string, grant: GrantForm = "exact"): CommandEffect {
   return { kind: "ask", reason, grant };

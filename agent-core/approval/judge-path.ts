@@ -8,7 +8,7 @@ import { protectedPatternReason, protectedReason } from "./protected-paths.ts";
 import { secretsBelow, secretsMatching } from "./reached-secrets.ts";
 import { readPlace } from "./read-places.ts";
 import { secretReason } from "./secret-paths.ts";
-import { type Arg, shown, TOKEN, UNKNOWN } from "./shell/arg.ts";
+import { type Arg, isKnown, shown, TOKEN, UNKNOWN } from "./shell/arg.ts";
 import type { Recorder } from "./shell/recorder.ts";
 
 /** Longest path that systems accept (bytes on Linux; fewer elsewhere). */
@@ -132,6 +132,36 @@ function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJ
   }
   record.reach("outside");
   record.askAlways(`Writes to ${shown(effect.path)}: ${reason}`);
+}
+
+/** Separators before a file's name in the value of an option: `--out=x`, `--report=xml:x`, `--reporter=spec,junit:x`. */
+const SEPARATOR = /[=:,]/;
+/** More pieces of one word take longer than a verdict may. */
+const MAX_PIECES = 16;
+
+/** Judges each file that a word may name as written, where this asks: options of unread programs may name their output. */
+export function judgeWords(words: readonly Arg[], judge: PathJudge): void {
+  for (const path of words.flatMap((word) => piecesOf(word, judge.scope)))
+    if (targetsOf(path, judge.cwds)?.some((target) => isHeldBack(path, target, judge.scope)))
+      judgePath({ kind: "write", path }, judge);
+}
+
+function isHeldBack(path: Arg, target: string, scope: CommandScope): boolean {
+  if (deviceOf(target) !== undefined) return true;
+  if (path.glob) return protectedPatternReason(target, scope) !== undefined || matchesSharedFile(target, scope);
+  return protectedReason(target, scope) !== undefined || hasOtherName(target, scope);
+}
+
+/** The word, what is attached to its letter, and what follows each separator. An address of the web is no file. */
+function piecesOf(word: Arg, scope: CommandScope): readonly Arg[] {
+  const { text } = word;
+  if (!isKnown(word) || text.length > MAX_PATH) return [];
+  const pieces = text.startsWith("-") ? [] : [text];
+  if (/^-[A-Za-z]./.test(text)) pieces.push(text.slice(2));
+  for (const [at, piece] of text.split(SEPARATOR, MAX_PIECES).entries()) if (at > 0) pieces.push(piece);
+  return pieces
+    .filter((piece) => piece !== "" && !piece.startsWith("//"))
+    .map((piece) => ({ ...word, text: piece.replace(/^~(?=\/|$)/, homeOf(scope)) }));
 }
 
 /** More entries take longer than a verdict may. */

@@ -5,8 +5,8 @@ import {
   CHANGE,
   type CommandEffect,
   opaque,
-  PROJECT,
   type Program,
+  project,
   reads,
   writes,
 } from "../command-effect.ts";
@@ -24,7 +24,7 @@ const FAR =
 const PATH = /^(?:\/(?!\/)|~|\.\.?\/|\.\.$|\.\w)|\/\.\.(?:\/|$)/;
 
 /** A tool that runs code or settings of the project. */
-const tool: Program = (call) => [PROJECT, ...formatter(call)];
+const tool: Program = (call) => [project(call.args), ...formatter(call)];
 
 /** A tool that may rewrite its operands; operands outside the project ask. */
 const formatter: Program = ({ name, args }) => {
@@ -34,6 +34,7 @@ const formatter: Program = ({ name, args }) => {
   );
   return [
     CHANGE,
+    { kind: "words", words: args },
     ...writes(paths),
     ...steering.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which can make it run other programs`)),
   ];
@@ -143,7 +144,7 @@ const make: Rule = {
     const unread =
       file && (fromInput || PATH.test(file.text))
         ? askForCode(`Runs ${name} with the rules of ${shown(file)}`)
-        : PROJECT;
+        : project([]);
     const source = {
       of: "make",
       targets: targets.map(({ text }) => text),
@@ -152,6 +153,7 @@ const make: Rule = {
     } as const;
     return [
       CHANGE,
+      { kind: "words", words: options.operands },
       ...odd.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which can make it run other programs`)),
       ...(far ? [ask(`Runs ${name} ${shown(far)}, which may reach beyond this project`, "prefix")] : []),
       { kind: "script", source, otherwise: [unread] },

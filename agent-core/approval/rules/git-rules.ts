@@ -253,9 +253,9 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
     ...CHANGE_REPOSITORY,
     short: CHANGING.short.replace(/[Ft]/g, ""),
     options: { ...CHANGE_REPOSITORY.options, "F: file= t: template=": "read" },
-    does: [CHANGE, { kind: "project", hooks: true }],
+    does: [CHANGE, { kind: "project", words: [], hooks: true }],
   },
-  "merge cherry-pick revert": { ...CHANGE_REPOSITORY, does: [CHANGE, { kind: "project", hooks: true }] },
+  "merge cherry-pick revert": { ...CHANGE_REPOSITORY, does: [CHANGE, { kind: "project", words: [], hooks: true }] },
   switch: withEffects(
     withOptions(CHANGE_REPOSITORY, {
       "f C m force discard-changes merge ignore-other-worktrees": ask(

@@ -6,11 +6,10 @@ import {
   CHANGE,
   type CommandEffect,
   opaque,
-  PROJECT,
   type Program,
+  project,
   reads,
   readsSecrets,
-  writes,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { harmlessOneLiner, type Language, scanCode } from "./one-liner.ts";
@@ -50,7 +49,7 @@ function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
     const imports: CommandEffect = { kind: "imports", modules: ["json", "argparse", "pathlib", "re", "sys"] };
     return [imports, ...reads(input ? [input] : []), ...(output ? [{ kind: "write", path: output } as const] : [])];
   }
-  if (PYTHON_MODULES.test(name.text)) return [PROJECT, ...readsSecrets(rest)];
+  if (PYTHON_MODULES.test(name.text)) return [project(rest), ...readsSecrets(rest)];
   const asks = askForCode(`Runs the Python module ${name.text}`, "prefix");
   return [asks, ...readsSecrets(rest), ...rest.flatMap(({ text }) => scanCode(text))];
 }
@@ -64,25 +63,16 @@ function node(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   const [first] = args;
   const reporter = args.find(({ text }) => /^--test-reporter=(?!(?:spec|tap|dot|junit|lcov)$)/.test(text));
   if (reporter) return [askForCode(`Runs the code of ${shown(reporter)}`)];
-  if (args.some(({ text }) => text === "--test"))
-    return [PROJECT, ...readsSecrets(args), ...writes(args.flatMap(reportFile))];
+  if (args.some(({ text }) => text === "--test")) return [project(args), ...readsSecrets(args)];
   if (first && /^(?:--check|-c)$/.test(first.text)) return reads(args.slice(1));
   if (first?.text === "--run") return packageRun(args[1], args.slice(2));
   return first?.text.startsWith("--run=") ? packageRun(afterPrefix(first, 6), args.slice(1)) : undefined;
 }
 
-const REPORT = "--test-reporter-destination";
-
-/** File that gets the report of the tests. */
-function reportFile(arg: Arg, at: number, args: readonly Arg[]): readonly Arg[] {
-  if (args[at - 1]?.text === REPORT) return [arg];
-  return arg.text.startsWith(`${REPORT}=`) ? [afterPrefix(arg, REPORT.length + 1)] : [];
-}
-
 function packageRun(name: Arg | undefined, rest: readonly Arg[]): readonly CommandEffect[] {
   if (!name || !isKnown(name)) return [opaque("Runs a script of the project that is not known before it runs")];
   const positional = rest.filter(({ text }) => text !== "--");
-  return [{ kind: "script", source: { of: "package", name: name.text }, positional, otherwise: [PROJECT] }];
+  return [{ kind: "script", source: { of: "package", name: name.text }, positional, otherwise: [project(rest)] }];
 }
 
 const PYTHON: Interpreter = {
@@ -208,7 +198,7 @@ function program(interpreter: Interpreter): Program {
 /** deno and bun have subcommands in front. */
 const deno: Program = (call) => {
   const [first, ...rest] = call.args;
-  if (first && /^(?:test|check|lint|fmt|doc|info|types|bench|task|coverage)$/.test(first.text)) return [PROJECT];
+  if (first && /^(?:test|check|lint|fmt|doc|info|types|bench|task|coverage)$/.test(first.text)) return [project(rest)];
   if (first?.text === "run" || first?.text === "eval")
     return run({ ...call, args: first.text === "eval" ? call.args : rest }, OTHER);
   return run(call, OTHER);

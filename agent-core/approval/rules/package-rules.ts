@@ -1,5 +1,5 @@
 /** Rules for package managers: the project's own scripts and tools run, installing and publishing ask. */
-import { ask, askForCode, CHANGE, type CommandEffect, opaque, PROJECT, type Program } from "../command-effect.ts";
+import { ask, askForCode, CHANGE, type CommandEffect, opaque, type Program, project } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { buildTools } from "./build-rules.ts";
 import { has, valuesOf } from "./options.ts";
@@ -54,7 +54,7 @@ function packageScript(name: string, rest: readonly Arg[], folder: Arg | undefin
   const positional = rest.filter(({ text }) => text !== "--");
   const source = { of: "package", name, ...(folder && { folder }) } as const;
   // The package manager keeps logs and caches, whatever the script does.
-  return [CHANGE, { kind: "script", source, positional, otherwise: [PROJECT] }];
+  return [CHANGE, { kind: "script", source, positional, otherwise: [project(rest)] }];
 }
 
 function script(
@@ -117,7 +117,7 @@ const NPM_VERBS: ReadonlyMap<string, VerbRule> = new Map(
   (
     [
       ["test t tst start stop restart", runsOwn],
-      ["run-tests pack", () => [PROJECT]],
+      ["run-tests pack", ({ rest }: Verb) => [project(rest)]],
       ["run run-script rum urn", runsScript],
       ["exec x", runsTool],
       ["version", looksWith(/^$/, "Sets the version of the project")],
@@ -194,7 +194,7 @@ const bun: Program = (call) => {
   const { args } = call;
   const [verb, ...rest] = args;
   if (!verb) return [];
-  if (verb.text === "test" || verb.text === "build") return [PROJECT];
+  if (verb.text === "test" || verb.text === "build") return [project(rest)];
   if (verb.text === "x") return npxTool(rest);
   if (verb.text === "run") {
     const target = rest.find(({ text }) => !text.startsWith("-"));
@@ -222,7 +222,7 @@ function npxTool(args: readonly Arg[]): readonly CommandEffect[] {
   }
   if (!isKnown(tool)) return [opaque("Runs a package that is not known before it runs")];
   const runs: CommandEffect = { kind: "command", words: [tool, ...rest] };
-  if (buildTools.has(tool.text)) return [PROJECT, runs];
+  if (buildTools.has(tool.text)) return [project([]), runs];
   return [ask(`Runs the package ${shown(tool)}, which may be downloaded first`, "prefix"), runs];
 }
 

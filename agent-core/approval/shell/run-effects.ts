@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { CommandEffect, Input, ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
-import { judgePath, type PathEffect } from "../judge-path.ts";
+import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
 import { hasHooks, isPlainRepository, makefileIn, packageScript, readScript, recipesOf } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
@@ -35,6 +35,10 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     case "project":
       if (!effect.hooks || setting.state.cwds?.every((cwd) => !hasHooks(cwd)) !== true) record.markProject();
       else record.markChanged();
+      judgeWords(effect.words, { scope: walk.scope, record, cwds: setting.state.cwds });
+      return undefined;
+    case "words":
+      judgeWords(effect.words, { scope: walk.scope, record, cwds: setting.state.cwds });
       return undefined;
     case "script":
       return runScript(effect, setting, walk);
