@@ -21,14 +21,14 @@ export type Call = {
 
 export type CommandEffect =
   /**
-   * `followsLinks`: also the targets of all links below a folder. `prints`: only names and sizes, or the text of all
-   * files `below` a folder; default: the text of the file.
+   * `followsLinks`: also the targets of all links below a folder. `prints`: only names and sizes, of the named file too
+   * (`facts`), or the text of all files `below` a folder; default: the text of the file.
    */
   | {
       readonly kind: "read";
       readonly path: Arg;
       readonly followsLinks?: true;
-      readonly prints?: "names" | "below";
+      readonly prints?: "names" | "facts" | "below";
       readonly filter?: NameFilter;
     }
   /** Loads Python modules, which a file of the working folder may replace. */
@@ -53,6 +53,8 @@ export type CommandEffect =
    * file that is written. `hooks`: only where git has hooks.
    */
   | { readonly kind: "project"; readonly words: readonly Arg[]; readonly hooks?: true }
+  /** Runs the JavaScript `file` with `words`: it may be our own command line. */
+  | { readonly kind: "program-file"; readonly file: Arg; readonly words: readonly Arg[] }
   /** May write each file that a word, or the value of an option in it, names. */
   | { readonly kind: "words"; readonly words: readonly Arg[] }
   /** Runs a script of the project, which is read. `otherwise`: effects when it cannot be read. */
@@ -151,6 +153,11 @@ export function readsBelow(paths: readonly Arg[], filter: NameFilter = {}): Comm
 /** Reads of names, sizes and other facts about files. */
 export function readsNames(paths: readonly Arg[]): CommandEffect[] {
   return paths.map((path) => ({ kind: "read", path, prints: "names" }));
+}
+
+/** Reads of names, sizes and other facts, and of no text, so that a secret of the workspace stays one. */
+export function readsFacts(paths: readonly Arg[]): CommandEffect[] {
+  return paths.map((path) => ({ kind: "read", path, prints: "facts" }));
 }
 
 /** Reads of the words that name a secret file, of a program whose other words are not known to be files. */

@@ -59,7 +59,7 @@ function judgeUnknown(effect: PathEffect, { record, scope, cwds }: PathJudge): v
   if (effect.kind === "read") {
     if (aroundHome(effect.path.text, scope))
       record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`);
-    else if (effect.prints !== "names")
+    else if (!printsNoText(effect))
       for (const path of absolute(effect.path.text, cwds ?? scope.roots))
         record.noteSecrets(secretsMatching(path, scope));
     return;
@@ -78,14 +78,26 @@ function aroundHome(text: string, scope: CommandScope): boolean {
   return partsBelow(folder, home) !== undefined || partsBelow(home, folder) !== undefined;
 }
 
-function judgeRead(effect: Extract<PathEffect, { kind: "read" }>, target: string, { scope, record }: PathJudge): void {
+type ReadEffect = Extract<PathEffect, { kind: "read" }>;
+
+function printsNoText({ prints }: ReadEffect): boolean {
+  return prints === "names" || prints === "facts";
+}
+
+/** Reason why the read shows a secret; names and sizes of the workspace's own secrets are none. */
+function shownSecret({ prints }: ReadEffect, path: string, scope: CommandScope): string | undefined {
+  const isFact = prints === "facts" && placeOf(scope.resolvePath(path), scope).kind === "workspace";
+  return isFact ? undefined : secretReason(path, scope);
+}
+
+function judgeRead(effect: ReadEffect, target: string, { scope, record }: PathJudge): void {
   if (deviceOf(target) === "network") {
     record.ask(`Opens a network connection through ${shown(target)}`);
     return;
   }
   const names = effect.path.glob ? [target, target.replace(/[*?[\]]/g, "")] : [target];
   for (const name of names) {
-    const reason = secretReason(name, scope);
+    const reason = shownSecret(effect, name, scope);
     if (reason !== undefined) {
       record.reach("outside");
       record.askAlways(`Reads ${shown(effect.path)}: ${reason}`);
@@ -93,7 +105,7 @@ function judgeRead(effect: Extract<PathEffect, { kind: "read" }>, target: string
     }
   }
   if (effect.prints === "below") record.noteSecrets(secretsBelow(target, scope, effect.filter));
-  else if (effect.path.glob && effect.prints !== "names") record.noteSecrets(secretsMatching(target, scope));
+  else if (effect.path.glob && !printsNoText(effect)) record.noteSecrets(secretsMatching(target, scope));
   const place = readPlace(target, scope);
   if (place === undefined) {
     if (effect.followsLinks !== true || !hasLinkOutside(target, scope)) return;

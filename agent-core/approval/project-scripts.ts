@@ -1,7 +1,7 @@
 /** Scripts of a project that a command runs by name: package scripts, makefile recipes, shell scripts, git hooks. */
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 
 /** Longest script that is read (bytes): a verdict takes a millisecond, and people keep scripts short. */
@@ -57,6 +57,13 @@ function scriptOf(text: string, name: string, folder: string): PackageScript | u
   const code = scripts[name];
   if (code === undefined) return undefined;
   return { folder, before: scripts[`pre${name}`] ?? "", code, after: scripts[`post${name}`] ?? "" };
+}
+
+/** True for the command line of Hermes, in its extension or its npm package. `path`: absolute, without links. */
+export function isOwnProgram(path: string): boolean {
+  if (!/^(?:cli|acp)\.js$/.test(basename(path))) return false;
+  const manifest = readScript(join(dirname(dirname(path)), "package.json")) ?? "";
+  return /"name"\s*:\s*"(?:hermes-vscode|@hermes-agent\/hermes-acp)"/.test(manifest);
 }
 
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];

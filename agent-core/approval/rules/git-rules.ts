@@ -1,5 +1,15 @@
 /** Rules for git: its global options, and what each of its commands does. Commands that can be undone do not ask. */
-import { ask, type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+  readsFacts,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { CHANGING, LOOKING } from "./git-options.ts";
 import { has, type Options, valuesOf } from "./options.ts";
@@ -241,7 +251,8 @@ const forFolder: Rule = {
 
 const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   "status diff log show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree name-rev merge-base": READ,
-  "for-each-ref show-ref show-branch diff-tree diff-index diff-files count-objects fsck check-ignore check-attr": READ,
+  "for-each-ref show-ref show-branch diff-tree diff-index diff-files count-objects fsck": READ,
+  "check-ignore check-attr": { ...READ, effects: (_, { operands }) => readsFacts(operands) },
   "check-mailmap whatchanged var version help range-diff cherry verify-commit verify-tag verify-pack diff-pairs": READ,
   "last-modified merge-tree stripspace get-tar-commit-id column interpret-trailers show-index patch-id": READ,
   "check-ref-format": READ,

@@ -149,7 +149,12 @@ function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
   if (first && interpreter.code.test(first.text))
     return [...effects, ...changed, ...reads(filesAfter(args, at)), ...codeEffects(call, at, interpreter)];
   if (first && first.text !== "-")
-    return [...effects, ...scriptEffects(name, first, interpreter.language), ...readsSecrets(args.slice(at + 1))];
+    return [
+      ...effects,
+      ...scriptEffects(name, first, interpreter.language),
+      ...readsSecrets(args.slice(at + 1)),
+      { kind: "program-file", file: first, words: args.slice(at + 1) },
+    ];
   return [...effects, ...inputEffects(call, interpreter)];
 }
 

@@ -221,7 +221,9 @@ function npxTool(args: readonly Arg[]): readonly CommandEffect[] {
     return [opaque(`Runs a package with ${shown(tool)}, an option that is not known`), ...raised];
   }
   if (!isKnown(tool)) return [opaque("Runs a package that is not known before it runs")];
-  const runs: CommandEffect = { kind: "command", words: [tool, ...rest] };
+  // The version behind the name chooses no other program.
+  const named = { ...tool, text: tool.text.replace(/(?<=.)@[^/@]*$/, "") };
+  const runs: CommandEffect = { kind: "command", words: [named, ...rest] };
   if (buildTools.has(tool.text)) return [project([]), runs];
   return [ask(`Runs the package ${shown(tool)}, which may be downloaded first`, "prefix"), runs];
 }

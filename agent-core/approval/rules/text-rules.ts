@@ -9,6 +9,7 @@ import {
   type Program,
   reads,
   readsBelow,
+  readsFacts,
   readsFollowing,
   readsNames,
   writes,
@@ -22,6 +23,9 @@ import { type Rule, ruleTable } from "./rule.ts";
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
 const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandEffect[] => {
   const paths = args.flatMap(pathsIn);
+  // The value of an option may name a list of files, which the program prints.
+  if (FACTS.has(name) && args.every((arg) => arg.text.startsWith("-") || operands.includes(arg)))
+    return [...readsFacts(operands), ...readsNames(args.filter((arg) => !operands.includes(arg)).flatMap(pathsIn))];
   if (NAMES.has(name)) return readsNames(paths);
   const option = FOLLOWING.get(name);
   const searches = GREPS.has(name) || /^(?:rg|ag|ack)$/.test(name);
@@ -45,6 +49,8 @@ const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandE
 const NAMES = words(
   "ls dir vdir ll eza exa lsd stat du df readlink realpath namei lsattr getfacl wc cloc tokei scc file",
 );
+/** Those of them that open no file. */
+const FACTS = words("ls dir vdir ll eza exa lsd stat readlink realpath namei lsattr getfacl");
 const GREPS = words("grep egrep fgrep zgrep zegrep zfgrep");
 
 /** True when the program prints what is in all files below a folder, hidden ones too. */

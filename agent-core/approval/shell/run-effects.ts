@@ -5,9 +5,17 @@ import type { CommandEffect, Input, ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
-import { hasHooks, isPlainRepository, makefileIn, packageScript, readScript, recipesOf } from "../project-scripts.ts";
+import {
+  hasHooks,
+  isOwnProgram,
+  isPlainRepository,
+  makefileIn,
+  packageScript,
+  readScript,
+  recipesOf,
+} from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
-import { type Arg, shown, TOKEN, UNKNOWN } from "./arg.ts";
+import { type Arg, knownArg, shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
 /** Judges all effects of one call. Returns the output of a command that the program runs. */
@@ -36,6 +44,10 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       if (!effect.hooks || setting.state.cwds?.every((cwd) => !hasHooks(cwd)) !== true) record.markProject();
       else record.markChanged();
       judgeWords(effect.words, { scope: walk.scope, record, cwds: setting.state.cwds });
+      return undefined;
+    case "program-file":
+      if (foldersOf(effect.file.text, setting.state)?.some((path) => isOwnProgram(walk.scope.resolvePath(path))))
+        record.nested(() => walk.command([knownArg("hermes"), ...effect.words], setting));
       return undefined;
     case "words":
       judgeWords(effect.words, { scope: walk.scope, record, cwds: setting.state.cwds });

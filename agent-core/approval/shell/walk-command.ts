@@ -327,7 +327,11 @@ function locate(word: string): Located {
 function programFile(call: Call): readonly CommandEffect[] {
   const otherwise = unknownProgram(call);
   if (!call.name.includes("/")) return otherwise;
-  return [{ kind: "script", source: { of: "file", path: knownArg(call.name) }, positional: call.args, otherwise }];
+  const path = knownArg(call.name);
+  return [
+    { kind: "program-file", file: path, words: call.args },
+    { kind: "script", source: { of: "file", path }, positional: call.args, otherwise },
+  ];
 }
 
 /** Effects of a program without a rule: it asks, except for `--version` and `--help`. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -406,4 +406,25 @@ test("a call of a foreign tool asks before it sends a secret, also a tool that o
     }
   }
   expect(decided("password: something-else", "code").kind).toBe("allow");
+});
+
+test.each([
+  "node dist/cli.js cron add x",
+  "node ./dist/../dist/cli.js --yes hello",
+  "node link.js cron add x",
+  "./dist/cli.js cron add x",
+  "bash -c 'node dist/cli.js cron add x'",
+  "npx hermes cron add x",
+  "npx -y @hermes-agent/hermes-acp@latest --yes hello",
+])("our own command line asks in every mode, however it is named: %s", (command) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-own-")));
+  mkdirSync(join(root, "dist"));
+  writeFileSync(join(root, "package.json"), '{ "name": "hermes-vscode" }');
+  writeFileSync(join(root, "dist/cli.js"), "#!/usr/bin/env node\n");
+  symlinkSync("dist/cli.js", join(root, "link.js"));
+  const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
+  for (const sandbox of [true, false]) {
+    const context = { mode: "auto", scope, trusted: true, grants: { covers: () => true }, sandbox } as const;
+    expect(decide({ kind: "command", command, cwd: root }, context).kind).toBe("ask");
+  }
 });

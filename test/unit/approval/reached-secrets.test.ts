@@ -187,3 +187,21 @@ describe("in a repository that tracks a secret file", () => {
     expect(way(root, command, { sandbox: true })).toBe("isolated");
   });
 });
+
+test.each(["ls -l .env", "stat .env", "git check-ignore .env", "test -f .env", "[ -s .env ]", "readlink -f .env"])(
+  "%s shows facts about a secret file of the workspace and asks nothing",
+  (command) => {
+    const root = repository(false);
+    for (const mode of ["code", "plan", "ask"] as const)
+      expect(decided(root, command, { mode }).kind, mode).toBe("allow");
+  },
+);
+
+test.each([
+  "ls -l .env; cat .env",
+  "stat --printf=%n .env | xargs cat",
+  "ls -l ~/.ssh/id_rsa",
+  "wc --files0-from=.env",
+])("%s still asks", (command) => {
+  expect(decided(repository(false), command).kind).toBe("ask");
+});
