@@ -8,7 +8,7 @@ import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
 import { userUpdates } from "./conversation-updates.ts";
-import { checkImages, userMessage, withText } from "./prompt-content.ts";
+import { checkImages, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
 import { asRequestError, faultError, sessionUnusable } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
 
@@ -107,9 +107,11 @@ export class PromptRunner {
     return { stopReason: "end_turn" };
   }
 
-  async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
+  async #runTurn(asked: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     const { sessionId, agent, model, journal, endTurn, keyHint, beginTurn } = this.#options;
-    checkImages(message, agent);
+    checkImages(asked, agent);
+    const message = await withFittingPictures(asked, signal).catch(unlessAborted(signal));
+    if (message === undefined) return { stopReason: "cancelled" };
     const problem = journal.claim();
     if (problem !== undefined) throw sessionUnusable(sessionId, problem);
     model.record();
@@ -125,6 +127,14 @@ export class PromptRunner {
       model.announce();
     }
   }
+}
+
+/** Handler of a rejection: undefined when the signal is its reason. */
+function unlessAborted(signal: AbortSignal): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal.aborted) throw error;
+    return undefined;
+  };
 }
 
 async function answerOf(text: string, commands: CommandSession): Promise<CommandAnswer | undefined> {

@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { encode } from "fast-png";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
@@ -113,4 +115,32 @@ test("a session of an older version loads with its attachments as text", async (
   running.push(again);
   await again.initialize();
   expect(await loaded(again, sessionId)).toEqual([{ type: "text", text: "first\n\n[Attached file: /w/a.txt]" }]);
+});
+
+test("a picture that is too large for providers is scaled down, or refused with the reason", async () => {
+  const { agent, model, sessionId } = await start();
+  const side = 1_200;
+  const noise = randomBytes(side * side * 3); // does not compress
+  const png = Buffer.from(encode({ width: side, height: side, data: noise, channels: 3 }));
+  expect(png.length).toBeGreaterThan(3_750_000);
+  const promptWith = (mimeType: string, bytes: Buffer): Promise<Json> =>
+    agent.request("session/prompt", {
+      sessionId,
+      prompt: [
+        { type: "text", text: "look" },
+        { type: "image", mimeType, data: bytes.toString("base64") },
+      ],
+    });
+  model.script(say("seen"));
+  await promptWith("image/png", png);
+  const sent = JSON.stringify(model.requests.at(-1)?.body.messages.at(-1)?.["content"]);
+  expect(sent).toContain("data:image/jpeg;base64,");
+  expect(sent.length).toBeLessThan(5_000_000);
+
+  const gif = Buffer.concat([Buffer.from("GIF89a"), Buffer.from([0x28, 0x23, 0x10, 0x27])]); // 9000 × 10000
+  const { error } = await promptWith("image/gif", gif);
+  expect(JSON.stringify(error)).toContain(
+    "the picture is too large (9000 × 10000 pixels): scale its longer side to 1568",
+  );
+  expect(model.requests).toHaveLength(1);
 });
