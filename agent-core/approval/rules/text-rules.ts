@@ -31,7 +31,8 @@ const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandE
   const searches = GREPS.has(name) || /^(?:rg|ag|ack)$/.test(name);
   const isPattern = searches && !args.some(({ text }) => /^-\w*[ef]|^--(?:regexp|file)/.test(text));
   const files = isPattern ? operands.slice(1) : operands;
-  const folders = files.length === 0 ? [knownArg(".")] : files;
+  // zgrep hands each file to grep as its input, so that a recursive grep searches the working folder.
+  const folders = files.length === 0 || /^z\w*grep$/.test(name) ? [knownArg("."), ...files] : files;
   const follows = option !== undefined && args.some(({ text }) => option.test(text));
   return [
     // The pattern is judged as a path too, unless it is one word that is not known.

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -204,4 +204,11 @@ test.each([
   "wc --files0-from=.env",
 ])("%s still asks", (command) => {
   expect(decided(repository(false), command).kind).toBe("ask");
+});
+
+test("zgrep with a recursive option searches the working folder, whatever file it names", () => {
+  const root = repository(false);
+  symlinkSync(homedir(), join(root, "link-to-home"));
+  for (const option of ["-R", "--dereference-recursive"])
+    expect(decided(root, `zgrep ${option} 1 src/a.ts`, { mode: "plan" }).kind, option).not.toBe("allow");
 });
