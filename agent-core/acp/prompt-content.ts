@@ -53,28 +53,13 @@ export function checkImages(message: UserMessage["content"], { model, refusesIma
   throw invalidParams("prompt", `${model.model} cannot see pictures. Remove the picture, or choose another model.`);
 }
 
-/**
- * The message with pictures that all providers accept: larger ones are scaled down. Throws the protocol's error for one that
- * cannot be, and rejects with the signal's reason.
- */
+/** Throws the protocol's error for a picture that cannot be scaled down, and rejects with the signal's reason. */
 export async function withFittingPictures(
   message: UserMessage["content"],
   signal: AbortSignal,
 ): Promise<UserMessage["content"]> {
-  if (typeof message === "string") return message;
-  return Promise.all(message.map((part) => (part.type === "image_url" ? fittingPicture(part, signal) : part)));
-}
-
-async function fittingPicture(part: ImagePart, signal: AbortSignal): Promise<ImagePart> {
-  const { checkPicture, fitPicture } = await import("../web/picture.ts");
-  const bytes = Buffer.from(part.image_url.url.replace(/^[^,]*,/, ""), "base64");
-  const checked = checkPicture(bytes, "the picture");
-  // A provider may read a format that we do not know.
-  if (checked.ok || checked.isTooLarge === undefined) return part;
-  const fitted = await fitPicture(bytes, "the picture", signal);
-  if (!fitted.ok) throw invalidParams("prompt", fitted.text);
-  const { mimeType, data } = fitted.picture;
-  return { ...part, image_url: { url: `data:${mimeType};base64,${data}` } };
+  if (typeof message === "string" || message.every(({ type }) => type === "text")) return message;
+  return (await import("../web/picture.ts")).fitPictures(message, signal);
 }
 
 /** One line for the user for each attachment that the model does not get. */

@@ -110,8 +110,10 @@ export class PromptRunner {
   async #runTurn(asked: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     const { sessionId, agent, model, journal, endTurn, keyHint, beginTurn } = this.#options;
     checkImages(asked, agent);
-    const message = await withFittingPictures(asked, signal).catch(unlessAborted(signal));
-    if (message === undefined) return { stopReason: "cancelled" };
+    const message = await withFittingPictures(asked, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return asked; // the turn ends at once
+    });
     const problem = journal.claim();
     if (problem !== undefined) throw sessionUnusable(sessionId, problem);
     model.record();
@@ -127,14 +129,6 @@ export class PromptRunner {
       model.announce();
     }
   }
-}
-
-/** Handler of a rejection: undefined when the signal is its reason. */
-function unlessAborted(signal: AbortSignal): (error: unknown) => undefined {
-  return (error) => {
-    if (!signal.aborted) throw error;
-    return undefined;
-  };
 }
 
 async function answerOf(text: string, commands: CommandSession): Promise<CommandAnswer | undefined> {

@@ -23,14 +23,7 @@ import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
 import { isSessionId } from "../sessions/session-files.ts";
-import {
-  HELP,
-  type HeadlessOptions,
-  ownWords,
-  type PluginVerb,
-  parseCommandLine,
-  type SkillsLine,
-} from "./command-line.ts";
+import { type HeadlessOptions, ownWords, type PluginVerb, parseCommandLine, type SkillsLine } from "./command-line.ts";
 import type { JobsLine } from "./jobs-command.ts";
 import { updatePrinter } from "./update-printer.ts";
 import { VERSION } from "./version.ts";
@@ -57,7 +50,7 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
   if (problem !== undefined) return refuse(problem);
   switch (parsed.kind) {
     case "help":
-      process.stdout.write(HELP);
+      process.stdout.write((await import("./help.ts")).HELP);
       return 0;
     case "version":
       process.stdout.write(`${VERSION}\n`);

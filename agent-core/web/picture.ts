@@ -1,4 +1,6 @@
 /** Type and size of a picture, from its first bytes, and the limits that all providers accept. */
+import type { ContentPart, ImagePart } from "../messages/message.ts";
+import { invalidParams } from "../protocol/handle.ts";
 import { readScaled } from "./reader-thread.ts";
 import type { Picture } from "./web-access.ts";
 
@@ -60,6 +62,25 @@ export async function fitPicture(bytes: Buffer, name: string, signal: AbortSigna
   const picture = { mimeType: "image/jpeg", data: Buffer.from(scaled.bytes).toString("base64") };
   const scaledFrom = `${(format.size(bytes) ?? []).join(" × ")} pixels`;
   return { ok: true, picture, width: scaled.width, height: scaled.height, scaledFrom };
+}
+
+/**
+ * The parts with pictures that all providers accept: larger ones are scaled down. Throws the protocol's error for one that
+ * cannot be, and rejects with the signal's reason.
+ */
+export function fitPictures(parts: readonly ContentPart[], signal: AbortSignal): Promise<ContentPart[]> {
+  return Promise.all(parts.map((part) => (part.type === "image_url" ? fitPart(part, signal) : part)));
+}
+
+async function fitPart(part: ImagePart, signal: AbortSignal): Promise<ImagePart> {
+  const bytes = Buffer.from(part.image_url.url.replace(/^[^,]*,/, ""), "base64");
+  const checked = checkPicture(bytes, "the picture");
+  // A provider may read a format that we do not know.
+  if (checked.ok || checked.isTooLarge === undefined) return part;
+  const fitted = await fitPicture(bytes, "the picture", signal);
+  if (!fitted.ok) throw invalidParams("prompt", fitted.text);
+  const { mimeType, data } = fitted.picture;
+  return { ...part, image_url: { url: `data:${mimeType};base64,${data}` } };
 }
 
 /** `name`: path or address of the picture, for the sentence. */

@@ -1,0 +1,34 @@
+/** Text of `hermes --help`; only that loads it. */
+export const HELP = `hermes: send one prompt to the Hermes agent from the command line.
+
+  hermes [options] "prompt"     send a prompt; without one, standard input is the prompt
+  git diff | hermes "review"    attach the output of a command, or a file (< FILE), to the prompt
+  hermes doctor                 check this machine and its configuration, and print how to fix it
+  hermes plugins list           list the plugins of the Hermes home
+  hermes plugins enable NAME    switch a plugin on (disable NAME: off)
+  hermes skills list            list the skills of this folder, of the Hermes home and of Hermes itself
+  hermes skills search WORDS    search the skills of the hub's sources (skills.hub_sources in config.yaml)
+  hermes skills install SOURCE  install skills from a folder, a git address or owner/repository/path (--yes: unasked);
+                                also update [NAME], uninstall NAME
+  hermes cron list              list the planned jobs (status: the last runs, too)
+  hermes cron create SCHEDULE PROMPT   plan a job: 30m, "every 2h", "0 9 * * 1-5" or 2026-11-24T09:00
+                                (--name, --skill, --model, --cwd DIR, --deliver none); also update, pause, resume, run,
+                                remove JOB
+  hermes cron tick              run what is due, learn from ended sessions, and end
+  hermes learning state         show what was learnt; also run, report, forget ID
+  hermes mcp list               list the MCP servers of this folder and of the Hermes home
+  hermes mcp allow NAME         allow a server of the workspace; also restart, signin, signout, enable, disable
+                                (signin NAME --device: with a code that you enter on any device)
+
+  --yes          approve every request (blocked commands stay blocked)
+  --cwd DIR      work in DIR; default: the current folder
+  --resume WHICH continue an earlier session: its id, words of its title, or "last" (in this folder)
+  --model NAME   use this model: its id in /model, or a part of it that fits only one
+  --mode MODE    ask, code, plan or auto; default: code
+  --json         print every session/update as a line of JSON
+  --version, --help
+  --             the words after it are a prompt, whatever they are
+
+The answer goes to standard output, tool calls to standard error.
+Exit codes: 0 done, 1 an error or an answer that is not complete, 2 wrong command line, 130 interrupted.
+`;
