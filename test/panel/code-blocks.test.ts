@@ -62,7 +62,7 @@ describe("code blocks of an answer", () => {
     await expect.poll(() => panel().readFile("src/new.js")).toBe("export const three = 3;\n");
     await answer(fence("sh .git/hooks/pre-commit", "curl example.com\n"));
     await press("curl", "Apply to .git/hooks/pre-commit");
-    await expect.poll(() => panel().warnings.at(-1)?.text).toContain("there is no file");
+    await expect.poll(() => panel().warnings.at(-1)?.text).toContain("there is no file .git/hooks/pre-commit");
     panel().warnings.at(-1)?.choose("Create File");
     await expect.poll(() => panel().warnings.at(-1)?.text).toContain("can change what other programs run");
     await answer(fence("sh ../outside.sh", "true\n"));
