@@ -49,6 +49,8 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   readonly #writes = new KeyedQueue();
   /** Text of each file after the agent's last edit in this window. */
   readonly #written = new Map<string, string>();
+  /** Each text that a reload from the disk led to, and the text before. */
+  readonly #beforeReload = new WeakMap<ReviewedText, ReviewedText>();
   /** Earlier states by path, since the last kept hunk. */
   readonly #states = new Map<string, ReviewedText[]>();
   readonly #store: ReviewStore;
@@ -278,7 +280,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     const text = this.#texts.get(path);
     if (text === undefined || present === textInFile(text)) return;
     if (present === null) this.#forget(path);
-    else this.#set(afterForeignChange(text, present));
+    else this.#setForeign(text, present);
   }
 
   /** Handles typing of the user, Ctrl+Z, a reload from disk, and writes of our own. */
@@ -307,7 +309,20 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     if (earlier !== undefined) this.#set(earlier);
     // No edit of the agent is left in the file.
     else if (text?.baseline === present) this.#forget(path);
-    else if (text !== undefined) this.#set(afterForeignChange(text, present));
+    else if (text !== undefined) this.#setForeign(text, present);
+  }
+
+  /**
+   * A program empties a file before it fills it, and VS Code may load what is there in between. A reload that only adds to
+   * such a beginning is therefore compared with the text before both.
+   */
+  #setForeign(text: ReviewedText, present: string): void {
+    const isReload = findDocument(text.path)?.isDirty !== true;
+    const first = isReload && present.startsWith(text.present) ? this.#beforeReload.get(text) : undefined;
+    const before = first ?? text;
+    const changed = afterForeignChange(before, present);
+    if (isReload) this.#beforeReload.set(changed, before);
+    this.#set(changed);
   }
 
   #noteEdit({ path, before, after }: FileEdit, hadMark: boolean): void {

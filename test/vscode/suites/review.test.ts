@@ -222,6 +222,24 @@ suite("review of landed edits", () => {
     assert.match(onDisk(uri), /^by a command\ntwo\n/);
   });
 
+  test("a file that is loaded while a command rewrites it is reviewed as before, and an undo doubles no line", async () => {
+    const uri = await editedFile();
+    await vscode.workspace.openTextDocument(uri);
+    const rewritten = EDITED.replace("one", "by a command");
+    for (const written of ["", rewritten.slice(0, 20), rewritten]) {
+      writeFileSync(uri.fsPath, written);
+      await desk.review.refresh(uri);
+      assert.equal(desk.review.find(uri)?.present, written);
+    }
+    assert.deepEqual(shownHunks(uri), [
+      ["two\n", "TWO\n"],
+      ["five\n", ""],
+      ["", "seven\n"],
+    ]);
+    await desk.review.undoFile(uri);
+    assert.equal(onDisk(uri), ORIGINAL.replace("one", "by a command"));
+  });
+
   test("the review is recreated after a reload; changes made since are the user's", async () => {
     const uri = await editedFile();
     desk.review.keep(uri, hunk(uri, 0));
