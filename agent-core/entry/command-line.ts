@@ -67,10 +67,10 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
     const words = isPrompt ? [] : positionals;
     if (values.help || isOnly("help", words)) return { kind: "help" };
     if (values.version || isOnly("version", words)) return { kind: "version" };
-    const slashCommand = mcpCommandOf(words, device);
+    const slashCommand = mcpCommandOf(words, device) ?? slashCommandOf(words);
     if (device && slashCommand?.includes(DEVICE) !== true) return invalid("--device belongs to hermes mcp signin NAME");
     const cwd = resolve(values.cwd);
-    const managed = managingLine(words, { cwd, allowAll }) ?? mistypedCommand(words);
+    const managed = managingLine(words, { cwd, allowAll }) ?? elsewhere(words) ?? mistypedCommand(words);
     if (managed !== undefined) return managed;
     const { model, mode } = values;
     const prompt = slashCommand ?? positionals.join(" ");
@@ -187,6 +187,37 @@ function mcpCommandOf([command, verb = "list", ...rest]: readonly string[], byDe
   if (command !== "mcp" || !MCP_VERBS.includes(verb) || rest.length + 2 > MAX_MCP_WORDS) return undefined;
   const device = byDevice && (verb === "signin" || verb === "login") ? [DEVICE] : [];
   return ["/mcp", verb, ...rest, ...device, "--wait"].join(" ");
+}
+
+/** Slash commands that are commands of the command line, too. */
+const SLASH_COMMANDS = ["hooks", "tools", "memory", "model"];
+const HOOK_VERBS = ["allow", "enable", "disable"];
+
+/** `/hooks allow 1` for `hermes hooks allow 1`; undefined for a prompt. */
+function slashCommandOf([command = "", verb = "list", ...rest]: readonly string[]): string | undefined {
+  if (!SLASH_COMMANDS.includes(command)) return undefined;
+  if (verb === "list" && rest.length === 0) return `/${command}`;
+  return command === "hooks" && HOOK_VERBS.includes(verb) ? `/hooks ${[verb, ...rest].join(" ")}` : undefined;
+}
+
+/** Commands of similar agents, and what serves their purpose here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  chat: 'hermes "prompt" sends a prompt, and hermes --resume last "prompt" goes on with the last session',
+  sessions: 'hermes "/resume" lists the sessions of this folder, and hermes --resume WHICH "prompt" goes on with one',
+  config: "edit config.yaml in the Hermes home; hermes doctor names the file and checks it",
+  setup: "hermes-acp --setup asks for provider, key and model",
+  login: "hermes-acp --setup asks for provider, key and model",
+  models: "hermes model lists the models, and --model NAME chooses one for a prompt",
+  acp: "hermes-acp serves editors",
+  gateway: "messengers are not served",
+};
+const LISTING = ["list", "show", "edit", "start"];
+
+/** A word that is a command elsewhere, alone or with a verb that shows or begins something, is no prompt. */
+function elsewhere([word = "", verb = "list", ...rest]: readonly string[]): ParsedCommandLine | undefined {
+  const hint = ELSEWHERE[word];
+  if (hint === undefined || rest.length > 0 || !LISTING.includes(verb)) return undefined;
+  return invalid(`there is no command "${word}": ${hint}. A prompt: hermes -- ${word}`);
 }
 
 /** The agent's message, without the protocol's names of the error and of the parameter. */

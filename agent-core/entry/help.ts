@@ -19,6 +19,8 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
   hermes mcp list               list the MCP servers of this folder and of the Hermes home
   hermes mcp allow NAME         allow a server of the workspace; also restart, signin, signout, enable, disable
                                 (signin NAME --device: with a code that you enter on any device)
+  hermes hooks                  list the hooks; also allow, enable, disable N or all
+  hermes tools                  list the tools; also memory, model: what is noted, and which models there are
 
   --yes          approve every request (blocked commands stay blocked)
   --cwd DIR      work in DIR; default: the current folder

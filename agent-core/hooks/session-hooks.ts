@@ -108,12 +108,23 @@ export class SessionHooks {
     return action === "enable" ? `On: \`${command}\`.` : `Off, in all sessions: \`${command}\`.`;
   }
 
-  /** `/hooks`, `/hooks allow 2`. */
+  /** `/hooks`, `/hooks allow 2 3`, `/hooks allow all`: of all hooks those for which the action is offered. */
   async command(argument: string): Promise<string> {
-    const [, action, number] = /^(allow|enable|disable) (\d+)$/.exec(argument.trim()) ?? [];
-    if (action === undefined) return this.#list();
-    const entry = this.#entries[Number(number) - 1];
-    return entry === undefined ? `There is no hook ${number}.\n\n${this.#list()}` : this.act(entry.id, action);
+    const asked = argument.trim();
+    if (asked === "" || asked === "list") return this.#list();
+    const [, action, which = ""] = /^(allow|enable|disable) (all|\d+(?:[ ,]+\d+)*)$/.exec(asked) ?? [];
+    if (action === undefined) return `There is no \`/hooks ${asked}\`.\n\n${this.#list()}`;
+    const items = this.items();
+    const unknown = numbersIn(which).find((number) => items[number - 1] === undefined);
+    if (unknown !== undefined) return `There is no hook ${unknown}.\n\n${this.#list()}`;
+    const chosen =
+      which === "all"
+        ? items.filter(({ actions }) => actions.some((offered) => offered === action))
+        : items.filter((_, index) => numbersIn(which).includes(index + 1));
+    if (chosen.length === 0) return `There is no hook to ${action}.\n\n${this.#list()}`;
+    const lines: string[] = [];
+    for (const { id } of chosen) lines.push(await this.act(id, action));
+    return lines.join("\n\n");
   }
 
   #list(): string {
@@ -123,7 +134,7 @@ export class SessionHooks {
       const note = error === undefined ? "" : `\n   Last failure: ${error}`;
       return `${index + 1}. ${stateWords[state]} · ${name} · ${source}\n   \`${detail}\`${note}`;
     });
-    return `${lines.join("\n")}\n\n\`/hooks allow N\`, \`/hooks disable N\`, \`/hooks enable N\``;
+    return `${lines.join("\n")}\n\n\`/hooks allow N\`, \`/hooks disable N\`, \`/hooks enable N\`; N is one number, several, or \`all\``;
   }
 
   get #entries(): readonly Entry[] {
@@ -190,6 +201,10 @@ export class SessionHooks {
     this.#shown.add(key);
     this.#options.show(message);
   }
+}
+
+function numbersIn(text: string): readonly number[] {
+  return (text.match(/\d+/g) ?? []).map(Number);
 }
 
 const NO_HOOKS =

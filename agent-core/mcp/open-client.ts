@@ -95,7 +95,9 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
         : new StdioTransport(start);
     const log = (): string => (transport instanceof StdioTransport ? transport.log : "");
     return connect(transport, { config, ports, log }).catch((error: unknown) => {
-      throw new Error(log() === "" ? messageOf(error) : `${messageOf(error)} (${log()})`);
+      const hasEnded = transport instanceof StdioTransport && transport.hasEnded;
+      const problem = hasEnded ? "it ended at its start" : messageOf(error);
+      throw new Error(log() === "" ? problem : `${problem} (${log()})`);
     });
   }
   if (settings.kind === "sse") return connect(sse(settings, ports), { config, ports, log: () => "" });

@@ -4,6 +4,7 @@
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type GroupProcess, type GroupStart, startGroup } from "../platform/children/group-process.ts";
+import { Deadline } from "../platform/deadline.ts";
 import { hasCode } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 
@@ -18,6 +19,12 @@ const ID_BYTES = 100;
 const STDERR_CHARS = 2_000;
 /** Lines of stderr in an error: the last one alone is often only the version of the program. */
 const STDERR_LINES = 3;
+/** Longest line of stderr in an error. Characters. */
+const LINE_CHARS = 200;
+/** Time for a server that has closed its input to end. Milliseconds. */
+const END_MS = 1_000;
+/** Time for the last lines of a server that has ended; a child of it may hold stderr open. Milliseconds. */
+const LAST_LINES_MS = 200;
 /** Time from a message to the note of the children that the server may have started for it. Milliseconds. */
 const NOTE_MS = 300;
 /** Variables of this process that a server gets. */
@@ -42,6 +49,8 @@ export class StdioTransport implements Transport {
   #stderr = "";
   #noting: NodeJS.Timeout | undefined;
   #how: string | undefined;
+  /** Resolves when the server has ended by itself and its last lines are there. */
+  #ended: Promise<void> = Promise.resolve();
 
   /** `env`: the server's own variables. */
   constructor(start: GroupStart) {
@@ -49,9 +58,14 @@ export class StdioTransport implements Transport {
     this.#start = { ...start, env: serverEnvironment(start.env) };
   }
 
+  /** True when the server has ended by itself. */
+  get hasEnded(): boolean {
+    return this.#how !== undefined;
+  }
+
   /** Exit code or signal of a server that ended by itself, and the last lines of its stderr; in one line. */
   get log(): string {
-    const lines = this.#stderr.split("\n").map((line) => line.trim());
+    const lines = this.#stderr.split("\n").map((line) => line.trim().slice(0, LINE_CHARS));
     const lastLines = lines.filter((line) => line !== "").slice(-STDERR_LINES);
     return this.#withoutSecrets([this.#how, lastLines.join(" | ")].filter((part) => part).join(": "));
   }
@@ -72,18 +86,24 @@ export class StdioTransport implements Transport {
     server.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
     });
-    void server.ended.then((how) => {
+    const hasLastLines = new Promise((resolve) => server.stderr.once("close", resolve));
+    this.#ended = server.ended.then(async (how) => {
       this.#how = this.#server === server ? how : undefined;
-      return this.close();
+      await new Deadline(LAST_LINES_MS).waitFor(hasLastLines);
     });
+    void this.#ended.then(() => this.close());
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    const stdin = this.#server?.stdin;
-    if (!stdin?.writable) return Promise.reject(new Error("the server has ended"));
-    return new Promise((resolve, reject) => {
-      stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+  async send(message: JSONRPCMessage): Promise<void> {
+    const server = this.#server;
+    if (!server?.stdin.writable) throw new Error("the server has ended");
+    const { stdin } = server;
+    const isSent = await new Promise<boolean>((resolve) => {
+      stdin.write(`${JSON.stringify(message)}\n`, (error) => resolve(error == null));
     });
+    if (isSent) return;
+    await new Deadline(END_MS).waitFor(this.#ended); // its exit code says more than the write
+    throw new Error("the server has closed its input");
   }
 
   /** Resolves when no process of the server is left. */

@@ -67,3 +67,38 @@ test("hermes help is --help, and --device belongs to a sign-in", () => {
     expect(parseCommandLine([...words, "--device"])).toMatchObject({ kind: "invalid" });
   }
 });
+
+test.each([
+  [["hooks"], "/hooks"],
+  [["hooks", "list"], "/hooks"],
+  [["hooks", "allow", "1", "3"], "/hooks allow 1 3"],
+  [["tools"], "/tools"],
+  [["memory"], "/memory"],
+  [["model", "list"], "/model"],
+])("some slash commands are commands of the command line, too: %s", (words, prompt) => {
+  expect(parseCommandLine(words)).toMatchObject({ kind: "run", options: { prompt, isTransient: true } });
+});
+
+test("a command of similar agents names what serves its purpose, and a sentence with its word is a prompt", () => {
+  for (const words of [
+    ["chat"],
+    ["sessions", "list"],
+    ["config", "show"],
+    ["setup"],
+    ["gateway", "start"],
+    ["models"],
+  ]) {
+    expect(parseCommandLine(words)).toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(/^there is no command "\w+": .*\. A prompt: hermes -- \w+$/),
+    });
+  }
+  for (const words of [
+    ["config", "is", "wrong"],
+    ["tools", "of", "the", "trade"],
+    ["hooks", "fail"],
+    ["chat", "with", "me"],
+  ]) {
+    expect(parseCommandLine(words)).toMatchObject({ kind: "run", options: { prompt: words.join(" ") } });
+  }
+});

@@ -94,6 +94,23 @@ test("hooks_auto_accept runs them at once, and they can be switched off and on, 
   expect(await hooks.command("allow 7")).toContain("There is no hook 7.");
 });
 
+test("several hooks are allowed and switched at once, and unknown words are answered", async () => {
+  const hooks = await session({
+    section: { pre_tool_call: [{ command: "exit 2" }, { command: "exit 3" }], post_tool_call: { command: "true" } },
+  });
+  expect(await hooks.command("allow 1 3")).toBe("Allowed: `exit 2`.\n\nAllowed: `true`.");
+  expect(hooks.active).toHaveLength(2);
+  expect(await hooks.command("allow all")).toBe("Allowed: `exit 3`.");
+  expect(await hooks.command("allow all")).toMatch(/^There is no hook to allow\./);
+  await hooks.command("disable 1, 2");
+  expect(hooks.active).toHaveLength(1);
+  await hooks.command("enable all");
+  expect(hooks.active).toHaveLength(3);
+  expect(await hooks.command("disable 2 9")).toMatch(/^There is no hook 9\./);
+  expect(hooks.active).toHaveLength(3);
+  expect(await hooks.command("remove 1")).toMatch(/^There is no `\/hooks remove 1`\./);
+});
+
 test("entries that cannot be used are named, and do not affect the others", async () => {
   const section = { pre_tool_cal: [{ command: "a" }], post_tool_call: [{ timeout: "x" }, { command: "true" }] };
   const hooks = await session({ section });

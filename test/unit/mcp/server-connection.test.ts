@@ -42,6 +42,20 @@ test("a server that crashes restarts after 1, 5 and 30 seconds, in which calls f
   expect(connection.state).toEqual({ kind: "on" });
 });
 
+test.each([
+  [`process.stderr.write("boom: no key\\n"); process.exit(3)`, "it ended at its start (exit code 3: boom: no key)"],
+  [`process.stdin.destroy(); setTimeout(() => { console.error("later"); process.exit(4); }, 50)`, "exit code 4: later"],
+  ["process.kill(process.pid, 'SIGKILL')", "it ended at its start (signal SIGKILL)"],
+])("a server that ends at its start is named with its exit code and its last lines: %s", async (code, error) => {
+  const server = { name: "dies", command: process.execPath, args: ["-e", code], env: [] };
+  const [config] = editorServers([server]).servers;
+  if (config === undefined) throw new Error("no server");
+  const connection = new ServerConnection({ config, folder: temporaryFolder("hermes-mcp-") });
+  onTestFinished(() => connection.close());
+  await connection.start();
+  expect(connection.state).toMatchObject({ kind: "failed", error: expect.stringContaining(error) });
+});
+
 test("a server over HTTP that forgot the connection, as after its restart, is connected again", async () => {
   let session = 1;
   const server = createServer(async (request, response) => {
