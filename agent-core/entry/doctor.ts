@@ -28,9 +28,11 @@ import { networkSettings, proxyFor, proxyName } from "../platform/http/network-s
 import { findPlugins, unknownPlugin } from "../plugins/find-plugins.ts";
 import { deployments } from "../providers/deployments.ts";
 import { type ModelSettings, resolveModel } from "../providers/resolve-model.ts";
+import { projectCommands } from "../skills/command-files.ts";
 import { externalPlaces, projectPlaces, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { selectTools } from "../tools/toolsets.ts";
+import { foreignFiles } from "./other-agents.ts";
 import { VERSION } from "./version.ts";
 
 /** `works`: nothing to do. `limited`: Hermes works with less. `fails`: Hermes cannot work. */
@@ -73,6 +75,7 @@ const checks: readonly Check[] = [
   hooks,
   plugins,
   skills,
+  others,
   versions,
 ];
 
@@ -308,7 +311,7 @@ async function hooks({ configured, environment, home: folder, cwd }: Facts): Pro
   return summed(name, usable, [
     ...limited(name, readHomeHooks(section).problems, "config.yaml"),
     ...limited(name, (await readForeignHooks(cwd)).problems, "the file"),
-    ...unused.map((hook) => waiting(name, `${hook.name} of ${hook.source}: ${hook.detail}`, "/hooks in a session")),
+    ...unused.map((hook) => waiting(name, `${hook.name} of ${hook.source}: ${hook.detail}`, "hermes hooks")),
   ]);
 }
 
@@ -331,7 +334,8 @@ async function skills({ home: folder, cwd, configured }: Facts): Promise<readonl
   const homePlace: SkillPlace = { source: "home", folder: extensionPlaces(folder).skills, shown: "home" };
   const { externalFolders = [] } = configured.options.skills || {};
   const external = externalPlaces(externalFolders, folder);
-  const found = await Promise.all([...projectPlaces([cwd]), homePlace, ...external].map(scanPlace));
+  const places = await Promise.all([...projectPlaces([cwd]), homePlace, ...external].map(scanPlace));
+  const found = [...places, ...(await projectCommands([cwd]))];
   const failures = found.flatMap((place) => place.failures);
   const problems = failures.map(({ path, line, reason }) => `${path}:${line}: ${reason}`);
   return summed(
@@ -339,6 +343,14 @@ async function skills({ home: folder, cwd, configured }: Facts): Promise<readonl
     found.flatMap((place) => place.skills.map((skill) => skill.name)),
     limited("skills", problems, "the skill"),
   );
+}
+
+/** Files of other agents that have no effect. */
+async function others(facts: Facts): Promise<readonly Diagnosis[]> {
+  return (await foreignFiles(facts)).map((found) => ({
+    ...{ name: "others", state: found.fix === undefined ? "works" : "limited" },
+    ...found,
+  }));
 }
 
 /** The usable names in one line, and a line for each problem. */

@@ -41,6 +41,10 @@ const groupSchema = z.looseObject({ matcher: z.string().optional(), hooks: z.arr
 const fileSchema = z.looseObject({
   disableAllHooks: z.boolean().default(false),
   hooks: z.record(z.string(), z.array(z.union([groupSchema, handlerSchema]))).default({}),
+  permissions: z
+    .looseObject({ deny: z.array(z.unknown()).optional(), ask: z.array(z.unknown()).optional() })
+    .optional()
+    .catch(undefined),
 });
 
 type Handler = z.infer<typeof handlerSchema>;
@@ -87,13 +91,18 @@ async function readForeignFile(workspace: string, source: string): Promise<Forei
     const where = parsed.error.issues[0]?.path.join(".") || "its beginning";
     return { hooks: [], problems: [`${source}: its hooks are not used, because the file is not valid at ${where}.`] };
   }
-  if (parsed.data.disableAllHooks) return NOTHING;
+  const { deny = [], ask = [] } = parsed.data.permissions ?? {};
+  const rules =
+    deny.length + ask.length === 0
+      ? []
+      : [`${source}: its permissions have no effect here. Hermes asks by its own rules.`];
+  if (parsed.data.disableAllHooks) return { hooks: [], problems: rules };
   const made = Object.entries(parsed.data.hooks).flatMap(([eventName, entries]) =>
     entries.flatMap(handlersOf).map((handler) => hookOf({ ...handler, eventName, source, file }, workspace)),
   );
   return {
     hooks: made.filter((hook) => typeof hook !== "string"),
-    problems: [...new Set(made.filter((problem) => typeof problem === "string"))],
+    problems: [...rules, ...new Set(made.filter((problem) => typeof problem === "string"))],
   };
 }
 

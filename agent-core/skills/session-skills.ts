@@ -1,12 +1,11 @@
 /** The skills of a session, as an extension: the prompt's index, slash commands, routing, and the list for people. */
-import { join } from "node:path";
 import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import { routeSkills } from "./route-skills.ts";
 import { skillIndex } from "./skill-index.ts";
 import { type KnownSkill, type KnownSkills, SkillLibrary, type SkillLibraryOptions } from "./skill-library.ts";
-import type { SkillFailure } from "./skill-places.ts";
+import { type SkillFailure, skillFile } from "./skill-places.ts";
 
 /** Skills that one message may begin with: `/first /second what to do`. */
 const MAX_STACKED = 5;
@@ -59,7 +58,7 @@ export class SessionSkills {
 
   async promptText(): Promise<string | undefined> {
     await this.loaded();
-    return skillIndex(this.#offered());
+    return skillIndex(this.#offered().filter(({ commandFile }) => commandFile === undefined));
   }
 
   /**
@@ -69,12 +68,12 @@ export class SessionSkills {
   async attach(message: string): Promise<string | undefined> {
     await this.library.takeBackAfter(message);
     await (COMMAND.test(message) ? this.refresh() : this.loaded());
-    const named = this.#namedIn(message);
+    const { named, argument } = this.#namedIn(message);
     const chosen = named.length > 0 ? named : this.#routedFor(message);
     if (chosen.length === 0) return undefined;
     const texts: string[] = [];
     for (const skill of chosen) {
-      const read = await this.library.read(skill, named.length > 0 ? "loaded" : "injected", "procedure");
+      const read = await this.library.read(skill, named.length > 0 ? "loaded" : "injected", "procedure", argument);
       texts.push(read.ok ? read.text : `[The skill ${skill.name} is left out: ${read.reason}. Tell the user.]`);
     }
     return [named.length > 0 ? NAMED : ROUTED, ...texts].join("\n");
@@ -130,7 +129,8 @@ export class SessionSkills {
     return this.#known.skills.filter((skill) => !skill.isOff && skill.unusable === undefined);
   }
 
-  #namedIn(message: string): readonly KnownSkill[] {
+  /** The skills at the start of a message, and the text after their names. */
+  #namedIn(message: string): { readonly named: readonly KnownSkill[]; readonly argument: string } {
     const named: KnownSkill[] = [];
     let rest = message;
     while (named.length < MAX_STACKED) {
@@ -140,7 +140,7 @@ export class SessionSkills {
       named.push(skill);
       rest = rest.slice(command.length);
     }
-    return named;
+    return { named, argument: rest.trim() };
   }
 
   #routedFor(message: string): readonly KnownSkill[] {
@@ -205,7 +205,7 @@ function skillCommand({ name, description }: KnownSkill): SkillCommand {
 }
 
 function skillItem(skill: KnownSkill): HermesExtensionItem {
-  const { name, place, description, isOff, unusable, folder } = skill;
+  const { name, place, description, isOff, unusable } = skill;
   const detail = [usesText(skill), ...(unusable === undefined ? [] : [unusable]), description].join(" · ");
   return {
     id: `skill:${name}`,
@@ -214,7 +214,7 @@ function skillItem(skill: KnownSkill): HermesExtensionItem {
     source: place,
     state: isOff || unusable !== undefined ? "off" : "on",
     detail: visibleText(detail),
-    path: join(folder, "SKILL.md"),
+    path: skillFile(skill),
     actions: [isOff ? "enable" : "disable"],
   };
 }

@@ -3,7 +3,7 @@ import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { MAX_FILE_BYTES, MAX_SKILL_CHARS, SKILL_FILE, textProblem } from "./skill.ts";
-import { decodeText, isInside } from "./skill-places.ts";
+import { decodeText, isInside, type Skill } from "./skill-places.ts";
 
 /** Folders of a skill that may hold files. */
 const FOLDERS = ["references", "templates", "scripts", "assets", "examples"];
@@ -29,7 +29,18 @@ export function filePathProblem(path: string): string | undefined {
 /** Reads a text file of the skill in `folder` (absolute, without links); `scan` refuses hostile text. Never rejects. */
 export async function readSkillFile(folder: string, path: string, { scan } = { scan: true }): Promise<SkillText> {
   const problem = path === SKILL_FILE ? undefined : filePathProblem(path);
-  if (problem !== undefined) return { ok: false, reason: problem };
+  return problem === undefined ? readText(folder, path, scan) : { ok: false, reason: problem };
+}
+
+/** Reads the text of a skill or command itself. Never rejects. */
+export function readProcedure({
+  folder,
+  commandFile = SKILL_FILE,
+}: Pick<Skill, "folder" | "commandFile">): Promise<SkillText> {
+  return readText(folder, commandFile, true);
+}
+
+async function readText(folder: string, path: string, scan: boolean): Promise<SkillText> {
   try {
     const real = await realpath(join(folder, path));
     if (!isInside(real, folder))
@@ -43,7 +54,7 @@ export async function readSkillFile(folder: string, path: string, { scan } = { s
     }
     const text = decodeText(await readFile(real));
     if (text === undefined) return { ok: false, reason: `${path} is not UTF-8 text` };
-    const threat = scan ? textProblem(text, path === SKILL_FILE ? MAX_SKILL_CHARS : MAX_FILE_BYTES) : undefined;
+    const threat = scan ? textProblem(text, path.includes("/") ? MAX_FILE_BYTES : MAX_SKILL_CHARS) : undefined;
     return threat === undefined ? { ok: true, text } : { ok: false, reason: `${path} is not read: ${threat}` };
   } catch (error) {
     if (hasCode(error, "ENOENT", "ENOTDIR")) return { ok: false, reason: `the skill has no file ${path}` };

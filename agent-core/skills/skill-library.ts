@@ -1,4 +1,5 @@
 /** The skills that a session can use: found in their places, filtered for the session, and read as data for the model. */
+import { existsSync } from "node:fs";
 import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,9 +7,10 @@ import { Switches } from "../config/switches.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
-import { bodyOf, SKILL_FILE, type ToolNames } from "./skill.ts";
-import { listSkillFiles, readSkillFile, type SkillText } from "./skill-files.ts";
+import { bodyOf, type ToolNames } from "./skill.ts";
+import { listSkillFiles, readProcedure, readSkillFile, type SkillText } from "./skill-files.ts";
 import {
+  COMMAND_FOLDERS,
   externalPlaces,
   type FoundSkills,
   isInside,
@@ -17,6 +19,7 @@ import {
   type SkillFailure,
   type SkillPlace,
   scanPlace,
+  skillFile,
 } from "./skill-places.ts";
 import { changeRecord, isProven, readRecords, recordOf, type SkillRecord, type SkillRecords } from "./skill-records.ts";
 
@@ -131,15 +134,18 @@ export class SkillLibrary {
 
   /**
    * Text of a skill as data for the model, with the paths of its other files. `part`: all of SKILL.md, or only the procedure
-   * without front matter. Counts as a use.
+   * without front matter. `argument`: text that follows the name of a command. Counts as a use.
    */
-  async read(skill: Skill, how: SkillUse["how"], part: "whole" | "procedure"): Promise<SkillText> {
-    const read = await readSkillFile(skill.folder, SKILL_FILE);
+  async read(skill: Skill, how: SkillUse["how"], part: "whole" | "procedure", argument?: string): Promise<SkillText> {
+    const read = await readProcedure(skill);
     if (!read.ok) return read;
-    const files = await listSkillFiles(skill.folder);
+    const isCommand = skill.commandFile !== undefined;
+    const files = isCommand ? [] : await listSkillFiles(skill.folder);
     this.#usedInTurn.add(skill.name);
     this.#options.onUse({ name: skill.name, version: skill.version, how });
-    const text = part === "whole" ? read.text : bodyOf(read.text);
+    const procedure = part === "whole" ? read.text : bodyOf(read.text);
+    const isCalled = isCommand && argument !== undefined;
+    const text = isCalled ? (await commandFiles()).withArguments(procedure, argument) : procedure;
     return { ok: true, text: wrapData("skill", skill.name, [text, ...this.#notes(skill, files)].join("\n\n")) };
   }
 
@@ -230,15 +236,17 @@ export class SkillLibrary {
   }
 
   async #load(): Promise<KnownSkills> {
-    const { homeSkills, disabled, useLearnt = true } = this.#options;
-    const [found, records, switches] = await Promise.all([
+    const { homeSkills, roots, trusted, disabled, useLearnt = true } = this.#options;
+    const [found, commands, records, switches] = await Promise.all([
       Promise.all(this.#places().map(scanPlace)),
+      trusted() && hasCommands(roots) ? (await commandFiles()).projectCommands(roots) : [],
       readRecords(homeSkills),
       Switches.of(dirname(homeSkills)),
     ]);
     const isOff = (name: string): boolean => switches.isOn(`skill:${name}`) === false || disabled.includes(name);
     const used = useLearnt ? found : found.map(withoutLearnt);
-    const { skills, failures, hidden } = firstOfEachName([...used, { skills: await bundledSkills(), failures: [] }]);
+    const bundled = { skills: await bundledSkills(), failures: [] };
+    const { skills, failures, hidden } = firstOfEachName([...used, ...commands, bundled]);
     return {
       skills: skills.map((skill) => ({
         ...this.#known(skill, records),
@@ -260,6 +268,13 @@ export class SkillLibrary {
   }
 }
 
+function hasCommands(roots: readonly string[]): boolean {
+  return roots.some((root) => COMMAND_FOLDERS.some(({ folder }) => existsSync(join(root, folder))));
+}
+
+/** Loaded for projects with commands alone. */
+const commandFiles = () => import("./command-files.ts");
+
 type Precedence = FoundSkills & { readonly hidden: ReadonlyMap<string, string> };
 
 function firstOfEachName(found: readonly FoundSkills[]): Precedence {
@@ -271,8 +286,8 @@ function firstOfEachName(found: readonly FoundSkills[]): Precedence {
     if (earlier === undefined) {
       first.set(skill.name, skill);
     } else if (earlier.place === skill.place) {
-      const reason = `another skill has the same name: ${earlier.folder}`;
-      failures.push({ name: skill.name, path: join(skill.folder, SKILL_FILE), reason, line: 1, source: skill.source });
+      const reason = `another one has the same name: ${earlier.commandFile === undefined ? earlier.folder : skillFile(earlier)}`;
+      failures.push({ name: skill.name, path: skillFile(skill), reason, line: 1, source: skill.source });
     } else if (!hidden.has(skill.name)) {
       hidden.set(skill.name, skill.place);
     }

@@ -27,7 +27,14 @@ export type Skill = SkillFacts & {
   readonly source: SkillSource;
   /** Name of its place, for people. */
   readonly place: string;
+  /** File in `folder` of a command that only the user calls (command-files.ts); undefined: SKILL_FILE, with its folder. */
+  readonly commandFile?: string;
 };
+
+/** The file with a skill's text, absolute. */
+export function skillFile({ folder, commandFile = SKILL_FILE }: Pick<Skill, "folder" | "commandFile">): string {
+  return join(folder, commandFile);
+}
 
 /** A skill that does not load. */
 export type SkillFailure = {
@@ -48,6 +55,13 @@ const MAX_FOLDERS = 1_000;
 const MAX_SKILL_BYTES = 4 * MAX_SKILL_CHARS;
 
 const PROJECT_FOLDERS = [".hermes/skills", ".agents/skills", ".claude/skills", ".github/skills"];
+
+/** Folders in a project with commands of other agents (command-files.ts), and the ending of their files. */
+export const COMMAND_FOLDERS = [
+  { folder: ".claude/commands", ending: ".md" },
+  { folder: ".cursor/commands", ending: ".md" },
+  { folder: ".github/prompts", ending: ".prompt.md" },
+];
 
 export function projectPlaces(roots: readonly string[]): readonly SkillPlace[] {
   return roots.flatMap((root) =>
@@ -163,8 +177,8 @@ type CachedSkill = { readonly stamp: string; readonly parsed: ParsedSkill };
 /** Parsed files of all sessions, by path. */
 const cache = new Map<string, CachedSkill>();
 
-/** Reads a file only when it changed. Rejects when it cannot be read. */
-async function parseFile(path: string, name: string): Promise<ParsedSkill> {
+/** Reads a file only when it changed. `name` is that of its folder. Rejects when it cannot be read. */
+export async function parseFile(path: string, name: string, parse = parseSkill): Promise<ParsedSkill> {
   const { mtimeMs, ctimeMs, size } = await stat(path);
   if (size > MAX_SKILL_BYTES) {
     return {
@@ -176,8 +190,7 @@ async function parseFile(path: string, name: string): Promise<ParsedSkill> {
   const known = cache.get(path);
   if (known?.stamp === stamp) return known.parsed;
   const source = decodeText(await readFile(path));
-  const parsed =
-    source === undefined ? ({ ok: false, reason: "it is not UTF-8" } as const) : await parseSkill(source, name);
+  const parsed = source === undefined ? ({ ok: false, reason: "it is not UTF-8" } as const) : await parse(source, name);
   cache.set(path, { stamp, parsed });
   return parsed;
 }

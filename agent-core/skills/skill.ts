@@ -14,7 +14,7 @@ export const MAX_FILE_BYTES = 1_048_576;
 /** File that makes a folder a skill. */
 export const SKILL_FILE = "SKILL.md";
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+export const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
 /** Conditions under which the host adds a skill to a message. */
 export type SkillTriggers = {

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { AcpProcess } from "../support/acp-process.ts";
@@ -57,6 +57,31 @@ test("hermes doctor says how to fix what is wrong, and exits with 1 when Hermes 
   expect(stdout).toMatch(/^! {5}home {6}\S+\.env is open to other users\n.*run chmod 600/m);
 });
 
+test("hermes doctor names files of other agents that have no effect, with what serves the same purpose", () => {
+  const [folder, own] = [mkdtempSync(join(tmpdir(), "hermes-acp-")), mkdtempSync(join(tmpdir(), "hermes-acp-home-"))];
+  const put = (path: string, content: string): void => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  };
+  put(join(own, "state.db"), "");
+  put(join(own, "hooks", "logger", "HOOK.yaml"), "name: logger\n");
+  put(join(folder, ".claude", "agents", "reviewer.md"), "You review.\n");
+  put(join(folder, ".claude", "commands", "fix-issue.md"), "Fix issue $ARGUMENTS.\n");
+  put(
+    join(folder, ".claude", "settings.json"),
+    JSON.stringify({ permissions: { deny: ["Read(.env)"] }, env: { A: "b" } }),
+  );
+  const { stdout } = doctor({ ...model, HERMES_HOME: own }, folder);
+  expect(stdout).toMatch(
+    /^ok {4}others {4}\S+state\.db of an original Hermes: hermes "\/import" copies its sessions$/m,
+  );
+  expect(stdout).toMatch(/^! {5}others {4}hooks in Python .*: logger, in /m);
+  expect(stdout).toMatch(/^! {5}others {4}\.claude\/agents is not used: reviewer\.md\n.*skills/m);
+  expect(stdout).toMatch(/^! {5}others {4}permissions of \.claude\/settings\.json has no effect here\n.*modes/m);
+  expect(stdout).toMatch(/^! {5}others {4}env of \.claude\/settings\.json has no effect here\n/m);
+  expect(stdout).toMatch(/^ok {4}skills {4}fix-issue$/m);
+});
+
 test("hermes doctor names the hooks and servers that wait for consent", () => {
   const workspace = mkdtempSync(join(tmpdir(), "hermes-acp-"));
   mkdirSync(join(workspace, ".claude"));
@@ -66,7 +91,7 @@ test("hermes doctor names the hooks and servers that wait for consent", () => {
   const fresh = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));
   writeFileSync(join(fresh, "config.yaml"), "hooks: {on_stop: [{command: make check}]}\n");
   const { stdout } = doctor({ ...model, HERMES_HOME: fresh }, workspace);
-  expect(stdout).toMatch(/^! {5}hooks {5}needs your consent: on_stop of config.yaml: make check\n.*run \/hooks in/m);
+  expect(stdout).toMatch(/^! {5}hooks {5}needs your consent: on_stop of config.yaml: make check\n.*run hermes hooks/m);
   expect(stdout).toMatch(
     /^! {5}hooks {5}needs your consent: pre_tool_call Bash of .claude\/settings.json: sh guard.sh$/m,
   );

@@ -269,3 +269,45 @@ it("the index of 60 skills stays within 1,500 characters and says how many are l
   expect(index).toContain("- skill-0: Long Long");
   for (const line of index.split("\n").slice(1)) expect(line.length).toBeLessThan(80);
 });
+
+describe("commands of other agents", () => {
+  it("are skills by name alone, with the arguments of the call", async () => {
+    put(
+      "project/.claude/commands/team/fix-issue.md",
+      "---\ndescription: Fixes an issue\nargument-hint: [number] [how]\n---\nFix issue $1 ($ARGUMENTS) for $20.\n",
+    );
+    put("project/.github/prompts/Write Docs.prompt.md", "# Write the docs\nAll of them.\n");
+    put("project/.cursor/commands/empty.md", "\n");
+    put("project/.claude/commands/README.md", "About these.\n");
+    skill("project/.claude/skills/normal");
+    const all = library();
+    expect(await names(all)).toEqual(["normal", "fix-issue", "write-docs"]);
+    const { skills, failures } = await all.load();
+    expect(failures).toMatchObject([{ name: "empty", reason: "it has no text" }]);
+    const [fix, docs] = [
+      skills.find(({ name }) => name === "fix-issue"),
+      skills.find(({ name }) => name === "write-docs"),
+    ];
+    expect(docs?.description).toBe("Write the docs");
+    if (fix === undefined) throw new Error("no command");
+    expect(fix.description).toBe("Fixes an issue");
+    const read = await all.read(fix, "loaded", "procedure", "42 with $& care");
+    expect(read).toMatchObject({ ok: true, text: expect.stringContaining("Fix issue 42 (42 with $& care) for $20.") });
+    expect(uses).toMatchObject([{ name: "fix-issue" }]);
+  });
+
+  it("are not read in a workspace without trust, nor through a link that leaves it", async () => {
+    put("project/.claude/commands/a.md", "Do it.\n");
+    put("outside/b.md", "Do it.\n");
+    mkdirSync(join(folder, "project/.cursor"), { recursive: true });
+    symlinkSync(join(folder, "outside"), join(folder, "project/.cursor/commands"));
+    symlinkSync(join(folder, "outside/b.md"), join(folder, "project/.claude/commands/b.md"));
+    expect(await names(library({ trusted: () => false }))).toEqual([]);
+    const { failures } = await library().load();
+    expect(await names(library())).toEqual(["a"]);
+    expect(failures.map(({ reason }) => reason).toSorted()).toEqual([
+      "it leads out of its folder of commands by a symbolic link",
+      "the folder leads out of the workspace by a symbolic link",
+    ]);
+  });
+});

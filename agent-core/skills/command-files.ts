@@ -1,0 +1,136 @@
+/** Commands that other agents read from Markdown files of a project: skills that only the user calls, by name. */
+import { readdir, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { hasCode, messageOf } from "../platform/errors.ts";
+import {
+  categoryName,
+  FRONT_MATTER,
+  MAX_SKILL_CHARS,
+  nameProblem,
+  type ParsedSkill,
+  type SkillFacts,
+  textProblem,
+} from "./skill.ts";
+import {
+  COMMAND_FOLDERS,
+  type FoundSkills,
+  isInside,
+  parseFile,
+  type Skill,
+  type SkillFailure,
+} from "./skill-places.ts";
+
+/** Folders of commands in a folder of commands. */
+const MAX_DEPTH = 2;
+const MAX_FILES = 200;
+/** Part of a text without a description that stands in for it. Characters. */
+const FIRST_LINE_CHARS = 200;
+
+/** The commands of workspace folders (absolute). Never rejects: what cannot be read is a failure. */
+export async function projectCommands(roots: readonly string[]): Promise<readonly FoundSkills[]> {
+  return Promise.all(roots.flatMap((root) => COMMAND_FOLDERS.map(({ folder, ending }) => scan(root, folder, ending))));
+}
+
+async function scan(root: string, shown: string, ending: string): Promise<FoundSkills> {
+  const folder = join(root, shown);
+  const failure = (path: string, reason: string): SkillFailure => ({
+    ...{ name: nameOf(path, ending), path, reason, line: 1, source: "project" },
+  });
+  try {
+    const [real, whole] = [await realpath(folder), await realpath(root)];
+    if (!isInside(real, whole))
+      return failed([failure(folder, "the folder leads out of the workspace by a symbolic link")]);
+    const paths = await filesIn(real, ending, MAX_DEPTH);
+    const found = await Promise.all(
+      paths
+        .slice(0, MAX_FILES)
+        .map((path) =>
+          readCommand(path, { real, shown, ending }).catch((error: unknown) =>
+            failed([failure(path, `it cannot be read: ${messageOf(error)}`)]),
+          ),
+        ),
+    );
+    const rest = failure(folder, `it has ${paths.length} commands; only the first ${MAX_FILES} are read`);
+    return {
+      skills: found.flatMap(({ skills }) => skills),
+      failures: [...found.flatMap(({ failures }) => failures), ...(paths.length > MAX_FILES ? [rest] : [])],
+    };
+  } catch (error) {
+    return failed(
+      hasCode(error, "ENOENT", "ENOTDIR") ? [] : [failure(folder, `it cannot be read: ${messageOf(error)}`)],
+    );
+  }
+}
+
+function failed(failures: readonly SkillFailure[]): FoundSkills {
+  return { skills: [], failures };
+}
+
+async function filesIn(folder: string, ending: string, depth: number): Promise<readonly string[]> {
+  const entries = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !name.startsWith("."));
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return depth > 1 ? filesIn(path, ending, depth - 1) : [];
+      return entry.name.endsWith(ending) && entry.name !== "README.md" ? [path] : [];
+    }),
+  );
+  return found.flat().toSorted();
+}
+
+type CommandPlace = { readonly real: string; readonly shown: string; readonly ending: string };
+
+async function readCommand(path: string, { real, shown, ending }: CommandPlace): Promise<FoundSkills> {
+  const name = nameOf(path, ending);
+  const failure = (reason: string): FoundSkills => failed([{ name, path, reason, line: 1, source: "project" }]);
+  const target = await realpath(path);
+  if (!isInside(target, real)) return failure("it leads out of its folder of commands by a symbolic link");
+  const parsed = await parseFile(target, name, parseCommand);
+  if (!parsed.ok) return failure(parsed.reason);
+  const skill: Skill = {
+    ...parsed.facts,
+    ...{ folder: dirname(target), commandFile: basename(target), source: "project", place: shown },
+  };
+  return { skills: [skill], failures: [] };
+}
+
+function nameOf(path: string, ending: string): string {
+  const written = basename(path).slice(0, -ending.length);
+  return categoryName(written) ?? written;
+}
+
+/** Reads the front matter that such commands may have: only their description counts. */
+async function parseCommand(source: string, name: string): Promise<ParsedSkill> {
+  const problem = textProblem(source, MAX_SKILL_CHARS) ?? nameProblem(name);
+  if (problem !== undefined) return { ok: false, reason: problem };
+  const head = FRONT_MATTER.exec(source.replace(/^\ufeff/, ""));
+  const body = source.slice(head?.[0].length ?? 0).trim();
+  if (body === "") return { ok: false, reason: "it has no text" };
+  const description = head === null ? undefined : describedIn(head[1] ?? "");
+  const firstLine = body.split("\n", 1)[0]?.replace(/^#+\s*/, "") ?? name;
+  return {
+    ok: true,
+    body,
+    facts: { ...NO_FACTS, name, description: (description ?? firstLine).slice(0, FIRST_LINE_CHARS) },
+  };
+}
+
+/** Claude Code accepts front matter that is not YAML, such as `argument-hint: [a] [b]`. */
+function describedIn(frontMatter: string): string | undefined {
+  const [, line] = /^description:[ \t]*(.+)$/m.exec(frontMatter) ?? [];
+  return line?.trim().replace(/^(["'])(.*)\1$/, "$2");
+}
+
+const NO_FACTS: Omit<SkillFacts, "name" | "description"> = {
+  ...{ version: "", category: "commands", platforms: [], variables: [], author: undefined },
+  ...{ requires: { toolsets: [], tools: [] }, fallbackFor: { toolsets: [], tools: [] } },
+  triggers: { globs: [], keywords: [], tasks: [] },
+};
+
+/** The text of a command for a call: `$ARGUMENTS` is the text after its name, `$1` the first word of it. */
+export function withArguments(text: string, argument: string): string {
+  const words = argument.split(/\s+/);
+  return text
+    .replaceAll("$ARGUMENTS", () => argument)
+    .replaceAll(/\$([1-9])(?!\d)/g, (_, number: string) => words[Number(number) - 1] ?? "");
+}
