@@ -47,19 +47,27 @@ export function withText(message: UserMessage["content"], content: UserMessage["
   return [...(typeof content === "string" ? [text(content)] : content), ...attached];
 }
 
-/** Throws the protocol's error for an image that the agent's model is known not to take. */
-export function checkImages(message: UserMessage["content"], { model, refusesImages }: AIAgent): void {
-  if (!refusesImages || typeof message === "string" || message.every(({ type }) => type === "text")) return;
+/** Throws the protocol's error for a picture that the agent's model is known not to take. */
+export function checkPictures(message: UserMessage["content"], { model, refusesImages }: AIAgent): void {
+  if (!refusesImages || !hasPictures(message)) return;
   throw invalidParams("prompt", `${model.model} cannot see pictures. Remove the picture, or choose another model.`);
 }
 
-/** Throws the protocol's error for a picture that cannot be scaled down, and rejects with the signal's reason. */
+/**
+ * The message with large pictures scaled down. Rejects with the protocol's error for a picture that cannot be sent, and
+ * with the signal's reason.
+ */
 export async function withFittingPictures(
   message: UserMessage["content"],
+  agent: AIAgent,
   signal: AbortSignal,
 ): Promise<UserMessage["content"]> {
-  if (typeof message === "string" || message.every(({ type }) => type === "text")) return message;
-  return (await import("../web/picture.ts")).fitPictures(message, signal);
+  checkPictures(message, agent);
+  return hasPictures(message) ? (await import("../web/picture.ts")).fitPictures(message, signal) : message;
+}
+
+export function hasPictures(message: UserMessage["content"]): message is readonly ContentPart[] {
+  return typeof message !== "string" && message.some(({ type }) => type === "image_url");
 }
 
 /** One line for the user for each attachment that the model does not get. */
@@ -136,7 +144,9 @@ function linkText({ uri, name }: ResourceLink): string {
     return `[Attached link "${name}": ${uri}. It was not fetched; only files can be read directly.]`;
   const lines = linesIn(uri);
   if (lines !== undefined) return `[Attached lines ${lines} of ${path}]`;
-  return path.endsWith("/") ? `[Attached folder: ${path}]` : `[Attached file: ${path}]`;
+  if (path.endsWith("/")) return `[Attached folder: ${path}]`;
+  // Not every editor ends a folder with a slash.
+  return /\.[^/]+$/.test(path) ? `[Attached file: ${path}]` : `[Attached path: ${path}]`;
 }
 
 /** Range of lines in a fragment: `#L3`, `#L3-L9`, or Zed's `#L3:9`. */

@@ -8,7 +8,7 @@ import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
 import { userUpdates } from "./conversation-updates.ts";
-import { checkImages, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
+import { hasPictures, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
 import { asRequestError, faultError, sessionUnusable } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
 
@@ -49,7 +49,8 @@ export class PromptRunner {
    */
   run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
     const message = userMessage(blocks);
-    const interjected = this.#count > 0 ? this.#interject(message) : undefined;
+    const runAfterwards = (): Promise<PromptResponse> => this.run(blocks, requestSignal);
+    const interjected = this.#count > 0 ? this.#interject(message, requestSignal, runAfterwards) : undefined;
     if (interjected !== undefined) return interjected;
     const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
     this.#count += 1;
@@ -81,16 +82,29 @@ export class PromptRunner {
     await this.#last;
   }
 
-  /** Runs a command that acts on the running prompt. Undefined for any other message, and for one that came too late. */
-  #interject(message: RunOptions["userMessage"]): Promise<PromptResponse> | undefined {
+  /**
+   * Runs a command that acts on the running prompt. Undefined for any other message, and for one that came too late.
+   * `runAfterwards`: for a message whose turn ended while its pictures were scaled.
+   */
+  #interject(
+    message: RunOptions["userMessage"],
+    signal: AbortSignal,
+    runAfterwards: () => Promise<PromptResponse>,
+  ): Promise<PromptResponse> | undefined {
+    const { agent } = this.#options;
     const { name, argument } = commandIn(typedText(message));
     if (name === stop.name) {
       this.cancel();
       return this.#last.then(() => ({ stopReason: "end_turn" }));
     }
     if (name !== steer.name || argument === "") return undefined;
-    const isSteered = this.#options.agent.steer(withText(message, argument));
-    return isSteered ? Promise.resolve({ stopReason: "end_turn" }) : undefined;
+    const steered = withText(message, argument);
+    if (hasPictures(steered)) {
+      return withFittingPictures(steered, agent, signal).then((fitting) =>
+        agent.steer(fitting) ? { stopReason: "end_turn" } : runAfterwards(),
+      );
+    }
+    return agent.steer(steered) ? Promise.resolve({ stopReason: "end_turn" }) : undefined;
   }
 
   async #runPrompt(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
@@ -109,8 +123,7 @@ export class PromptRunner {
 
   async #runTurn(asked: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     const { sessionId, agent, model, journal, endTurn, keyHint, beginTurn } = this.#options;
-    checkImages(asked, agent);
-    const message = await withFittingPictures(asked, signal).catch((error: unknown) => {
+    const message = await withFittingPictures(asked, agent, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
       return asked; // the turn ends at once
     });

@@ -6,7 +6,7 @@ import { encode } from "fast-png";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
-import { say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, hold, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
 
@@ -143,4 +143,24 @@ test("a picture that is too large for providers is scaled down, or refused with 
     "the picture is too large (9000 × 10000 pixels): scale its longer side to 1568",
   );
   expect(model.requests).toHaveLength(1);
+
+  const gate = hold();
+  model.script({ parts: [call("read_file", { path: "a.txt" }), gate.part] }, say("seen, too"));
+  const turn = agent.prompt(sessionId, "go");
+  await gate.reached;
+  const steer = (text: string, bytes: Buffer, mimeType: string) => [
+    { type: "text", text },
+    { type: "image", mimeType, data: bytes.toString("base64") },
+  ];
+  const params = { sessionId, prompt: steer("and this", png, "image/png") };
+  expect((await agent.request("_hermes/session/steer", params)).result).toEqual({ queued: true });
+  const typed = { sessionId, prompt: steer("/steer and that", png, "image/png") };
+  expect((await agent.request("session/prompt", typed)).result).toEqual({ stopReason: "end_turn" });
+  const refused = { sessionId, prompt: steer("/steer no", gif, "image/gif") };
+  expect(JSON.stringify((await agent.request("session/prompt", refused)).error)).toContain("the picture is too large");
+  gate.release();
+  await turn;
+  const steered = JSON.stringify(model.requests.at(-1)?.body.messages);
+  expect(steered.split("data:image/jpeg;base64,")).toHaveLength(4);
+  expect(steered).not.toContain("data:image/png");
 });

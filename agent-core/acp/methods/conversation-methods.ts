@@ -13,7 +13,7 @@ import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { EFFORT_OPTION, MODEL_OPTION, modeIds, modeOf } from "../config-options.ts";
 import { userText } from "../conversation-updates.ts";
-import { checkImages, userMessage } from "../prompt-content.ts";
+import { userMessage, withFittingPictures } from "../prompt-content.ts";
 import { ReplayPages } from "../replay.ts";
 
 /** Prompt, cancel, steer, mode, model, effort. */
@@ -23,11 +23,9 @@ export function registerTurnMethods(app: AgentApp, server: AgentServer): void {
   );
   // A notification has no response: an unknown session has nothing to cancel.
   app.onNotification(methods.agent.session.cancel, ({ params }) => server.findSession(params.sessionId)?.cancel());
-  onClientRequest(app, steerMethod, ({ params: { sessionId, prompt } }) => {
+  onClientRequest(app, steerMethod, async ({ params: { sessionId, prompt }, signal }) => {
     const { agent } = server.session(sessionId);
-    const message = userMessage(prompt);
-    checkImages(message, agent);
-    const isQueued = agent.steer(message);
+    const isQueued = agent.steer(await withFittingPictures(userMessage(prompt), agent, signal));
     if (!isQueued) throw new RequestError(-32600, "No turn is running in this session; send a prompt instead.");
     return { queued: true as const };
   });
