@@ -1,60 +1,29 @@
 /**
- * `hermes doctor`: checks of this machine and its configuration, each with how to fix what is wrong. It reads files
- * and starts programs with `--version`, and contacts nobody.
+ * `hermes doctor`: checks of this machine and its configuration, each with how to fix what is wrong. It reads files,
+ * starts programs with `--version` and the MCP servers that a session would start, and contacts nobody itself.
  */
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
-import { Consents } from "../approval/consents.ts";
+import { configuredAgent } from "../agent/configured-agent.ts";
 import { findBrowser } from "../browser/find-browser.ts";
-import { type Environment, extensionPlaces, homeFolder } from "../config/home.ts";
-import { Switches } from "../config/switches.ts";
+import { type Environment, homeFolder } from "../config/home.ts";
 import { UNUSABLE_TERMINAL } from "../config/terminal-section.ts";
-import { readForeignHooks } from "../hooks/foreign-hooks.ts";
-import { readHomeHooks } from "../hooks/home-hooks.ts";
-import { acceptsHooks } from "../hooks/hooks-extension.ts";
-import { SessionHooks } from "../hooks/session-hooks.ts";
 import { usableSandbox } from "../host/terminals/configured-backend.ts";
 import { findShell } from "../host/terminals/local-backend.ts";
 import { sandboxText } from "../host/terminals/terminals.ts";
-import { type ServerConfig, serverDetail, serversFrom } from "../mcp/server-config.ts";
-import { WorkspaceServers } from "../mcp/workspace-servers.ts";
 import { messageOf } from "../platform/errors.ts";
 import { findProgram } from "../platform/find-program.ts";
 import { networkSettings, proxyFor, proxyName } from "../platform/http/network-settings.ts";
-import { findPlugins, unknownPlugin } from "../plugins/find-plugins.ts";
 import { deployments } from "../providers/deployments.ts";
 import { type ModelSettings, resolveModel } from "../providers/resolve-model.ts";
-import { projectCommands } from "../skills/command-files.ts";
-import { externalPlaces, projectPlaces, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { selectTools } from "../tools/toolsets.ts";
-import { foreignFiles } from "./other-agents.ts";
+import { type Check, type Diagnosis, type Facts, works } from "./diagnosis.ts";
+import { extensionChecks } from "./doctor-extensions.ts";
 import { VERSION } from "./version.ts";
-
-/** `works`: nothing to do. `limited`: Hermes works with less. `fails`: Hermes cannot work. */
-export type Diagnosis = {
-  readonly name: string;
-  readonly state: "works" | "limited" | "fails";
-  readonly text: string;
-  /** An imperative, without a final dot. */
-  readonly fix?: string;
-};
-
-type Facts = {
-  readonly configured: ConfiguredAgent;
-  /** Variables of the process, of the home's `.env` and of config.yaml. */
-  readonly environment: Environment;
-  /** Hermes' home folder. */
-  readonly home: string;
-  /** Folder of the session, absolute. */
-  readonly cwd: string;
-};
-
-type Check = (facts: Facts) => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
 
 /** In the order of the report. */
 const checks: readonly Check[] = [
@@ -70,12 +39,12 @@ const checks: readonly Check[] = [
   tools,
   keys,
   models,
-  mcpServers,
+  extensionChecks.mcpServers,
   proxy,
-  hooks,
-  plugins,
-  skills,
-  others,
+  extensionChecks.hooks,
+  extensionChecks.plugins,
+  extensionChecks.skills,
+  extensionChecks.others,
   versions,
 ];
 
@@ -85,10 +54,6 @@ export async function diagnose(environment: Environment, cwd: string): Promise<r
   const all = configured.options.environment ?? environment;
   const facts: Facts = { configured, environment: all, home: homeFolder(environment), cwd };
   return (await Promise.all(checks.map((check) => check(facts)))).flat();
-}
-
-function works(name: string, text: string): readonly Diagnosis[] {
-  return [{ name, state: "works", text }];
 }
 
 function sandbox({ configured: { terminal }, cwd }: Facts): readonly Diagnosis[] {
@@ -230,46 +195,6 @@ function otherModel(setting: string, settings: ModelSettings, environment: Envir
   ];
 }
 
-/** Servers of config.yaml and of the workspace. `hermes mcp list` starts them. */
-async function mcpServers({ configured, environment, home: folder, cwd }: Facts): Promise<readonly Diagnosis[]> {
-  const name = "mcp";
-  const own = serversFrom(configured.mcpServers, { source: "config", sourceName: "config.yaml" });
-  const workspace = new WorkspaceServers([cwd], environment).read();
-  const switches = await Switches.of(folder);
-  const consents = new Consents(folder, () => undefined);
-  const problems = [...limited(name, own.problems, "mcp_servers"), ...limited(name, workspace.problems, "the file")];
-  const found = own.servers.map((server) => serverDiagnosis(server, switches.isOn(`mcp:${server.name}`)));
-  const names = new Set(own.servers.map((server) => server.name));
-  for (const { config: server, hash, description } of workspace.servers) {
-    if (names.has(server.name)) continue;
-    const isOn = switches.isOn(`mcp:${hash}`);
-    if (isOn === false || consents.isAllowed("mcp", hash)) found.push(serverDiagnosis(server, isOn));
-    else
-      found.push(
-        waiting(name, `${server.name} of ${server.sourceName}: ${description}`, `hermes mcp allow ${server.name}`),
-      );
-  }
-  return found.length + problems.length === 0 ? works(name, "none") : [...problems, ...found];
-}
-
-/** `isOn`: the user's own switch; undefined without one. */
-function serverDiagnosis(server: ServerConfig, isOn: boolean | undefined): Diagnosis {
-  const name = "mcp";
-  const { settings, isEnabled, sourceName } = server;
-  const text = `${server.name}: ${serverDetail(server)}`;
-  if (!(isOn ?? isEnabled)) return { name, state: "works", text: `${text}, off` };
-  if (settings.kind !== "stdio") return { name, state: "works", text: `${text}, not contacted` };
-  if (existsSync(settings.command) || findProgram(settings.command) !== undefined) {
-    return { name, state: "works", text: `${text}, not started` };
-  }
-  const fix = `install ${settings.command}, or correct ${server.name} in ${sourceName}`;
-  return { name, state: "limited", text: `${server.name}: ${settings.command} was not found on PATH`, fix };
-}
-
-function waiting(name: string, text: string, command: string): Diagnosis {
-  return { name, state: "limited", text: `needs your consent: ${text}`, fix: `run ${command}` };
-}
-
 /** Any address outside this machine shows the proxy. */
 const ELSEWHERE = new URL("https://api.openai.com/");
 
@@ -293,74 +218,6 @@ function proxy({ environment }: Facts): readonly Diagnosis[] {
   } catch (error) {
     return [{ name, state: "fails", text: messageOf(error), fix: "correct network.proxy or HTTPS_PROXY" }];
   }
-}
-
-async function hooks({ configured, environment, home: folder, cwd }: Facts): Promise<readonly Diagnosis[]> {
-  const name = "hooks";
-  const { section } = configured.hooks;
-  const consents = new Consents(folder, () => undefined);
-  const options = { ...configured.hooks, cwd, home: folder, consents, withheld: [], trusted: () => true };
-  const autoAccept = options.autoAccept || acceptsHooks(environment);
-  const session = new SessionHooks({ ...options, autoAccept, show: () => undefined }, () => undefined);
-  await session.refresh();
-  const items = session.items();
-  const unused = items.filter(({ state }) => state === "needs-consent");
-  const usable = items
-    .filter(({ state }) => state !== "needs-consent")
-    .map((hook) => `${hook.name}: ${hook.detail}${hook.state === "off" ? " (off)" : ""}`);
-  return summed(name, usable, [
-    ...limited(name, readHomeHooks(section).problems, "config.yaml"),
-    ...limited(name, (await readForeignHooks(cwd)).problems, "the file"),
-    ...unused.map((hook) => waiting(name, `${hook.name} of ${hook.source}: ${hook.detail}`, "hermes hooks")),
-  ]);
-}
-
-async function plugins({ home: folder, configured }: Facts): Promise<readonly Diagnosis[]> {
-  const { enabled, disabled } = configured.plugins;
-  const installed = await findPlugins(extensionPlaces(folder).plugins);
-  const problems = installed.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`]));
-  const usable = installed
-    .filter(({ problem }) => problem === undefined)
-    .map(({ name }) => (enabled.includes(name) && !disabled.includes(name) ? name : `${name} (off)`));
-  const names = installed.map(({ name }) => name);
-  const missing = enabled.filter((name) => !names.includes(name)).map((name) => unknownPlugin(name, names));
-  return summed("plugins", usable, [
-    ...limited("plugins", problems, "the plugin"),
-    ...limited("plugins", missing, "plugins.enabled in config.yaml"),
-  ]);
-}
-
-async function skills({ home: folder, cwd, configured }: Facts): Promise<readonly Diagnosis[]> {
-  const homePlace: SkillPlace = { source: "home", folder: extensionPlaces(folder).skills, shown: "home" };
-  const { externalFolders = [] } = configured.options.skills || {};
-  const external = externalPlaces(externalFolders, folder);
-  const places = await Promise.all([...projectPlaces([cwd]), homePlace, ...external].map(scanPlace));
-  const found = [...places, ...(await projectCommands([cwd]))];
-  const failures = found.flatMap((place) => place.failures);
-  const problems = failures.map(({ path, line, reason }) => `${path}:${line}: ${reason}`);
-  return summed(
-    "skills",
-    found.flatMap((place) => place.skills.map((skill) => skill.name)),
-    limited("skills", problems, "the skill"),
-  );
-}
-
-/** Files of other agents that have no effect. */
-async function others(facts: Facts): Promise<readonly Diagnosis[]> {
-  return (await foreignFiles(facts)).map((found) => ({
-    ...{ name: "others", state: found.fix === undefined ? "works" : "limited" },
-    ...found,
-  }));
-}
-
-/** The usable names in one line, and a line for each problem. */
-function summed(name: string, usable: readonly string[], problems: readonly Diagnosis[]): readonly Diagnosis[] {
-  if (usable.length === 0) return problems.length > 0 ? problems : works(name, "none");
-  return [...works(name, usable.join(", ")), ...problems];
-}
-
-function limited(name: string, problems: readonly string[], place: string): readonly Diagnosis[] {
-  return problems.map((text) => ({ name, state: "limited", text: text.replace(/\.$/, ""), fix: `correct ${place}` }));
 }
 
 const run = promisify(execFile);

@@ -11,6 +11,8 @@ import {
   type Progress,
   type RequestOptions,
   type Root,
+  SdkError,
+  SdkErrorCode,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -160,10 +162,19 @@ async function connect(transport: Transport, { config, ports, log }: Connecting)
     await client.connect(transport, { timeout: config.connectTimeoutMs });
   } catch (error) {
     await client.close().catch(() => undefined);
-    throw signInNeeded(error, config.name);
+    throw isTimeout(error) ? new Error(unanswered(config)) : signInNeeded(error, config.name);
   }
   client.onclose = () => ports.onClose();
   return opened(client, log);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+}
+
+function unanswered({ connectTimeoutMs, source }: ServerConfig): string {
+  const advice = source === "config" ? ". If it needs longer, raise its connect_timeout" : "";
+  return `it did not answer within ${connectTimeoutMs / 1_000} s of its start${advice}`;
 }
 
 /** `SignInNeeded` when the server requires a sign-in, else the error itself. */

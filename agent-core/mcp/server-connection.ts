@@ -179,7 +179,7 @@ export class ServerConnection {
       this.#listing = await listingOf(client, this.#listing);
       if (generation === this.#generation && this.#client !== undefined) this.#set({ kind: "on" });
     } catch (error) {
-      if (generation !== this.#generation) return;
+      if (generation !== this.#generation || this.#state.kind !== "starting") return; // its end is reported already
       const message = messageOf(error);
       if (isSignInNeeded(error)) this.#set({ kind: "needs-sign-in", error: message });
       else if (this.#crashes.length > 0) this.#crashed(message);
@@ -199,8 +199,9 @@ export class ServerConnection {
       onLog: (line) => this.#log(line),
       onClose: () => {
         if (generation !== this.#generation || this.#isClosed) return;
+        const log = this.#client?.log;
         this.#client = undefined;
-        this.#crashed("the connection ended");
+        this.#crashed(log ? `it ended (${log})` : "the connection ended");
       },
     };
   }

@@ -19,6 +19,10 @@ const ID_BYTES = 100;
 const STDERR_CHARS = 2_000;
 /** Lines of stderr in an error: the last one alone is often only the version of the program. */
 const STDERR_LINES = 3;
+/** Line that names an error, of Node.js, Python and npm; after it come details of the program. */
+const ERROR_LINE = /^(?:[\w.]*(?:Error|Exception)\b|npm error\b|npm ERR!)/;
+/** Lines of a stack trace, and of Node.js after it, without words for the user. */
+const STACK_LINE = /^(?:$|at |\^+$|Node\.js v\d|code: |requireStack: |- \/|[\]}]+$)/;
 /** Longest line of stderr in an error. Characters. */
 const LINE_CHARS = 200;
 /** Time for a server that has closed its input to end. Milliseconds. */
@@ -65,9 +69,8 @@ export class StdioTransport implements Transport {
 
   /** Exit code or signal of a server that ended by itself, and the last lines of its stderr; in one line. */
   get log(): string {
-    const lines = this.#stderr.split("\n").map((line) => line.trim().slice(0, LINE_CHARS));
-    const lastLines = lines.filter((line) => line !== "").slice(-STDERR_LINES);
-    return this.#withoutSecrets([this.#how, lastLines.join(" | ")].filter((part) => part).join(": "));
+    const lastLines = errorLines(this.#stderr).join(" | ");
+    return this.#withoutSecrets([this.#how, lastLines].filter((part) => part).join(": "));
   }
 
   /** Servers print the key that they refuse. */
@@ -190,6 +193,17 @@ export function serverEnvironment(env: Readonly<Record<string, string>>): Readon
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...Object.fromEntries(inherited), ...env };
+}
+
+/** The last error of the text with what follows it, else the last lines. */
+function errorLines(text: string): readonly string[] {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim().slice(0, LINE_CHARS))
+    .filter((line) => !STACK_LINE.test(line));
+  let start = lines.findLastIndex((line) => ERROR_LINE.test(line));
+  while (start > 0 && ERROR_LINE.test(lines[start - 1] ?? "")) start -= 1;
+  return start < 0 ? lines.slice(-STDERR_LINES) : lines.slice(start, start + STDERR_LINES);
 }
 
 /** The system reports a missing folder like a missing program. */

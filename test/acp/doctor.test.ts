@@ -98,6 +98,21 @@ test("hermes doctor names the hooks and servers that wait for consent", () => {
   expect(stdout).toMatch(/^! {5}mcp {7}needs your consent: db of .mcp.json: db-server\n.*run hermes mcp allow db\.$/m);
 });
 
+test("hermes doctor starts the servers of a session, and names one that ends at once with its exit code and last lines", () => {
+  const fresh = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));
+  const script = "console.error('DB_URL is not set'); process.exit(3)";
+  const servers = {
+    dies: { command: process.execPath, args: ["-e", script] },
+    fix: { command: process.execPath, args: [join(import.meta.dirname, "../support/mcp-fixture.mjs"), "--mute"] },
+  };
+  writeFileSync(join(fresh, "config.yaml"), JSON.stringify({ mcp_servers: servers }));
+  const { stdout } = doctor({ ...model, HERMES_HOME: fresh });
+  expect(stdout).toMatch(
+    /^! {5}mcp {7}dies: .*: it ended at its start \(exit code 3: DB_URL is not set\)\n.*correct dies in config.yaml\.$/m,
+  );
+  expect(stdout).toMatch(/^ok {4}mcp {7}fix: .*, 1 tool$/m);
+});
+
 test("a list whose reader left early, such as head, ends quietly", async () => {
   const env = { PATH: process.env["PATH"], HOME: home, HERMES_HOME: mkdtempSync(join(tmpdir(), "hermes-acp-home-")) };
   const lists = [["skills", "list"], ["plugins", "list"], ["--help"]];

@@ -1,6 +1,6 @@
 // An MCP server over stdio in raw JSON-RPC, with the faults of real ones. Arguments switch faults on: --garbage, --hang,
 // --crash-at=N, --log=FILE (a line for each message that it gets), --mute (no tools but echo),
-// --many=N (N further tools with long descriptions), --advice=TEXT (instructions), --slow-start=MS.
+// --end-at=METHOD, --many=N (N further tools with long descriptions), --advice=TEXT (instructions), --slow-start=MS.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
@@ -136,6 +136,10 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
   const message = JSON.parse(line);
   if (option("log")) appendFileSync(option("log"), `${message.method ?? "answer"}\n`);
   const { id, method, params = {} } = message;
+  if (method !== undefined && method === option("end-at")) {
+    process.stderr.write("no list\n");
+    process.exit(7);
+  }
   if (method === "initialize") await delay(Number(option("slow-start") ?? 0));
   if (method === undefined) return waiting.get(id)?.(message.result ?? message.error);
   if (id === undefined || (option("hang") && method === "initialize")) return undefined;

@@ -33,7 +33,8 @@ test("a server that crashes restarts after 1, 5 and 30 seconds, in which calls f
     await connection.started;
   }
   await crash();
-  const error = "the connection ended. It ended 4 times within a minute. Type `/mcp restart fix` to start it again.";
+  const error =
+    "it ended (exit code 3: out of luck). It ended 4 times within a minute. Type `/mcp restart fix` to start it again.";
   expect(connection.state).toEqual({ kind: "failed", error, willRestart: false });
   await expect(connection.call("echo", {}, { signal: AbortSignal.timeout(5_000), handlers: HANDLERS })).rejects.toThrow(
     error,
@@ -45,6 +46,11 @@ test("a server that crashes restarts after 1, 5 and 30 seconds, in which calls f
 test.each([
   [`process.stderr.write("boom: no key\\n"); process.exit(3)`, "it ended at its start (exit code 3: boom: no key)"],
   [`process.stdin.destroy(); setTimeout(() => { console.error("later"); process.exit(4); }, 50)`, "exit code 4: later"],
+  ["throw new TypeError('bad settings')", "it ended at its start (exit code 1: TypeError: bad settings)"],
+  [
+    "process.stdin.on('data', () => { console.error('npm error code E404\\nnpm error 404 Not Found'); process.exit(1) })",
+    "it ended at its start (exit code 1: npm error code E404 | npm error 404 Not Found)",
+  ],
   ["process.kill(process.pid, 'SIGKILL')", "it ended at its start (signal SIGKILL)"],
 ])("a server that ends at its start is named with its exit code and its last lines: %s", async (code, error) => {
   const server = { name: "dies", command: process.execPath, args: ["-e", code], env: [] };
@@ -54,6 +60,21 @@ test.each([
   onTestFinished(() => connection.close());
   await connection.start();
   expect(connection.state).toMatchObject({ kind: "failed", error: expect.stringContaining(error) });
+});
+
+test("a program that ends while its tools are listed has ended once", async () => {
+  const server = { name: "fix", command: process.execPath, args: [FIXTURE, "--end-at=tools/list"], env: [] };
+  const [config] = editorServers([server]).servers;
+  if (config === undefined) throw new Error("no server");
+  const connection = new ServerConnection({ config, folder: temporaryFolder("hermes-mcp-"), clock: new ManualClock() });
+  const states: unknown[] = [];
+  connection.onChange(() => states.push(connection.state));
+  await connection.start();
+  await connection.close();
+  expect(states).toEqual([
+    { kind: "starting" },
+    { kind: "failed", error: "it ended (exit code 7: no list)", willRestart: true },
+  ]);
 });
 
 test("a server over HTTP that forgot the connection, as after its restart, is connected again", async () => {

@@ -162,7 +162,7 @@ test("a crash fails the call that runs, and the next call waits for the restart"
   await call("look");
   await call("look");
   await expect(call("look")).rejects.toThrow("the MCP server fix ended during the call: exit code 3: out of luck");
-  expect(lines.at(-1)).toBe("The MCP server fix: the connection ended. Hermes restarts it.");
+  expect(lines.at(-1)).toBe("The MCP server fix: it ended (exit code 3: out of luck). Hermes restarts it.");
   expect((await call("echo", { message: "back" })).text).toContain("back");
 });
 
