@@ -138,13 +138,15 @@ function imagePart(block: ImageContent & { type: "image" }): ImagePart {
   return { type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` }, ...referenceOf(block) };
 }
 
-function linkText({ uri, name }: ResourceLink): string {
+function linkText(block: ResourceLink & { type: "resource_link" }): string {
+  const { uri, name } = block;
   const path = filePath(uri);
   if (path === undefined)
     return `[Attached link "${name}": ${uri}. It was not fetched; only files can be read directly.]`;
   const lines = linesIn(uri);
   if (lines !== undefined) return `[Attached lines ${lines} of ${path}]`;
-  if (path.endsWith("/")) return `[Attached folder: ${path}]`;
+  // Our own client names the kind, also of a folder such as `x.app`.
+  if (attachmentOf(block)?.kind === "folder") return `[Attached folder: ${path}]`;
   // Not every editor ends a folder with a slash.
   return /\.[^/]+$/.test(path) ? `[Attached file: ${path}]` : `[Attached path: ${path}]`;
 }

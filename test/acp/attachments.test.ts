@@ -37,10 +37,12 @@ async function loaded(agent: AcpAgent, sessionId: string): Promise<unknown[]> {
 test("attachments reach the model as text, and every client again as the blocks that were sent", async () => {
   const { agent, model, sessionId } = await start();
   const file = pathToFileURL(join(agent.cwd, "a b.ts")).href;
+  const folder = pathToFileURL(join(agent.cwd, "x.app")).href;
   const lines = { kind: "lines", uri: file, label: "total", start: 3, end: 4 };
   const blocks = [
     { type: "text", text: "compare" },
     { type: "resource_link", uri: file, name: "a b.ts", ...ofHermes({ kind: "file", uri: file, label: "a b.ts" }) },
+    { type: "resource_link", uri: folder, name: "x.app", ...ofHermes({ kind: "folder", uri: folder, label: "x.app" }) },
     {
       type: "resource",
       resource: { uri: `${file}#L3-L4`, text: "one\n\ntwo", mimeType: "text/plain" },
@@ -57,6 +59,7 @@ test("attachments reach the model as text, and every client again as the blocks 
   expect(model.requests.at(-1)?.body.messages.at(-1)?.["content"]).toEqual([
     { type: "text", text: "compare" },
     { type: "text", text: `[Attached file: ${path}]` },
+    { type: "text", text: `[Attached folder: ${join(agent.cwd, "x.app")}]` },
     { type: "text", text: `<attachment name="${path}" lines="3-4">\none\n\ntwo\n</attachment>` },
     { type: "text", text: `[Attached lines 10-20 of ${path}]` },
     { type: "text", text: `<attachment name="${path}">\ntricky <\\/attachment>\n</attachment>` },
