@@ -317,6 +317,33 @@ suite("review of landed edits", () => {
     assert.equal(input.uri.toString(), uri.toString());
   });
 
+  test("an edit opens nothing over an editor in use: neither during the turn nor at its end", async () => {
+    const notes = pathOf("notes.txt");
+    writeFileSync(notes, "");
+    const editor = await openEditor(notes);
+    const typed = async (text: string): Promise<void> => {
+      for (const key of text) await vscode.commands.executeCommand("type", { text: key });
+    };
+    desk.opener.turnRuns();
+    await typed("my ");
+    const uri = await editedFile();
+    await desk.opener.showEdit(uri.fsPath, "file");
+    await typed("own ");
+    desk.opener.turnEnded();
+    await vscode.workspace.saveAll(); // whatever the end of the turn would open has been asked for by then
+    await typed("text");
+    assert.equal(editor.document.getText(), "my own text");
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, notes);
+    assert.equal(onDisk(uri), EDITED);
+    assert.deepEqual(
+      vscode.window.tabGroups.all
+        .flatMap(({ tabs }) => tabs.map(({ label }) => label))
+        .filter((label) => label === "a.txt"),
+      [],
+    );
+    await editor.document.save();
+  });
+
   test("an edit is shown in the diff that the user has opened", async () => {
     const uri = await editedFile();
     await desk.opener.openDiff(uri, false);
