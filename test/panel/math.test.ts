@@ -44,4 +44,33 @@ describe("formulas of an answer", () => {
     expect(await panel().locator("body").evaluate(TOO_WIDE)).toEqual([]);
     await panel().pictures("math");
   });
+
+  test("are copied and found as TeX", async () => {
+    const { page } = panel();
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const copied = (part: string) =>
+      page.evaluate(`(async () => {
+        const paragraph = document.querySelector(".answer p");
+        const range = document.createRange();
+        range.selectNodeContents(${part});
+        getSelection().removeAllRanges();
+        getSelection().addRange(range);
+        document.execCommand("copy");
+        return navigator.clipboard.readText();
+      })()`);
+    expect(await copied("paragraph")).toBe("The roots of $a x^2 + b x + c = 0$ are");
+    expect(await copied("paragraph.nextElementSibling")).toContain(
+      "$$\nx_{1,2} = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}\n$$",
+    );
+    expect(await copied("paragraph.querySelector('mi')")).toBe("$a x^2 + b x + c = 0$");
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("roots of $a x^2 + B");
+    await expect.poll(() => page.getByRole("search").getByRole("status").textContent()).toBe("1 of 1");
+    const marked = () =>
+      page.evaluate(
+        '[...CSS.highlights.get("hermes-find-current")][0]?.cloneContents().querySelector("[data-tex]").dataset.tex',
+      );
+    await expect.poll(marked).toBe("$a x^2 + b x + c = 0$");
+    await panel().pictures("math-found");
+  });
 });

@@ -52,7 +52,35 @@ function show(source: Element): void {
   if (formula !== undefined) keep(text, math);
   if (math === null) return;
   source.classList.toggle("math-wide", source.classList.contains(DISPLAY_CLASS) || text.length > NARROW_CHARS);
+  if (source instanceof HTMLElement) source.dataset["tex"] = text;
   source.replaceChildren(math.cloneNode(true));
+}
+
+/** Source of the formula that `element` shows; undefined for any other element. */
+export function texOf(element: Node): string | undefined {
+  return element instanceof HTMLElement ? element.dataset["tex"] : undefined;
+}
+
+/** Text and HTML of a range in which formulas are TeX; undefined for a range without formulas. */
+export function copyWithTex(range: Range): { readonly text: string; readonly html: string } | undefined {
+  const whole = range.cloneRange();
+  const [first, last] = [formulaAround(range.startContainer), formulaAround(range.endContainer)];
+  if (first) whole.setStartBefore(first);
+  if (last) whole.setEndAfter(last);
+  const copy = document.createElement("div");
+  copy.className = "math-copy";
+  copy.append(whole.cloneContents());
+  const formulas = copy.querySelectorAll("[data-tex]");
+  if (formulas.length === 0) return undefined;
+  for (const formula of formulas) formula.replaceChildren(texOf(formula) ?? "");
+  document.body.append(copy); // line breaks come from the layout
+  const copied = { text: copy.innerText, html: copy.innerHTML };
+  copy.remove();
+  return copied;
+}
+
+function formulaAround(node: Node): Element | null {
+  return (node instanceof Element ? node : node.parentElement)?.closest("[data-tex]") ?? null;
 }
 
 function keep(text: string, math: Element | null): void {

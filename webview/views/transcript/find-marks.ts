@@ -1,4 +1,5 @@
 /** Marks hits of the search in the rows of the page, without a change of their DOM. */
+import { texOf } from "../../markdown/math.ts";
 import { comparable, type Hit, placesOf } from "../../state/find.ts";
 import { findRow, keyOfRow } from "./entry-row.tsx";
 
@@ -17,7 +18,7 @@ const SEARCHED = [
   ".turn-end",
 ].join();
 /** Parts of them that are no text of the entry. */
-const IGNORED = ".summary-text, .code-toolbar, .text-button, .tool-host, .turn-steps";
+const IGNORED = ".summary-text, math, .code-toolbar, .text-button, .tool-host, .turn-steps";
 /** No hit reaches from one of these to the next. */
 const BLOCKS = "p, li, td, th, pre, h1, h2, h3, h4, h5, h6, div, button";
 /** A button of a row that shows more of its text. */
@@ -30,17 +31,19 @@ const CURRENT = "hermes-find-current";
 /** Ranges of the hits in a row, in order. `wanted` is comparable. */
 function rangesIn(row: HTMLElement, wanted: string): readonly Range[] {
   const nodes: { readonly node: Node; readonly start: number }[] = [];
-  const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
   let text = "";
   let block: Element | null | undefined;
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const value = node.nodeValue ?? texOf(node);
+    if (value === undefined) continue;
     const parent = node.parentElement;
     if (parent === null || parent.closest(SEARCHED) === null || parent.closest(IGNORED) !== null) continue;
     const own = parent.closest(BLOCKS);
     if (own !== block) text += "\0";
     block = own;
     nodes.push({ node, start: text.length });
-    text += comparable(node.nodeValue ?? "");
+    text += comparable(value);
   }
   let index = 0;
   const pointAt = (place: number): readonly [Node, number] | undefined => {
@@ -52,8 +55,11 @@ function rangesIn(row: HTMLElement, wanted: string): readonly Range[] {
     const [first, last] = [pointAt(place), pointAt(place + wanted.length - 1)];
     if (first === undefined || last === undefined) return [];
     const range = document.createRange();
-    range.setStart(...first);
-    range.setEnd(last[0], last[1] + 1);
+    // A formula is found by its source, and marked as a whole.
+    if (first[0] instanceof Text) range.setStart(...first);
+    else range.setStartBefore(first[0]);
+    if (last[0] instanceof Text) range.setEnd(last[0], last[1] + 1);
+    else range.setEndAfter(last[0]);
     return [range];
   });
 }

@@ -6,6 +6,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VirtualizerHandle } from "virtua";
 import { fillForCopy } from "../../markdown/markdown-view.tsx";
+import { copyWithTex } from "../../markdown/math.ts";
 import { contentText } from "../../state/content-text.ts";
 import type { Entry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
@@ -147,14 +148,27 @@ export function useCopySelected(list: RefObject<HTMLElement | null>, entries: re
   latest.current = entries;
   useEffect(() => {
     const onCopy = (event: ClipboardEvent): void => {
-      const text = list.current === null ? undefined : selectedText(list.current, latest.current);
-      if (text === undefined) return;
+      if (list.current === null) return;
+      const text = selectedText(list.current, latest.current);
+      const copied = text === undefined ? selectedFormulas(list.current) : { text };
+      if (copied === undefined) return;
       event.preventDefault();
-      event.clipboardData?.setData("text/plain", text);
+      event.clipboardData?.setData("text/plain", copied.text);
+      if ("html" in copied) event.clipboardData?.setData("text/html", copied.html);
     };
     document.addEventListener("copy", onCopy);
     return () => document.removeEventListener("copy", onCopy);
   }, [list]);
+}
+
+function selectedFormulas(list: HTMLElement): ReturnType<typeof copyWithTex> {
+  const selection = document.getSelection();
+  if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return undefined;
+  const range = selection.getRangeAt(0).cloneRange();
+  if (!range.intersectsNode(list)) return undefined;
+  if (!list.contains(range.startContainer)) range.setStart(list, 0);
+  if (!list.contains(range.endContainer)) range.setEnd(list, list.childNodes.length);
+  return copyWithTex(range);
 }
 
 /** Undefined when the browser can copy the selection by itself. */
