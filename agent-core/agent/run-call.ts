@@ -99,7 +99,7 @@ export function resolveCall(
   if (!preparation.ok) return { ok: false, call, tool, text: preparation.text };
   // The title of a command is the command itself.
   const { title } = preparation.call;
-  const shownTitle = tool.kind === "execute" ? title : titleInFolders(title, otherFolders);
+  const shownTitle = tool.kind === "execute" ? title : titleInFolders(title, cwd, otherFolders);
   return { ok: true, call, tool, input, prepared: { ...preparation.call, title: shownTitle } };
 }
 

@@ -91,7 +91,10 @@ function reviewOf(changes: number): Suggestion {
   return {
     icon: "git-compare",
     label: vscode.l10n.t("Review my changes"),
-    detail: changes === 1 ? vscode.l10n.t("1 changed file") : vscode.l10n.t("{0} changed files", changes),
+    detail:
+      changes === 1
+        ? vscode.l10n.t("1 changed file")
+        : vscode.l10n.t("{0} changed files", changes.toLocaleString(vscode.env.language)),
     prompt: reviewPrompt,
     attachments: [{ kind: "changes", label: vscode.l10n.t("Changes") }],
   };

@@ -1,5 +1,6 @@
 /** The search after `@`: files, symbols, editors, problems, terminals, changes and sessions in one ranked list. */
 import * as vscode from "vscode";
+import { distinctNames } from "../../agent-core/platform/distinct-names.ts";
 import type { Attachment, MentionItem } from "../../agent-core/protocol/attachments.ts";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
 import type { PanelConnection } from "../chat/panel-connection.ts";
@@ -88,7 +89,11 @@ export class MentionSearch implements vscode.Disposable {
     const texts = query.length < LEAST_TEXT_QUERY ? Promise.resolve([]) : this.#sessionsWith(query);
     const symbols = query.length < LEAST_SYMBOL_QUERY ? Promise.resolve([]) : workspaceSymbols(query);
     const refreshed = files.refresh();
-    const places = matchItems(query, [...this.#suggested(), ...this.#editors(), ...this.#places()], WEIGHTS.place);
+    const suggested = this.#suggested();
+    const places = [
+      ...selectionItems(query, suggested),
+      ...matchItems(query, [...suggested, ...this.#editors(), ...this.#places()], WEIGHTS.place),
+    ];
     if (files.index.size > 0) {
       const matches = await this.#files(query, signal);
       yield { items: bestMentions(distinct([...places, ...matches])), isComplete: false };
@@ -137,7 +142,7 @@ export class MentionSearch implements vscode.Disposable {
   #suggested(): readonly MentionItem[] {
     return this.#ports.suggested().map((attachment) => ({
       attachment,
-      detail: vscode.l10n.t("Active editor"),
+      detail: attachment.kind === "lines" ? vscode.l10n.t("Selection") : vscode.l10n.t("Active editor"),
       icon: iconOf(attachment),
       marks: [],
     }));
@@ -224,6 +229,13 @@ export class MentionSearch implements vscode.Disposable {
   }
 }
 
+/** The selected lines for a query such as `selection`: their label is the name of their file. */
+function selectionItems(query: string, suggested: readonly MentionItem[]): readonly ScoredMention[] {
+  const isNamed = query.length >= LEAST_TEXT_QUERY && "selection".startsWith(query.toLowerCase());
+  const lines = isNamed ? suggested.filter(({ attachment }) => attachment.kind === "lines") : [];
+  return lines.map((item) => ({ item, score: WEIGHTS.place }));
+}
+
 /** A session once, with its title rather than its text. */
 function distinctSessions(found: readonly ScoredMention[]): readonly ScoredMention[] {
   const ids = new Set<string>();
@@ -241,9 +253,17 @@ function fileItem({ root, path, isFolder, score, marks }: FileMatch): readonly S
   const uri = vscode.Uri.joinPath(folder.uri, path);
   const kind = isFolder ? "folder" : "file";
   const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
-  const detail = [...(folders.length > 1 ? [folder.name] : []), ...(above === "" ? [] : [above])].join("/");
+  const detail = [...(folders.length > 1 ? [folderName(folder, folders)] : []), ...(above === "" ? [] : [above])].join(
+    "/",
+  );
   const attachment: Attachment = { kind, uri: uri.toString(), label: nameOf(uri) };
   return [{ item: { attachment, ...(detail !== "" && { detail }), icon: kind, marks }, score }];
+}
+
+/** Name of a workspace folder; with its parents when another folder has the same one. */
+function folderName({ name, index }: vscode.WorkspaceFolder, folders: readonly vscode.WorkspaceFolder[]): string {
+  if (folders.every((other) => other.index === index || other.name !== name)) return name;
+  return distinctNames(folders.map(({ uri }) => uri.path))[index] ?? name;
 }
 
 function placeItem(attachment: Attachment, detail: string): MentionItem {

@@ -42,5 +42,5 @@ test("a path that begins with the name of a further folder starts there, unless 
     { path: "other/b.ts", limit: 1 },
     { path: "src/b.ts", limit: 1 },
   ]);
-  expect(titleInFolders(`Read ${lib}/b.ts`, [lib])).toBe("Read lib/b.ts");
+  expect(titleInFolders(`Read ${lib}/b.ts`, folder, [lib])).toBe("Read lib/b.ts");
 });
