@@ -151,6 +151,10 @@ describe("the card of a delegation", () => {
       one.status === "completed" ? one : ended(one.id, { goal: one.goal, dependsOn: one.dependsOn }),
     );
     const partial = change(over, "docs", {
+      files: [
+        { path: "src/docs.ts", hunks: 2 },
+        { path: "src/generated/table-of-contents.ts", hunks: 0, shared: true },
+      ],
       ...{ status: "partial", reason: "The result breaks its schema: summary is missing.", attempt: 2 },
       verdicts: [
         {
@@ -180,6 +184,7 @@ describe("the card of a delegation", () => {
       .click();
     expect(await row("docs").textContent()).toContain("The migration guide is missing.");
     expect(await row("docs").locator(".score").count()).toBe(6);
+    expect(await row("docs").textContent()).toContain("table-of-contents.tsperhaps by another task");
     await row("docs").getByTitle("src/docs.ts: open the diff").click();
     await expect.poll(lastPosted).toEqual({ type: "open-review", path: "src/docs.ts" });
     await panel().pictures("delegation-details");
