@@ -99,7 +99,8 @@ function isOnly(word: string, words: readonly string[]): boolean {
 /** A word that is nearly a command is no prompt, which would cost a model call. */
 function mistypedCommand([word = "", verb, ...rest]: readonly string[]): ParsedCommandLine | undefined {
   const [near] = nearestNames(word, Object.keys(VERBS), 1);
-  if (near === undefined || near === word || rest.length > 2) return undefined;
+  // A word such as /skills is a slash command.
+  if (near === undefined || near === word || rest.length > 2 || word.startsWith("/")) return undefined;
   // Two swapped letters are two edits.
   const maximum = near.length > 4 || lettersOf(word) === lettersOf(near) ? 2 : 1;
   if (editDistance(word.toLowerCase(), near) > maximum) return undefined;

@@ -1,6 +1,12 @@
 /** Answers of /learning: items that were learnt, and the loops that learn. */
 import { plainText } from "../../learning/stored-reports.ts";
-import { type LearningState, LearningSwitch, type LearntAction, type LearntItem } from "../../protocol/learning.ts";
+import {
+  inListOrder,
+  type LearningState,
+  LearningSwitch,
+  type LearntAction,
+  type LearntItem,
+} from "../../protocol/learning.ts";
 import type { CommandSession } from "./command.ts";
 
 /** Items in the list. */
@@ -53,8 +59,12 @@ const OBSTACLES: Readonly<Record<NonNullable<LearningState["obstacle"]>, string>
 
 /** State of learning and what was learnt, in Markdown; with `words`, only the items that contain them. */
 export function stateText(state: LearningState, words: string, cwd: string): string {
-  const wanted = words.toLowerCase();
-  const items = state.items.filter(({ text, reason }) => `${text} ${reason}`.toLowerCase().includes(wanted));
+  const wanted = words.toLowerCase().split(/\s+/);
+  const matching = state.items.filter(({ text, reason }) => {
+    const searched = `${text} ${reason}`.toLowerCase();
+    return wanted.every((word) => searched.includes(word));
+  });
+  const items = inListOrder(matching);
   const more = items.length - LISTED;
   const lines = items.slice(0, LISTED).map((item) => itemLine(item, cwd));
   const nothing =

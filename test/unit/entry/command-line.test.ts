@@ -53,6 +53,8 @@ test.each([
   [["--", "docter"], "docter"],
   [["--", "mcp", "list"], "mcp list"],
   [["--yes", "--", "cron"], "cron"],
+  [["/skills"], "/skills"],
+  [["/learning", "run"], "/learning run"],
 ])("other words, and all words after --, are a prompt: %s", (words, prompt) => {
   expect(parseCommandLine(words)).toMatchObject({ kind: "run", options: { prompt } });
 });

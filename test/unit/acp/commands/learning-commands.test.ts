@@ -55,6 +55,16 @@ test("/learning names the reason why nothing is learnt", async () => {
   expect(await answer("run", { obstacle: "budget" })).toContain("the daily budget is spent");
 });
 
+test("/learning lists proposals first and summaries of sessions last, and finds all words in any order", async () => {
+  const items: LearntItem[] = [
+    { ...item, id: "e-1", kind: "episode", text: "Deployed the importer." },
+    item,
+    { ...item, id: "s-1", kind: "skill", state: "proposed", text: "Deploy the importer" },
+  ];
+  expect((await answer("", { items })).match(/`[a-z]-1`/g)).toEqual(["`s-1`", "`p-1`", "`e-1`"]);
+  expect((await answer("importer deploy", { items })).match(/`[a-z]-1`/g)).toEqual(["`s-1`", "`e-1`"]);
+});
+
 test("/learning lists 20 items and counts the rest", async () => {
   const items = Array.from({ length: 1_000 }, (_, index) => ({ ...item, id: `p-${index}` }));
   const text = await answer("", { items });
