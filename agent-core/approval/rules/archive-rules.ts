@@ -117,8 +117,10 @@ const compress: Rule = {
     const prints = args.some(({ text }) => /^-\w*[ctl]|^--(?:stdout|test|list)/.test(text)) || files.length === 0;
     if (prints) return reads(files);
     const unpacking = /^un|^g?un/.test(name) || has(options, "d", "decompress", "uncompress");
-    if (has(options, "r", "recursive"))
-      return [ask(`Packs or unpacks every file below ${files.map(shown).join(", ")}`)];
+    if (has(options, "r", "recursive")) {
+      const replaced = files.map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true }));
+      return [ask(`Packs or unpacks every file below ${files.map(shown).join(", ")}`), ...replaced];
+    }
     const bare = (arg: Arg) => ({ ...arg, text: unpacking ? arg.text.replace(/\.\w+$/, "") : arg.text });
     return [...writes(files), ...writes(files.map(bare))];
   },

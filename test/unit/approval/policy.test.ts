@@ -90,6 +90,7 @@ test.each(["node_modules/.bin/ls", ".venv/bin/python -c 'print(1)'", "./vendor/b
 test.each([
   "rm -rf /",
   "rm -rf ~",
+  "gzip -rf ~ notes.txt",
   'rm -fr "$HOME"',
   "sudo rm -rf /*",
   "mkfs.ext4 /dev/sda1",
