@@ -35,7 +35,10 @@ export class OriginalDocuments implements vscode.TextDocumentContentProvider, vs
   provideTextDocumentContent(uri: vscode.Uri): string {
     const { fsPath: path } = uri;
     if (uri.scheme === GONE_SCHEME) return "";
-    if (uri.scheme === BASELINE_SCHEME) return this.#review.find(vscode.Uri.file(path))?.baseline ?? "";
+    if (uri.scheme === BASELINE_SCHEME) {
+      // After the review, a diff that is still open shows no difference.
+      return this.#review.find(vscode.Uri.file(path))?.baseline ?? openText(path) ?? "";
+    }
     const proposal = this.#review.find(proposalUri(path));
     return (uri.scheme === PROPOSAL_SCHEME ? proposal?.present : proposal?.baseline) ?? "";
   }
@@ -43,6 +46,11 @@ export class OriginalDocuments implements vscode.TextDocumentContentProvider, vs
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
+}
+
+function openText(path: string): string | undefined {
+  const documents = vscode.workspace.textDocuments;
+  return documents.find(({ uri }) => uri.scheme === "file" && uri.fsPath === path)?.getText();
 }
 
 const CHECKPOINT_SCHEME = "hermes-checkpoint";

@@ -309,6 +309,23 @@ suite("review of landed edits", () => {
     assertDiffInFront(uri);
   });
 
+  test("a diff that stays open after the review shows no difference", async () => {
+    const uri = await editedFile();
+    const before = await vscode.workspace.openTextDocument(originalUri(uri));
+    await openEditor(uri.fsPath);
+    await desk.review.undo(uri, hunk(uri, 0));
+    const ended = new Promise<void>((resolve) => {
+      const subscription = vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document !== before || before.getText() !== onDisk(uri)) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+    for (const rest of desk.review.hunks(uri)) desk.review.keep(uri, rest);
+    await ended;
+    assert.equal(desk.review.find(uri), undefined);
+  });
+
   test("the file of an edit is shown", async () => {
     const uri = await editedFile();
     await desk.opener.showEdit(uri.fsPath, "file");
