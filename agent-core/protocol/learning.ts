@@ -53,12 +53,6 @@ export const LearntItem = z.object({
 });
 export type LearntItem = z.infer<typeof LearntItem>;
 
-/** Items that wait for the user first, then in the given order, with the episodes last: each session has one. */
-export function inListOrder(items: readonly LearntItem[]): readonly LearntItem[] {
-  const place = ({ state, kind }: LearntItem): number => (state === "proposed" ? 0 : 1 + Number(kind === "episode"));
-  return items.toSorted((one, other) => place(one) - place(other));
-}
-
 /** State of a loop. */
 const LoopState = z.object({
   loop: LoopName,

@@ -1,6 +1,6 @@
 /** Learnt items with a search and filters, and the learnt skills. */
 import { useState } from "preact/hooks";
-import { inListOrder, type LearntItem } from "../../agent-core/protocol/learning.ts";
+import type { LearntItem } from "../../agent-core/protocol/learning.ts";
 import { formatNumber, t } from "../texts.ts";
 import { ItemList, KINDS, scopeText } from "./item-list.tsx";
 
@@ -121,13 +121,14 @@ export function SkillsSection({ items }: { readonly items: readonly LearntItem[]
   return <ItemList items={items} />;
 }
 
-/** The matching items, in the order of a list. */
+/** The matching items: those that wait for the user first, then in the given order, with the episodes last. */
 export function chosenItems(items: readonly LearntItem[], filter: ItemFilter): readonly LearntItem[] {
   const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = items.filter(
     (item) => isShown(item, filter) && words.every((word) => searchedText(item).includes(word)),
   );
-  return inListOrder(matching);
+  const place = ({ state, kind }: LearntItem): number => (state === "proposed" ? 0 : 1 + Number(kind === "episode"));
+  return matching.toSorted((one, other) => place(one) - place(other));
 }
 
 /** Scopes of the items: `user` first, then projects by their folder's name. */

@@ -64,7 +64,7 @@ export function stateText(state: LearningState, words: string, cwd: string): str
     const searched = `${text} ${reason}`.toLowerCase();
     return wanted.every((word) => searched.includes(word));
   });
-  const items = inListOrder(matching);
+  const items = matching.toSorted((one, other) => placeOf(one) - placeOf(other));
   const more = items.length - LISTED;
   const lines = items.slice(0, LISTED).map((item) => itemLine(item, cwd));
   const nothing =
@@ -75,6 +75,11 @@ export function stateText(state: LearningState, words: string, cwd: string): str
     ...(more > 0 ? [`… and ${more} more: type \`/learning WORDS\` to search.`] : []),
     `Type ${SYNTAX}.`,
   ].join("\n\n");
+}
+
+/** Place of an item in the list, as on the learning page: proposals first, and the episodes of all sessions last. */
+function placeOf({ state, kind }: LearntItem): number {
+  return state === "proposed" ? 0 : 1 + Number(kind === "episode");
 }
 
 function stateLines({ switches, loops, budget, obstacle }: LearningState): string {

@@ -61,8 +61,8 @@ test("/learning lists proposals first and summaries of sessions last, and finds 
     item,
     { ...item, id: "s-1", kind: "skill", state: "proposed", text: "Deploy the importer" },
   ];
-  expect((await answer("", { items })).match(/`[a-z]-1`/g)).toEqual(["`s-1`", "`p-1`", "`e-1`"]);
-  expect((await answer("importer deploy", { items })).match(/`[a-z]-1`/g)).toEqual(["`s-1`", "`e-1`"]);
+  expect(String(await answer("", { items })).match(/`[a-z]-1`/g)).toEqual(["`s-1`", "`p-1`", "`e-1`"]);
+  expect(String(await answer("importer deploy", { items })).match(/`[a-z]-1`/g)).toEqual(["`s-1`", "`e-1`"]);
 });
 
 test("/learning lists 20 items and counts the rest", async () => {
