@@ -1,12 +1,6 @@
 /** Answers of /learning: items that were learnt, and the loops that learn. */
 import { plainText } from "../../learning/stored-reports.ts";
-import {
-  inListOrder,
-  type LearningState,
-  LearningSwitch,
-  type LearntAction,
-  type LearntItem,
-} from "../../protocol/learning.ts";
+import { type LearningState, LearningSwitch, type LearntAction, type LearntItem } from "../../protocol/learning.ts";
 import type { CommandSession } from "./command.ts";
 
 /** Items in the list. */
