@@ -1,7 +1,6 @@
 /** The stored sessions of a home: read, rename, fork, delete, import, and the cleanup of their checkpoints. */
 import { isAbsolute } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { collectGarbage, forgetSession, hashesIn } from "../checkpoints/collect-garbage.ts";
 import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import { Deadline } from "../platform/deadline.ts";
@@ -40,6 +39,9 @@ export type StoredSessionsOptions = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
 };
+
+/** Loaded with the first deletion or cleanup: no start waits for it. */
+const garbageOf = () => import("../checkpoints/collect-garbage.ts");
 
 export class StoredSessions {
   readonly index: SessionIndex;
@@ -109,6 +111,7 @@ export class StoredSessions {
   async delete(id: string): Promise<void> {
     const path = this.#pathOf(id);
     for (const child of await subAgentsOf(path)) await this.#deleteSubAgent(child, id);
+    const { forgetSession, hashesIn } = await garbageOf();
     const hashes = await hashesIn(path);
     const writer = await deleteSession(path, spillFolder(this.#options.home, id)).catch((error: unknown) => {
       throw notWritten(`Session ${id} cannot be deleted`, error);
@@ -176,6 +179,7 @@ export class StoredSessions {
     const { signal } = this.#disposal;
     try {
       await delay(CLEANUP_DELAY_MS, undefined, { signal, ref: false });
+      const { collectGarbage } = await garbageOf();
       await collectGarbage({ store: this.#objects, journals: this.#folder, now: Date.now(), signal });
     } catch (error) {
       if (!signal.aborted) this.#options.log(`could not remove unused checkpoints: ${String(error)}`);
