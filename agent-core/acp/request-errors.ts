@@ -31,7 +31,7 @@ export function authRequired(message: string, keyHint: string): RequestError {
 
 /** Adds the client's own way to an advice to set a key. */
 function withHint(message: string, keyHint: string): string {
-  return message.endsWith(KEY_PLACES) ? `${message} ${keyHint}` : message;
+  return KEY_PLACES.test(message) ? `${message} ${keyHint}` : message;
 }
 
 /** Throws the error's message as the protocol's error: the user can act on it. */

@@ -72,6 +72,8 @@ export class ModelDirectory {
   readonly #listeners = new Set<() => void>();
   /** Time of the last failure to list, by provider and address; milliseconds of the monotonic clock. */
   readonly #failures = new Map<string, number>();
+  /** Message of the last failure that was logged, by title. */
+  readonly #unlisted = new Map<string, string>();
   #environment: Environment = {};
   #places: readonly ModelSettings[] = [];
   #found: readonly DiscoveredModels[] = [];
@@ -220,6 +222,8 @@ export class ModelDirectory {
 
   #failed({ title, endpoint }: Source, message: string): void {
     this.#failures.set(endpointKey(endpoint), this.#clock.monotonicNow());
+    if (this.#unlisted.get(title) === message) return;
+    this.#unlisted.set(title, message);
     this.#options.log(`Models of ${title} could not be listed: ${message}`);
   }
 

@@ -14,6 +14,11 @@ export function homeFolder(environment: Environment): string {
   return isAbsolute(chosen) ? chosen : resolve(chosen);
 }
 
+/** File of the user's keys, for display. */
+export function keyFile(environment: Environment): string {
+  return environment["HERMES_HOME"] ? join(homeFolder(environment), ".env") : "~/.hermes/.env";
+}
+
 /** File of the user's settings. */
 export function configFile(home: string): string {
   return join(home, "config.yaml");

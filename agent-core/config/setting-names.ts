@@ -3,7 +3,7 @@
  * and unknown ones. A misspelt name of a protection counts as an error, and the strict value applies.
  */
 import * as z from "zod";
-import { editDistance, nearestNames } from "../platform/edit-distance.ts";
+import { editDistance, nearestNames, nearName } from "../platform/edit-distance.ts";
 import { sections } from "./sections.ts";
 
 /** Protection that a misspelt name could switch off. The strict value applies until the name is corrected. */
@@ -103,7 +103,7 @@ export function checkNames(raw: Readonly<Record<string, unknown>>): NameProblems
     const near = misspelt(name, known);
     const safeguard = near === undefined ? undefined : safeguardOf([...section, near].join("."));
     if (safeguard === undefined) {
-      const [hint = near] = near === undefined ? nearestNames(name, known, 1) : [near];
+      const hint = near ?? nearName(name, known);
       unknown.push(hint === undefined ? path : `${path} (did you mean ${hint}?)`);
       continue;
     }

@@ -42,6 +42,7 @@ type ParsedCommandLine =
   | SkillsLine
   | { readonly kind: "help" }
   | { readonly kind: "version" }
+  | { readonly kind: "elsewhere"; readonly command: CommandElsewhere; readonly words: readonly string[] }
   | { readonly kind: "invalid"; readonly message: string };
 
 export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
@@ -100,7 +101,7 @@ function isOnly(word: string, words: readonly string[]): boolean {
 function mistypedCommand([word = "", verb, ...rest]: readonly string[]): ParsedCommandLine | undefined {
   const [near] = nearestNames(word, Object.keys(VERBS), 1);
   // A word such as /skills is a slash command.
-  if (near === undefined || near === word || rest.length > 2 || word.startsWith("/")) return undefined;
+  if (near === undefined || near === word || rest.length > 2 || word.trimStart().startsWith("/")) return undefined;
   // Two swapped letters are two edits.
   const maximum = near.length > 4 || lettersOf(word) === lettersOf(near) ? 2 : 1;
   if (editDistance(word.toLowerCase(), near) > maximum) return undefined;
@@ -190,35 +191,54 @@ function mcpCommandOf([command, verb = "list", ...rest]: readonly string[], byDe
   return ["/mcp", verb, ...rest, ...device, "--wait"].join(" ");
 }
 
-/** Slash commands that are commands of the command line, too. */
-const SLASH_COMMANDS = ["hooks", "tools", "memory", "model"];
-const HOOK_VERBS = ["allow", "enable", "disable"];
+const HOOK_VERBS = ["list", "allow", "enable", "disable"];
+/** Slash commands that are commands of the command line, too, with their verbs. */
+const SLASH_COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  hooks: HOOK_VERBS,
+  tools: ["list"],
+  memory: ["list"],
+  model: ["list"],
+};
 
 /** `/hooks allow 1` for `hermes hooks allow 1`; undefined for a prompt. */
 function slashCommandOf([command = "", verb = "list", ...rest]: readonly string[]): string | undefined {
-  if (!SLASH_COMMANDS.includes(command)) return undefined;
-  if (verb === "list" && rest.length === 0) return `/${command}`;
-  return command === "hooks" && HOOK_VERBS.includes(verb) ? `/hooks ${[verb, ...rest].join(" ")}` : undefined;
+  const verbs = SLASH_COMMANDS[command];
+  if (verbs?.includes(verb) !== true) return undefined;
+  if (verb === "list") return rest.length === 0 ? `/${command}` : undefined;
+  return `/${command} ${[verb, ...rest].join(" ")}`;
 }
 
-/** Commands of similar agents, and what serves their purpose here. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  chat: 'hermes "prompt" sends a prompt, and hermes --resume last "prompt" goes on with the last session',
-  sessions: 'hermes "/resume" lists the sessions of this folder, and hermes --resume WHICH "prompt" goes on with one',
-  config: "edit config.yaml in the Hermes home; hermes doctor names the file and checks it",
-  setup: "hermes-acp --setup asks for provider, key and model",
-  login: "hermes-acp --setup asks for provider, key and model",
-  models: "hermes model lists the models, and --model NAME chooses one for a prompt",
-  acp: "hermes-acp serves editors",
-  gateway: "messengers are not served",
-};
-const LISTING = ["list", "show", "edit", "start"];
+/** Commands of similar agents; `help.ts` has what serves their purpose here. */
+const ELSEWHERE = [
+  "chat",
+  "sessions",
+  "config",
+  "setup",
+  "login",
+  "logout",
+  "models",
+  "status",
+  "update",
+  "acp",
+  "gateway",
+] as const;
+export type CommandElsewhere = (typeof ELSEWHERE)[number];
 
-/** A word that is a command elsewhere, alone or with a verb that shows or begins something, is no prompt. */
-function elsewhere([word = "", verb = "list", ...rest]: readonly string[]): ParsedCommandLine | undefined {
-  const hint = ELSEWHERE[word];
-  if (hint === undefined || rest.length > 0 || !LISTING.includes(verb)) return undefined;
-  return invalid(`there is no command "${word}": ${hint}. A prompt: hermes -- ${word}`);
+const VERBS_ELSEWHERE = [
+  ...["list", "show", "edit", "start", "stop", "status", "set", "get", "path", "check", "install", "export"],
+  ...["delete", "rename", "prune", "stats", "browse", "migrate", "run", "enable", "disable", "test", "revoke", "reset"],
+];
+/** More words are a prompt. */
+const MAX_WORDS_ELSEWHERE = 4;
+
+/** A word that is a command elsewhere, alone or with one of its verbs, is no prompt, which would cost a model call. */
+function elsewhere(words: readonly string[]): ParsedCommandLine | undefined {
+  const [word = "", verb = "list"] = words;
+  if (words.length > MAX_WORDS_ELSEWHERE || !VERBS_ELSEWHERE.includes(verb)) return undefined;
+  const ownVerbs = SLASH_COMMANDS[word];
+  if (ownVerbs !== undefined && !ownVerbs.includes(verb)) return invalid(unknownVerb(word, ownVerbs, words.slice(1)));
+  const command = ELSEWHERE.find((name) => name === word);
+  return command && { kind: "elsewhere", command, words };
 }
 
 /** The agent's message, without the protocol's names of the error and of the parameter. */

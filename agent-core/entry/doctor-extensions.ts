@@ -9,14 +9,15 @@ import { readHomeHooks } from "../hooks/home-hooks.ts";
 import { acceptsHooks } from "../hooks/hooks-extension.ts";
 import { SessionHooks } from "../hooks/session-hooks.ts";
 import { countedTools } from "../mcp/mcp-command.ts";
-import { type ServerConfig, serverDetail, serversFrom } from "../mcp/server-config.ts";
+import { offersTool, type ServerConfig, serverDetail, serversFrom } from "../mcp/server-config.ts";
 import { ServerConnection } from "../mcp/server-connection.ts";
 import { WorkspaceServers } from "../mcp/workspace-servers.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { findProgram } from "../platform/find-program.ts";
 import { findPlugins, unknownPlugin } from "../plugins/find-plugins.ts";
 import { projectCommands } from "../skills/command-files.ts";
-import { externalPlaces, projectPlaces, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
+import { foreignPlatform } from "../skills/skill-library.ts";
+import { externalPlaces, projectPlaces, type Skill, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
 import { type Check, type Diagnosis, type Facts, limited, summed, waiting, works } from "./diagnosis.ts";
 import { foreignFiles } from "./other-agents.ts";
 
@@ -66,7 +67,10 @@ async function serverDiagnosis(server: ServerConfig, cwd: string, isOn: boolean 
   const isStarted = await new Deadline(START_LIMIT_MS).waitFor(connection.start());
   const { state, listing } = connection;
   await connection.close();
-  if (state.kind === "on") return { name, state: "works", text: `${text}, ${countedTools(listing.tools.length)}` };
+  if (state.kind === "on") {
+    const offered = listing.tools.filter((tool) => offersTool(server, tool.name));
+    return { name, state: "works", text: `${text}, ${countedTools(offered.length)}` };
+  }
   if (!isStarted) {
     const fix = "run hermes mcp list, which waits longer: a first start may download the server";
     return limitedBy(`${text}, has not started within ${START_LIMIT_MS / 1_000} s`, fix);
@@ -122,9 +126,14 @@ async function skills({ home: folder, cwd, configured }: Facts): Promise<readonl
   const problems = failures.map(({ path, line, reason }) => `${path}:${line}: ${reason}`);
   return summed(
     "skills",
-    found.flatMap((place) => place.skills.map((skill) => skill.name)),
+    found.flatMap((place) => place.skills).map(usableText),
     limited("skills", problems, "the skill"),
   );
+}
+
+function usableText(skill: Skill): string {
+  const reason = foreignPlatform(skill);
+  return reason === undefined ? skill.name : `${skill.name} (off: ${reason})`;
 }
 
 /** Files of other agents that have no effect. */

@@ -48,8 +48,20 @@ const checks: readonly Check[] = [
   versions,
 ];
 
+const marks = { works: "ok", limited: "!", fails: "FAIL" } as const;
+
+/** Returns the exit code: 1 when something fails. */
+export async function printDiagnoses(environment: Environment, cwd: string): Promise<number> {
+  const diagnoses = await diagnose(environment, cwd);
+  for (const { name, state, text: found, fix } of diagnoses) {
+    process.stdout.write(`${marks[state].padEnd(4)}  ${name.padEnd(8)}  ${found}\n`);
+    if (fix !== undefined) process.stdout.write(`${"".padEnd(16)}To fix it: ${fix}.\n`);
+  }
+  return diagnoses.some(({ state }) => state === "fails") ? 1 : 0;
+}
+
 /** Checks for a session in `cwd` (absolute). */
-export async function diagnose(environment: Environment, cwd: string): Promise<readonly Diagnosis[]> {
+async function diagnose(environment: Environment, cwd: string): Promise<readonly Diagnosis[]> {
   const configured = await configuredAgent(environment, "cli");
   const all = configured.options.environment ?? environment;
   const facts: Facts = { configured, environment: all, home: homeFolder(environment), cwd };

@@ -13,7 +13,7 @@ import {
 import { MODEL_OPTION } from "../acp/config-options.ts";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { type AgentService, agentApp } from "../acp/serve.ts";
-import { homeFolder } from "../config/home.ts";
+import { type Environment, homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { DEVICE } from "../mcp/mcp-command.ts";
@@ -55,10 +55,14 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
     case "version":
       process.stdout.write(`${VERSION}\n`);
       return 0;
+    case "elsewhere": {
+      const { elsewhereText } = await import("./help.ts");
+      return refuse({ message: elsewhereText(parsed.command, parsed.words), code: MISUSED });
+    }
     case "invalid":
       return refuse({ message: parsed.message, code: MISUSED });
     case "doctor":
-      return printDiagnoses(parsed.cwd);
+      return (await import("./doctor.ts")).printDiagnoses(takeEnvironment(), parsed.cwd);
     case "plugins":
       await reportConfigErrors();
       return managePlugins(parsed.verb, parsed.name);
@@ -114,19 +118,6 @@ function ignoreClosedReader(error: Error): void {
   if (!hasCode(error, "EPIPE")) throw error;
 }
 
-const marks = { works: "ok", limited: "!", fails: "FAIL" } as const;
-
-/** Returns the exit code: 1 when something fails. */
-async function printDiagnoses(cwd: string): Promise<number> {
-  const { diagnose } = await import("./doctor.ts");
-  const diagnoses = await diagnose(takeEnvironment(), cwd);
-  for (const { name, state, text: found, fix } of diagnoses) {
-    process.stdout.write(`${marks[state].padEnd(4)}  ${name.padEnd(8)}  ${found}\n`);
-    if (fix !== undefined) process.stdout.write(`${"".padEnd(16)}To fix it: ${fix}.\n`);
-  }
-  return diagnoses.some(({ state }) => state === "fails") ? 1 : 0;
-}
-
 /** Returns the exit code. */
 async function managePlugins(verb: PluginVerb, name: string): Promise<number> {
   const { listPlugins, switchPlugin } = await import("../plugins/find-plugins.ts");
@@ -179,10 +170,15 @@ async function manageJobs(args: readonly string[]): Promise<number | undefined> 
   }
 }
 
-/** An agent in this process. */
-function localAgent(): AgentService {
+/** An agent in this process. `settings`: variables that replace those of the process. */
+function localAgent(settings: Environment = {}): AgentService {
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
-  return agentApp({ version: VERSION, environment: takeEnvironment(), local: nodeHost(), log });
+  return agentApp({ version: VERSION, environment: { ...takeEnvironment(), ...settings }, local: nodeHost(), log });
+}
+
+/** Commands that manage servers, hooks or tools run without a model: a new user may have no key yet. */
+function managingSettings({ prompt, isTransient }: HeadlessOptions): Environment {
+  return isTransient && prompt !== "/model" ? { HERMES_PROVIDER: "offline" } : {};
 }
 
 async function runPrompt(options: HeadlessOptions): Promise<number> {
@@ -191,7 +187,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
     process.stderr.write("hermes: the prompt is empty. Give one in quotes or on standard input; --help shows more.\n");
     return MISUSED;
   }
-  const { app, dispose } = localAgent();
+  const { app, dispose } = localAgent(managingSettings(options));
   const print = updatePrinter(options.json);
   try {
     return await client({ name: COMMAND_LINE })

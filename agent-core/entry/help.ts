@@ -1,4 +1,7 @@
-/** Text of `hermes --help`; only that loads it. */
+/** Longer texts of the command line, loaded with the first of them. */
+import type { CommandElsewhere } from "./command-line.ts";
+
+/** Text of `hermes --help`. */
 export const HELP = `hermes: send one prompt to the Hermes agent from the command line.
 
   hermes [options] "prompt"     send a prompt; without one, standard input is the prompt
@@ -34,3 +37,23 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
 The answer goes to standard output, tool calls to standard error.
 Exit codes: 0 done, 1 an error or an answer that is not complete, 2 wrong command line, 130 interrupted.
 `;
+
+/** Purposes of other agents' commands, served here by other means. */
+const ELSEWHERE: Readonly<Record<CommandElsewhere, string>> = {
+  chat: 'hermes "prompt" sends a prompt, and hermes --resume last "prompt" goes on with the last session',
+  sessions: 'hermes "/resume" lists the sessions of this folder, and hermes --resume WHICH "prompt" goes on with one',
+  config: "edit config.yaml in the Hermes home; hermes doctor names the file and checks it",
+  setup: "hermes-acp --setup asks for provider, key and model",
+  login: "hermes-acp --setup asks for provider, key and model",
+  logout: "remove the key from .env in the Hermes home; hermes doctor names the folder",
+  models: "hermes model lists the models, and --model NAME chooses one for a prompt",
+  status: "hermes doctor checks this machine and its configuration",
+  update: "update Hermes as you installed it: in the editor's extensions, or with npm",
+  acp: "hermes-acp serves editors",
+  gateway: "messengers are not served",
+};
+
+/** Problem of a line whose first word is a command of another agent. */
+export function elsewhereText(command: CommandElsewhere, words: readonly string[]): string {
+  return `there is no command "${command}": ${ELSEWHERE[command]}. A prompt: hermes -- ${words.join(" ")}`;
+}

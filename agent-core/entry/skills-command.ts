@@ -11,7 +11,7 @@ import {
   type SkillOffer,
   searchSkills,
 } from "../skills/skill-hub.ts";
-import { SkillLibrary } from "../skills/skill-library.ts";
+import { foreignPlatform, SkillLibrary } from "../skills/skill-library.ts";
 
 export type SkillVerb = "list" | "search" | "install" | "update" | "uninstall";
 
@@ -99,8 +99,10 @@ async function list({ cwd, environment, say }: SkillsCommand): Promise<number> {
     now: Date.now,
   });
   const { skills, failures } = await library.load();
-  for (const { name, place, isOff, description } of skills) {
-    say(`${name} (${place}${isOff ? ", off" : ""}): ${visibleText(description)}`);
+  for (const skill of skills) {
+    const { name, place, isOff, description } = skill;
+    const facts = [place, isOff ? "off" : undefined, foreignPlatform(skill)].filter((fact) => fact !== undefined);
+    say(`${name} (${facts.join(", ")}): ${visibleText(description)}`);
   }
   for (const { path, reason } of failures) say(`not loaded: ${visibleText(path)}: ${visibleText(reason)}`);
   return 0;

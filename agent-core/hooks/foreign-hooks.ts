@@ -67,6 +67,8 @@ export type ForeignHooks = {
   readonly hooks: readonly ForeignHook[];
   /** One line for each file or entry that cannot be used. */
   readonly problems: readonly string[];
+  /** One line for each file with rules that have no effect here. */
+  readonly ignored: readonly string[];
 };
 
 /** Reads the files of a workspace that the user trusts. */
@@ -75,34 +77,39 @@ export async function readForeignHooks(workspace: string): Promise<ForeignHooks>
   const further = names.filter((name) => name.endsWith(".json")).toSorted((one, other) => (one < other ? -1 : 1));
   const sources = [...CLAUDE_FILES, ...further.map((name) => `${COPILOT_FOLDER}/${name}`)];
   const files = await Promise.all(sources.map((source) => readForeignFile(workspace, source)));
-  return { hooks: files.flatMap(({ hooks }) => hooks), problems: files.flatMap(({ problems }) => problems) };
+  return {
+    hooks: files.flatMap(({ hooks }) => hooks),
+    problems: files.flatMap(({ problems }) => problems),
+    ignored: files.flatMap(({ ignored }) => ignored),
+  };
 }
 
-const NOTHING: ForeignHooks = { hooks: [], problems: [] };
+const NOTHING: ForeignHooks = { hooks: [], problems: [], ignored: [] };
 
 async function readForeignFile(workspace: string, source: string): Promise<ForeignHooks> {
   const file = join(workspace, source);
   const facts = await stat(file).catch(() => undefined);
   if (facts === undefined) return NOTHING;
   if (!facts.isFile() || facts.size > MAX_FILE)
-    return { hooks: [], problems: [`${source} is too large or not a file.`] };
+    return { ...NOTHING, problems: [`${source} is too large or not a file.`] };
   const parsed = fileSchema.safeParse(parseJson(await readFile(file, "utf8").catch(() => "")));
   if (!parsed.success) {
     const where = parsed.error.issues[0]?.path.join(".") || "its beginning";
-    return { hooks: [], problems: [`${source}: its hooks are not used, because the file is not valid at ${where}.`] };
+    return { ...NOTHING, problems: [`${source}: its hooks are not used, because the file is not valid at ${where}.`] };
   }
   const { deny = [], ask = [] } = parsed.data.permissions ?? {};
-  const rules =
+  const ignored =
     deny.length + ask.length === 0
       ? []
       : [`${source}: its permissions have no effect here. Hermes asks by its own rules.`];
-  if (parsed.data.disableAllHooks) return { hooks: [], problems: rules };
+  if (parsed.data.disableAllHooks) return { ...NOTHING, ignored };
   const made = Object.entries(parsed.data.hooks).flatMap(([eventName, entries]) =>
     entries.flatMap(handlersOf).map((handler) => hookOf({ ...handler, eventName, source, file }, workspace)),
   );
   return {
     hooks: made.filter((hook) => typeof hook !== "string"),
-    problems: [...rules, ...new Set(made.filter((problem) => typeof problem === "string"))],
+    problems: [...new Set(made.filter((problem) => typeof problem === "string"))],
+    ignored,
   };
 }
 

@@ -69,16 +69,19 @@ export class SessionHooks {
     const { cwd, home, trusted } = this.#options;
     this.#switches = await Switches.of(home); // another session may have switched one
     if (trusted()) {
-      const { hooks, problems } = await readForeignHooks(cwd);
-      for (const problem of problems) this.#showOnce(problem);
+      const { hooks, problems, ignored } = await readForeignHooks(cwd);
+      for (const line of [...ignored, ...problems]) this.#showOnce(line);
       this.#workspace = await Promise.all(hooks.map((definition) => this.#foreignEntry(definition)));
     }
     this.#update();
     const waiting = this.#entries.filter((entry) => this.#isOn(entry) && !entry.isAllowed());
     if (waiting.length === 0) return;
-    const count = waiting.length === 1 ? "1 hook needs" : `${waiting.length} hooks need`;
+    const needs =
+      waiting.length === 1
+        ? "1 hook needs your consent before it runs"
+        : `${waiting.length} hooks need your consent before they run`;
     const keys = waiting.map(({ id }) => id).join();
-    this.#showOnce(`${count} your consent before it runs. /hooks shows the commands.`, keys);
+    this.#showOnce(`${needs}. /hooks shows the commands.`, keys);
   }
 
   items(): readonly HermesExtensionItem[] {

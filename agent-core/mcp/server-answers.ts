@@ -44,10 +44,13 @@ export const listPage = z.looseObject({ nextCursor: z.string().optional() });
 /** Maximum number of pages of one list: a server's cursor may never end. */
 const MAX_PAGES = 64;
 
+/** Item that cannot be used, and the reason in one line. */
+export type ListProblem = { readonly name: string; readonly reason: string };
+
 export type ServerList<Item> = {
   readonly items: readonly Item[];
-  /** One line for each item that is invalid. */
-  readonly problems: readonly string[];
+  /** The invalid items. */
+  readonly problems: readonly ListProblem[];
 };
 
 /** Reads all pages of a list. `request` sends one request for the page after `cursor`. */
@@ -57,7 +60,7 @@ async function readList<Item>(
   request: (cursor: string | undefined, page: typeof listPage) => Promise<z.output<typeof listPage>>,
 ): Promise<ServerList<Item>> {
   const items: Item[] = [];
-  const problems: string[] = [];
+  const problems: ListProblem[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page = await request(cursor, listPage);
@@ -65,7 +68,7 @@ async function readList<Item>(
     for (const each of Array.isArray(raw) ? raw : []) {
       const parsed = schema.safeParse(each);
       if (parsed.success) items.push(parsed.data);
-      else problems.push(`${nameOf(each)}: ${explain(parsed.error)}`);
+      else problems.push({ name: nameOf(each), reason: explain(parsed.error) });
     }
     if (page.nextCursor === undefined || page.nextCursor === cursor) break;
     cursor = page.nextCursor;

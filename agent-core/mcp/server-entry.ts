@@ -5,7 +5,6 @@ import type { Tool } from "../tools/tool.ts";
 import { countedTools } from "./mcp-command.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { offersTool, type ServerConfig, serverDetail, withoutKeys } from "./server-config.ts";
-import type { ServerConnection } from "./server-connection.ts";
 import type { Listing } from "./server-listing.ts";
 import { withoutInvisible } from "./server-tools.ts";
 import type { ServerLease } from "./shared-servers.ts";
@@ -34,7 +33,7 @@ export function itemId({ name }: ServerConfig): string {
 /** The server in the list that the user sees. `isAllowed`: it needs no consent, or has it. */
 export function itemOf(entry: ServerEntry, isAllowed: boolean): HermesExtensionItem {
   const { config, consent, isOn, lease, toolsOff } = entry;
-  const error = lease && problemOf(lease.connection);
+  const error = problemOf(entry);
   const tools = lease?.connection.listing.tools ?? [];
   return {
     id: itemId(config),
@@ -70,17 +69,22 @@ export function consentLine(waiting: readonly ServerEntry[]): string {
   return `${one} of this workspace ${waiting.length === 1 ? "waits" : "wait"} for your consent: ${names}. \`/mcp\` shows the command, \`/mcp allow NAME\` starts it.`;
 }
 
-export function signedIn({ config, lease }: ServerEntry): string {
-  return `You are signed in to ${config.name}: ${lease === undefined ? "off." : describe(lease.connection)}`;
+export function signedIn(entry: ServerEntry): string {
+  return `You are signed in to ${entry.config.name}: ${describe(entry)}`;
 }
 
-/** One line about a failed server, or about its tools that cannot be used. */
-export function problemOf({ state, listing }: ServerConnection): string | undefined {
+/** One line about a failed server, or about tools and prompts that the settings choose and that cannot be used. */
+export function problemOf({ config, toolsOff, lease }: ServerEntry): string | undefined {
+  if (lease === undefined) return undefined;
+  const { state, listing } = lease.connection;
   switch (state.kind) {
     case "starting":
       return undefined;
-    case "on":
-      return listing.problems.length === 0 ? undefined : `left out: ${listing.problems.join("; ")}`;
+    case "on": {
+      const tools = listing.toolProblems.filter(({ name }) => offersTool(config, name) && !toolsOff.has(name));
+      const lines = [...tools, ...listing.promptProblems].map(({ name, reason }) => `${name}: ${reason}`);
+      return lines.length === 0 ? undefined : `left out: ${lines.join("; ")}`;
+    }
     case "needs-sign-in":
       return state.error;
     case "failed":
@@ -89,10 +93,11 @@ export function problemOf({ state, listing }: ServerConnection): string | undefi
 }
 
 /** State of the server after an action, in one line. */
-export function describe(connection: ServerConnection): string {
-  const { state, listing } = connection;
+export function describe(entry: ServerEntry): string {
+  if (entry.lease === undefined) return "off.";
+  const { state, listing } = entry.lease.connection;
   if (state.kind === "on") return `on, ${countedTools(listing.tools.length)}.`;
-  return problemOf(connection) ?? "starting.";
+  return problemOf(entry) ?? "starting.";
 }
 
 /** Length of one server's advice, and of all, in the prompt of each request. Characters. */

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../platform/errors.ts";
 import type { ArgumentCheck } from "../tools/argument-check.ts";
 import type { OpenClient } from "./open-client.ts";
-import type { ServerPrompt, ServerTool } from "./server-answers.ts";
+import type { ListProblem, ServerPrompt, ServerTool } from "./server-answers.ts";
 
 /** A tool of the server, with the check of its arguments. */
 export type CheckedTool = ServerTool & { readonly check: ArgumentCheck };
@@ -14,11 +14,15 @@ export type Listing = {
   readonly hasResources: boolean;
   /** The server's advice on its use, as it wrote it. */
   readonly instructions: string | undefined;
-  /** One line for each tool or prompt that cannot be used. */
-  readonly problems: readonly string[];
+  /** Tools and prompts that cannot be used. */
+  readonly toolProblems: readonly ListProblem[];
+  readonly promptProblems: readonly ListProblem[];
 };
 
-export const NOTHING: Listing = { tools: [], prompts: [], hasResources: false, instructions: undefined, problems: [] };
+export const NOTHING: Listing = {
+  ...{ tools: [], prompts: [], hasResources: false, instructions: undefined },
+  ...{ toolProblems: [], promptProblems: [] },
+};
 
 /** Schemas that are compiled before the event loop runs other work: one takes about a millisecond. */
 const COMPILED_AT_ONCE = 5;
@@ -29,7 +33,7 @@ export async function listingOf(client: OpenClient, before: Listing): Promise<Li
     client.has.tools ? client.tools() : undefined,
     client.has.prompts ? client.prompts() : undefined,
   ]);
-  const problems = [...(tools?.problems ?? []), ...(prompts?.problems ?? [])];
+  const toolProblems = [...(tools?.problems ?? [])];
   const known = new Map(before.tools.map(({ inputSchema, check }) => [JSON.stringify(inputSchema), check]));
   const checked: CheckedTool[] = [];
   let compiled = 0;
@@ -38,11 +42,14 @@ export async function listingOf(client: OpenClient, before: Listing): Promise<Li
       const check = known.get(JSON.stringify(tool.inputSchema)) ?? client.check(tool.inputSchema);
       checked.push({ ...tool, check });
     } catch (error) {
-      problems.push(`${tool.name}: its schema does not compile (${messageOf(error)})`);
+      toolProblems.push({ name: tool.name, reason: `its schema does not compile (${messageOf(error)})` });
     }
     compiled += 1;
     if (compiled % COMPILED_AT_ONCE === 0) await setImmediate();
   }
   const { has, instructions } = client;
-  return { tools: checked, prompts: prompts?.items ?? [], hasResources: has.resources, instructions, problems };
+  return {
+    ...{ tools: checked, prompts: prompts?.items ?? [], hasResources: has.resources, instructions },
+    ...{ toolProblems, promptProblems: prompts?.problems ?? [] },
+  };
 }

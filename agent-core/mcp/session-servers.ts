@@ -278,7 +278,7 @@ export class SessionServers implements Extension {
   }
 
   #changed(entry: ServerEntry): void {
-    const error = entry.lease === undefined ? undefined : problemOf(entry.lease.connection);
+    const error = problemOf(entry);
     if (error !== undefined && error !== entry.shownError && !this.#options.isListed) {
       this.#session.status({ severity: "warning", message: `The MCP server ${entry.config.name}: ${error}` });
     }
@@ -337,7 +337,7 @@ export class SessionServers implements Extension {
   async #restart(entry: ServerEntry): Promise<string> {
     const connection = this.#connectionOf(entry);
     await connection.start();
-    return `${entry.config.name}: ${describe(connection)}`;
+    return `${entry.config.name}: ${describe(entry)}`;
   }
 
   /** Returns when the user has the page. The outcome follows as a status. */
@@ -370,7 +370,7 @@ export class SessionServers implements Extension {
     if (!isOn) return `${name} is off.`;
     const connection = this.#connectionOf(entry);
     await connection.started;
-    return `${name}: ${describe(connection)}`;
+    return `${name}: ${describe(entry)}`;
   }
 
   async #switchTool(entry: ServerEntry, tool: string, isOn: boolean): Promise<string> {

@@ -11,6 +11,13 @@ export function nearestNames(name: string, candidates: readonly string[], count 
     .map(({ candidate }) => candidate);
 }
 
+/** The candidate that a person probably meant: at most two of five characters differ. */
+export function nearName(name: string, candidates: readonly string[]): string | undefined {
+  const [near = ""] = nearestNames(name, candidates, 1);
+  const distance = editDistance(name.toLowerCase(), near.toLowerCase());
+  return distance <= Math.max(name.length, near.length) * 0.4 ? near : undefined;
+}
+
 /** Levenshtein distance, calculated row by row. */
 export function editDistance(first: string, second: string): number {
   let previous = Array.from({ length: second.length + 1 }, (_, index) => index);

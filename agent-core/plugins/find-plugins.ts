@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import * as z from "zod";
 import { extensionPlaces } from "../config/home.ts";
 import { setPluginEnabled } from "../config/home-file.ts";
-import { nearestNames } from "../platform/edit-distance.ts";
+import { nearName } from "../platform/edit-distance.ts";
 import { hasCode, messageOf, UsageError } from "../platform/errors.ts";
 
 export type InstalledPlugin = {
@@ -130,6 +130,6 @@ export async function switchPlugin(home: string, name: string, isOn: boolean): P
 
 /** Sentence about a name that no plugin has. */
 export function unknownPlugin(name: string, known: readonly string[]): string {
-  const [near] = nearestNames(name, known, 1);
+  const near = nearName(name, known);
   return `There is no plugin "${name}".${near === undefined ? "" : ` Did you mean ${near}?`}`;
 }

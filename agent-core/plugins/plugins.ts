@@ -7,7 +7,7 @@ import type { Config } from "../config/sections.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
 import { type Hook, IN_HOOK_VARIABLE } from "../hooks/hook.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
-import { nearestNames } from "../platform/edit-distance.ts";
+import { nearName } from "../platform/edit-distance.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import { table as builtInTools } from "../tools/table.gen.ts";
@@ -191,7 +191,7 @@ export class Plugins implements Extension {
     const { engineName } = this.#options;
     if (engineName === undefined || this.#engine(engineName) !== undefined) return;
     const engines = this.#parts().flatMap((parts) => [...parts.engines.keys()]);
-    const [near] = nearestNames(engineName, [...engines, ...BUILT_IN_ENGINES], 1);
+    const near = nearName(engineName, [...engines, ...BUILT_IN_ENGINES]);
     const hint = near === undefined ? "" : ` Did you mean ${near}?`;
     this.#warn(
       session,

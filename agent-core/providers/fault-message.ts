@@ -1,4 +1,5 @@
 /** Words a fault in one line for people: what failed, on what, and what to do. */
+import { type Environment, keyFile } from "../config/home.ts";
 import { isLoopback } from "../platform/http/network-settings.ts";
 import { custom, keyVariableOf } from "./deployments.ts";
 import type { FaultKind } from "./fault.ts";
@@ -70,11 +71,11 @@ export function endpointName({ provider, baseUrl }: Pick<Endpoint, "provider" | 
 }
 
 /** End of every advice to set a key. */
-export const KEY_PLACES = "in the environment or in ~/.hermes/.env.";
+export const KEY_PLACES = /in the environment or in \S.*\.env\.$/;
 
-/** Advice for setting this provider's key. */
-export function keyAdvice(provider: string): string {
-  return `Set ${keyVariableOf(provider) ?? "HERMES_API_KEY"} ${KEY_PLACES}`;
+/** Advice for setting this provider's key. `environment`: that of the agent. */
+export function keyAdvice(provider: string, environment: Environment = process.env): string {
+  return `Set ${keyVariableOf(provider) ?? "HERMES_API_KEY"} in the environment or in ${keyFile(environment)}.`;
 }
 
 /** `: detail.`, or the full stop alone. */

@@ -76,7 +76,7 @@ export function resolveModel(
     return refused(`No model is set for ${provider}. Set HERMES_MODEL, or model in config.yaml.`);
   }
   if (apiKey === undefined && deployment.keyVariable !== undefined && baseUrl === deployment.baseUrl) {
-    return { ...refused(`No key is set for ${provider}. ${keyAdvice(provider)}`), missing: "key" };
+    return { ...refused(`No key is set for ${provider}. ${keyAdvice(provider, environment)}`), missing: "key" };
   }
   return (
     unknownDialect(asked.dialect) ??

@@ -319,9 +319,17 @@ const PLATFORMS: Readonly<Record<string, readonly string[]>> = {
   win32: ["windows", "win32"],
 };
 
-function unusableReason({ platforms, requires, fallbackFor }: Skill, enabled: ToolNames): string | undefined {
+/** Reason why the skill is not for this system; undefined when it is. */
+export function foreignPlatform({ platforms }: Pick<Skill, "platforms">): string | undefined {
   const own = PLATFORMS[platform()] ?? [platform()];
-  if (platforms.length > 0 && !platforms.some((name) => own.includes(name))) return `it is for ${platforms.join(", ")}`;
+  const isHere = platforms.length === 0 || platforms.some((name) => own.includes(name));
+  return isHere ? undefined : `it is for ${platforms.join(", ")}`;
+}
+
+function unusableReason(skill: Skill, enabled: ToolNames): string | undefined {
+  const { requires, fallbackFor } = skill;
+  const foreign = foreignPlatform(skill);
+  if (foreign !== undefined) return foreign;
   const lacks =
     requires.toolsets.find((name) => !enabled.toolsets.includes(name)) ??
     requires.tools.find((name) => !enabled.tools.includes(name));

@@ -16,6 +16,9 @@ export const SKILL_FILE = "SKILL.md";
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
+/** A version as it is written: YAML reads 1.0 as the number 1. */
+const WRITTEN_VERSION = /^[ \t]*version:[ \t]*["']?([\w.+-]+)/m;
+
 /** Conditions under which the host adds a skill to a message. */
 export type SkillTriggers = {
   /** Globs of files that the message names. */
@@ -105,7 +108,7 @@ const frontMatterSchema = z.looseObject({
   required_environment_variables: z
     .array(z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)]))
     .nullish(),
-  metadata: z.looseObject({ hermes: z.unknown(), version: text.optional().catch(undefined), ...early }).nullish(),
+  metadata: z.looseObject({ hermes: z.unknown().optional(), version: text.optional().catch(undefined), ...early }).nullish(),
 });
 
 /** Parses a SKILL.md. `folder` is the name of its folder, which is the skill's name. Loads the YAML parser. */
@@ -122,7 +125,8 @@ export async function parseSkill(source: string, folder: string): Promise<Parsed
   } catch (error) {
     return { ok: false, line: 1, reason: `its front matter is not valid YAML: ${messageOf(error).split("\n", 1)[0]}` };
   }
-  const facts = factsOf(raw ?? {}, folder);
+  const version = WRITTEN_VERSION.exec(head[1] ?? "")?.[1];
+  const facts = factsOf(version === undefined ? (raw ?? {}) : Object.assign({}, raw, { version }), folder);
   if (typeof facts === "string") return { ok: false, line: 1, reason: facts };
   const body = source.slice(head[0].length).trim();
   return body === "" ? { ok: false, reason: "it has no text after its front matter" } : { ok: true, facts, body };

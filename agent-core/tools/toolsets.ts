@@ -1,5 +1,5 @@
 /** Toolsets: users enable and disable tools by set, or by a composite name for several sets. */
-import { nearestNames } from "../platform/edit-distance.ts";
+import { nearName } from "../platform/edit-distance.ts";
 import type { Tool } from "./tool.ts";
 
 /** Composite names, as configurations of the original Hermes use them. */
@@ -43,8 +43,8 @@ export function selectTools(table: readonly Tool[], { enabled, disabled = [] }: 
   const known = new Set([...own, ...Object.keys(COMPOSITES), ...FOREIGN_TOOLSETS, ALL]);
   const unknown = [...(enabled ?? []), ...disabled].find((name) => !isKnown(name, known));
   if (unknown !== undefined) {
-    const near = nearestNames(unknown, [...known], 3);
-    const hint = near.length > 0 ? ` Did you mean ${near.join(", ")}?` : "";
+    const near = nearName(unknown, [...known]);
+    const hint = near === undefined ? ` Available: ${[...new Set(own), ALL].join(", ")}.` : ` Did you mean ${near}?`;
     return { ok: false, message: `There is no toolset ${JSON.stringify(unknown)}.${hint}` };
   }
   const on = enabled === undefined || enabled.includes(ALL) ? undefined : expand(enabled);

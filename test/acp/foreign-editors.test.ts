@@ -335,9 +335,10 @@ test("a missing key names the ways to set it that the client has", async () => {
     const agent = new AcpAgent({ HERMES_PROVIDER: "openrouter", HERMES_MODEL: "m" });
     onTestFinished(() => agent.stop());
     await agent.initialize(capabilities);
-    messages.push((await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] })).error?.message);
+    const { error } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
+    messages.push(error?.message?.replace(agent.home, "HOME"));
   }
-  const missing = "No key is set for openrouter. Set OPENROUTER_API_KEY in the environment or in ~/.hermes/.env.";
+  const missing = "No key is set for openrouter. Set OPENROUTER_API_KEY in the environment or in HOME/.env.";
   expect(messages).toEqual([
     `${missing} Or run \`hermes-acp --setup\` in a terminal.`,
     `${missing} Or run "Hermes: Set API Key".`,

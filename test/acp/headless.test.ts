@@ -83,6 +83,17 @@ test("--model and --mode apply to the prompt", async () => {
   expect(unknown.stderr).toBe('hermes: there is no mode "fast"; available: ask, code, plan, auto\n');
 });
 
+test("servers, hooks and tools are managed before a key is set; a prompt names the real place of the key", async () => {
+  const without = "unset HERMES_BASE_URL HERMES_MODEL HERMES_API_KEY; export HERMES_PROVIDER=openrouter;";
+  for (const command of ["mcp list", "hooks", "tools"]) {
+    expect(await shell(`${without} hermes ${command}`)).toMatchObject({ code: 0, stderr: "" });
+  }
+  const { stderr, code } = await shell(`${without} hermes hi`);
+  expect(stderr).toContain(`Set OPENROUTER_API_KEY in the environment or in ${home}/.env.`);
+  expect(code).toBe(1);
+  expect(model.requests).toEqual([]);
+});
+
 test("an unknown option is refused with the way to the others", async () => {
   const { stderr, code } = await shell("hermes --nonsense");
   expect(stderr).toBe(

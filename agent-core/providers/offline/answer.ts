@@ -1,4 +1,5 @@
 /** The next answer or tool call of the offline interpreter. The conversation is its only input. */
+import { keyFile } from "../../config/home.ts";
 import type { Message, ToolMessage, UserMessage } from "../../messages/message.ts";
 import { grammar, type OfflineStep } from "./grammar.ts";
 import { maskQuotes } from "./quoting.ts";
@@ -144,11 +145,13 @@ function withoutNotes(text: string): string {
 
 const LABEL = "I am the built-in **offline** interpreter, not a language model.";
 
-const HOW_TO_GET_A_MODEL = [
-  "For a real model set a key: `OPENAI_API_KEY`, `OPENROUTER_API_KEY`, `ANTHROPIC_API_KEY`, or `HERMES_API_KEY` with `HERMES_BASE_URL` and `HERMES_MODEL`",
-  "(in the environment or in `~/.hermes/.env`), or run `hermes-acp --setup` in a terminal or the command **Hermes: Set API Key**.",
-  "A local server needs no key: `HERMES_PROVIDER=ollama` (or `lmstudio`, `llamacpp`) and `HERMES_MODEL`.",
-].join(" ");
+function howToGetAModel(): string {
+  return [
+    "For a real model set a key: `OPENAI_API_KEY`, `OPENROUTER_API_KEY`, `ANTHROPIC_API_KEY`, or `HERMES_API_KEY` with `HERMES_BASE_URL` and `HERMES_MODEL`",
+    `(in the environment or in \`${keyFile(process.env)}\`), or run \`hermes-acp --setup\` in a terminal or the command **Hermes: Set API Key**.`,
+    "A local server needs no key: `HERMES_PROVIDER=ollama` (or `lmstudio`, `llamacpp`) and `HERMES_MODEL`.",
+  ].join(" ");
+}
 
 /** Longest quote of a request. Characters. */
 const SHOWN_CHARS = 120;
@@ -162,7 +165,7 @@ function helpText(): string {
     "",
     'Several may be joined with "then". Put quotes around a text or a path where it could be misread.',
     "",
-    HOW_TO_GET_A_MODEL,
+    howToGetAModel(),
   ].join("\n");
 }
 

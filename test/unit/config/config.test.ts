@@ -102,12 +102,12 @@ test("values may refer to the environment, with a default; unset references are 
 
 test("an unknown name is reported with the nearest valid one, at every depth", async () => {
   const { warnings, errors } = await read(
-    "agent:\n  max_turn: 5\ncompresion: {}\nproviders:\n  own:\n    base_ur: http://x\nauxiliary:\n  titel_generation: {}\n  compression:\n    modle: m\nzzzzzzzz: 1\n",
+    "agent:\n  max_turn: 5\ncompresion: {}\nproviders:\n  own:\n    base_ur: http://x\nauxiliary:\n  titel_generation: {}\n  compression:\n    modle: m\nmycorp: 1\n",
   );
   expect(warnings).toEqual([
     "config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?), compresion (did you mean compression?), " +
       "providers.own.base_ur (did you mean base_url?), auxiliary.titel_generation (did you mean title_generation?), " +
-      "auxiliary.compression.modle (did you mean model?), zzzzzzzz.",
+      "auxiliary.compression.modle (did you mean model?), mycorp.",
   ]);
   expect(errors).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { parseCommandLine } from "../../../agent-core/entry/command-line.ts";
+import { elsewhereText } from "../../../agent-core/entry/help.ts";
 import { parseJobsLine } from "../../../agent-core/entry/jobs-command.ts";
 
 test.each([
@@ -81,6 +82,12 @@ test.each([
   expect(parseCommandLine(words)).toMatchObject({ kind: "run", options: { prompt, isTransient: true } });
 });
 
+test("a slash command is no mistyped command", () => {
+  for (const prompt of ["/skills", " /skills"]) {
+    expect(parseCommandLine([prompt])).toMatchObject({ kind: "run", options: { prompt } });
+  }
+});
+
 test("a command of similar agents names what serves its purpose, and a sentence with its word is a prompt", () => {
   for (const words of [
     ["chat"],
@@ -89,12 +96,19 @@ test("a command of similar agents names what serves its purpose, and a sentence 
     ["setup"],
     ["gateway", "start"],
     ["models"],
+    ["status"],
+    ["sessions", "export", "out.jsonl"],
+    ["config", "set", "model.default", "m"],
   ]) {
-    expect(parseCommandLine(words)).toMatchObject({
-      kind: "invalid",
-      message: expect.stringMatching(/^there is no command "\w+": .*\. A prompt: hermes -- \w+$/),
-    });
+    const parsed = parseCommandLine(words);
+    expect(parsed.kind === "elsewhere" && elsewhereText(parsed.command, parsed.words)).toMatch(
+      /^there is no command "\w+": .*\. A prompt: hermes -- [\w. ]+$/,
+    );
   }
+  expect(parseCommandLine(["tools", "enable", "web"])).toMatchObject({
+    kind: "invalid",
+    message: 'tools has no command "enable web". Available: list. Put a prompt into quotes.',
+  });
   for (const words of [
     ["config", "is", "wrong"],
     ["tools", "of", "the", "trade"],

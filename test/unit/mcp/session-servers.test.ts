@@ -206,6 +206,13 @@ test("include and exclude choose tools by pattern", async () => {
   expect(names).toEqual(["echo", "look", "list_resources", "read_resource", "list_prompts", "get_prompt"]);
 });
 
+test("a tool that the settings exclude is not named when its schema is wrong", async () => {
+  const tools = { include: ["echo"], exclude: [], resources: true, prompts: true };
+  const { servers, lines } = await open([fixture([], { tools })]);
+  expect(servers.items()[0]).not.toHaveProperty("error");
+  expect(lines).toEqual([]);
+});
+
 test("the user switches a tool off and on, and restarts a server", async () => {
   const { servers } = await open([fixture(["--mute"])]);
   const has = (): boolean => servers.tools().some(({ name }) => name === "mcp__fix__echo");

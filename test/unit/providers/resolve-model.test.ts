@@ -104,6 +104,7 @@ describe("a provider that is named", () => {
     expect(refusal({ HERMES_PROVIDER: "openrouter" })).toBe(
       "No key is set for openrouter. Set OPENROUTER_API_KEY in the environment or in ~/.hermes/.env.",
     );
+    expect(refusal({ HERMES_PROVIDER: "openrouter", HERMES_HOME: "/data/agent" })).toContain("or in /data/agent/.env.");
   });
 
   test("an unknown one needs an address, and keeps its name", () => {

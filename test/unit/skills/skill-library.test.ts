@@ -47,6 +47,14 @@ function skill(path: string, more = "", description = "Does a thing. Use for thi
 const names = async (from: SkillLibrary): Promise<readonly string[]> =>
   (await from.offered()).filter(({ source }) => source !== "bundled").map(({ name }) => name);
 
+it("a version is kept as it is written", async () => {
+  skill("home/skills/one", "version: 1.0\n");
+  skill("home/skills/two", 'metadata:\n  version: "2.10"\n');
+  const { skills, failures } = await library().load();
+  expect(failures).toEqual([]);
+  expect(skills.filter(({ source }) => source === "home").map(({ version }) => version)).toEqual(["1.0", "2.10"]);
+});
+
 describe("places", () => {
   it("are read in order, and the first skill with a name wins", async () => {
     for (const place of [".hermes", ".agents", ".claude", ".github"]) {
