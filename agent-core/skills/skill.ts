@@ -108,7 +108,9 @@ const frontMatterSchema = z.looseObject({
   required_environment_variables: z
     .array(z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)]))
     .nullish(),
-  metadata: z.looseObject({ hermes: z.unknown().optional(), version: text.optional().catch(undefined), ...early }).nullish(),
+  metadata: z
+    .looseObject({ hermes: z.unknown().optional(), version: text.optional().catch(undefined), ...early })
+    .nullish(),
 });
 
 /** Parses a SKILL.md. `folder` is the name of its folder, which is the skill's name. Loads the YAML parser. */
