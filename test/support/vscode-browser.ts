@@ -143,9 +143,13 @@ export class VSCodeWindow {
     // The palette lists the commands that are known when it opens; an extension may add its commands later.
     for (;;) {
       await this.page.keyboard.press("F1");
+      // Text goes to where the keyboard is, which may still be the panel when the palette is already visible.
       // The palette closes when an editor or a view that opens takes the focus.
-      const isRun = await input
-        .fill(`>${title}`, { timeout: 4_000 })
+      const isRun = await this.quickInput
+        .locator("input:focus")
+        .first()
+        .waitFor({ timeout: 4_000 })
+        .then(() => input.fill(`>${title}`, { timeout: 4_000 }))
         .then(() => row.first().click({ timeout: 4_000 }))
         .then(
           () => true,
