@@ -212,7 +212,8 @@ export class UserShell {
         // A shell that reports another line than the typed one gets another execution.
         execution = started.execution;
         // The line may begin with text that the user typed: VS Code erases only the text it knows.
-        if (execution !== typed) more = { reportedAs: execution.commandLine.value };
+        const reported = execution.commandLine.value;
+        if (execution !== typed && !isWrapOf(reported, line)) more = { reportedAs: reported };
         begin(typedData !== undefined && execution === typed ? typedData : execution.read());
       }),
       vscode.window.onDidEndTerminalShellExecution((ended) => {
@@ -254,6 +255,11 @@ export class UserShell {
     if (pid !== undefined) await killTree({ pid, marker: this.#marker });
     await closed;
   }
+}
+
+/** True for the same line as it stands on the screen, from where VS Code may read it: fish itself breaks a long one. */
+function isWrapOf(reported: string, line: string): boolean {
+  return reported.replace(/\s/g, "") === line.replace(/\s/g, "");
 }
 
 /** VS Code reports the start of a line that the user typed and that it erased for ours. */

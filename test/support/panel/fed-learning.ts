@@ -6,6 +6,7 @@ import type {
   LearningHostMessage,
   LearningPageMessage,
 } from "../../../agent-core/protocol/learning-page.ts";
+import { NOW } from "./learning-sample.ts";
 import { PanelPage, plainHtml } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
 
@@ -70,6 +71,7 @@ export class FedLearning extends LearningTab {
     const learning = new FedLearning(page, (next) => {
       isGerman = next;
     });
+    await page.page.clock.setFixedTime(NOW);
     await learning.load();
     return learning;
   }

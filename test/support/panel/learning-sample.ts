@@ -4,7 +4,8 @@ import type { HealthReport, LearningState, LearntItem, Rate } from "../../../age
 import type { LearningData } from "../../../agent-core/protocol/learning-page.ts";
 
 const DAY = 86_400_000;
-const NOW = Date.UTC(2026, 10, 23, 9, 12);
+/** Time at which the page shows the sample. */
+export const NOW = Date.UTC(2026, 10, 23, 9, 12);
 const DAYS = 14;
 
 const at = (days: number): number => NOW - days * DAY;

@@ -94,6 +94,9 @@ suite("own terminal, trouble", () => {
       assert.equal((await shell.run("false")).exit.exitCode, 1);
       assert.equal((await shell.run("cd /usr; pwd")).after?.folder, "/usr");
       assert.equal(await runBeside("echo 'a\\'' ; echo two; echo '"), "a\\ ; echo two; echo \n");
+      // Longer than the terminal is wide: fish breaks the line, and its output is complete all the same.
+      const long = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
+      assert.equal(plain(await shell.run(`echo ${long}`)).replace(/\n/g, ""), long);
     });
   });
 
