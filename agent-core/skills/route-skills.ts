@@ -10,37 +10,55 @@ const MIN_SCORE = 2;
 const SECOND_SHARE = 0.8;
 /** Maximum number of other words between two words of a phrase. Small words do not count. */
 const MAX_GAP = 3;
-const SMALL_WORDS: ReadonlySet<string> = new Set(
-  "a an the this that these those my our your its of in on at for from is are was been has have be it so and or".split(
-    " ",
+const SMALL_WORDS = new Set(
+  wordsIn(
+    "a an the this that these those my our your its of in on at for from is are was been has have be it so and or",
+    "der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen diesem im am zu zum zur",
+    "mein meine meinen unser unsere unseren mit von vom für ist sind und oder mir uns bitte",
   ),
 );
 /** Words before the first verb of a clause. */
-const POLITE_WORDS: ReadonlySet<string> = new Set(
-  "please can could would you now then also help me us to i we want need should let's and just".split(" "),
+const POLITE_WORDS = new Set(
+  wordsIn(
+    "please can could would you now then also help me us to i we want need should let's and just",
+    "bitte kannst könntest du mir uns mal jetzt noch dann auch und ich wir",
+  ),
 );
 
 const FILE_SCORE = 1;
 const TASK_SCORE = 1;
 
-/** Verbs that begin a task of a kind. */
+/** Verbs that begin a task of a kind, in English and German. */
 const TASKS: Readonly<Record<string, readonly string[]>> = {
-  debug: ["fix", "debug", "diagnose", "investigate", "solve", "repair", "trace"],
-  test: ["test", "cover"],
-  write: ["write", "add", "create", "draft", "make", "compose", "generate"],
-  review: ["review", "check", "audit", "critique", "inspect"],
-  refactor: ["refactor", "extract", "rename", "move", "split", "inline", "simplify", "clean", "restructure"],
-  upgrade: ["upgrade", "update", "bump", "migrate"],
-  explain: ["explain", "describe", "summarize", "summarise", "understand", "explore", "tour"],
+  debug: wordsIn(
+    "fix debug diagnose investigate solve repair trace",
+    "behebe beheb repariere diagnostiziere untersuche",
+  ),
+  test: wordsIn("test cover", "teste"),
+  write: wordsIn("write add create draft make compose generate", "schreib schreibe ergänze erstelle füge formuliere"),
+  review: wordsIn("review check audit critique inspect", "prüfe prüf überprüfe begutachte"),
+  refactor: wordsIn(
+    "refactor extract rename move split inline simplify clean restructure",
+    "refaktoriere extrahiere benenne verschiebe vereinfache zerlege teile",
+  ),
+  upgrade: wordsIn("upgrade update bump migrate", "aktualisiere migriere hebe"),
+  explain: wordsIn(
+    "explain describe summarize summarise understand explore tour",
+    "erklär erkläre beschreib beschreibe",
+  ),
 };
+
+function wordsIn(...lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) => line.split(" "));
+}
 
 /** Beginning of a question that asks for an explanation, not for the work that a skill describes. */
 const QUESTION =
-  /^(?:what(?:'s| is| are| does| do)|who|when|is|are|does|do|did|should|which|how (?:many|much|long|old))\b/i;
+  /^(?:what(?:'s| is| are| does| do)|who|when|is|are|does|do|did|should|which|how (?:many|much|long|old)|was (?:ist|sind)|wer|wann|ist|sind|welche[rs]?|wie (?:viele?|lange|alt|heißt))\b/i;
 /** Name of a file with an extension, with its folders. A version such as 1.x is none. */
 const FILE_NAME = /(?:[\w.@-]+\/)*(?!\d+\.x\b)[\w@-][\w.@-]*\.[A-Za-z]\w{0,9}\b/g;
 const SENTENCE_END = /[.;!?\n]+(?=\s|$)/;
-const CLAUSE_END = /[.,;:!?\n]+(?=\s|$)|\b(?:and|please|then)\b/i;
+const CLAUSE_END = /[.,;:!?\n]+(?=\s|$)|\b(?:and|please|then|und|bitte|dann)\b/i;
 
 type Routable = { readonly triggers: SkillTriggers };
 
