@@ -106,7 +106,7 @@ export function buildServices(
     ...{ log, panels, tabs, worker, agents, sessions, history, sessionListChanges },
     ...{ review, opener, editReview, terminals, environment, lastModel },
     firstRun: new FirstRun(worker, panels, lastModel),
-    ...contextIn(context, outputs, { panels, worker, history }),
+    ...contextIn(context, outputs, { panels, worker, history, opener }),
     ...{ extensions: new SessionExtensions(worker, panels), learning: learningIn(page, worker) },
     ...{ inlineEdits: new InlineEdits(sessions), launcher: new AgentLauncher(context) },
   };
@@ -209,11 +209,11 @@ function sessionsIn(
   return sessions;
 }
 
-/** The search after `@`, and the suggestion of the active file. */
+/** The search after `@`, and the suggestion of the current file. */
 function contextIn(
   { workspaceState }: vscode.ExtensionContext,
   terminals: TerminalOutputs,
-  { panels, worker, history }: Pick<Services, "panels" | "worker" | "history">,
+  { panels, worker, history, opener }: Pick<Services, "panels" | "worker" | "history" | "opener">,
 ): Pick<Services, "mentions" | "suggestion"> {
   const mentions = new MentionSearch({
     terminals,
@@ -223,7 +223,7 @@ function contextIn(
     sessions: () => (worker.isStarted ? history.recent() : Promise.resolve([])),
     sessionsWith: (text) => (worker.isStarted ? history.withText(text) : Promise.resolve([])),
   });
-  return { mentions, suggestion: new Suggestion(panels, workspaceState) };
+  return { mentions, suggestion: new Suggestion({ panels, opener, memory: workspaceState }) };
 }
 
 /** Terminals whose output goes to the log of their session. */

@@ -142,7 +142,7 @@ export class MentionSearch implements vscode.Disposable {
   #suggested(): readonly MentionItem[] {
     return this.#ports.suggested().map((attachment) => ({
       attachment,
-      detail: attachment.kind === "lines" ? vscode.l10n.t("Selection") : vscode.l10n.t("Active editor"),
+      detail: attachment.kind === "lines" ? vscode.l10n.t("Selection") : vscode.l10n.t("Current file"),
       icon: iconOf(attachment),
       marks: [],
     }));

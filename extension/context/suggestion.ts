@@ -1,7 +1,11 @@
-/** Suggests the active file, or the lines that are selected in it, for the next message. */
+/**
+ * Suggests the file in front, or the lines that are selected in it, for the next message. While Hermes shows an edit there,
+ * it stays with the file that the user had in front.
+ */
 import * as vscode from "vscode";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import type { Panels } from "../chat/panels.ts";
+import type { ReviewOpener } from "../review/review-opener.ts";
 import { nameOf } from "./workspace-files.ts";
 
 /** The suggestion follows when the caret has rested for this time. Milliseconds. */
@@ -11,15 +15,25 @@ const REST_MS = 150;
 const SWITCH_KEY = "hermes.suggestActive";
 const SETTING = "context.suggestActive";
 
+type SuggestionPorts = {
+  readonly panels: Pick<Panels, "setFacts">;
+  readonly opener: Pick<ReviewOpener, "isUnasked">;
+  readonly memory: vscode.Memento;
+};
+
 export class Suggestion implements vscode.Disposable {
-  readonly #panels: Panels;
+  readonly #panels: SuggestionPorts["panels"];
+  readonly #opener: SuggestionPorts["opener"];
   readonly #memory: vscode.Memento;
+  /** File that the user had in front last. */
+  #own: vscode.Uri | undefined;
   readonly #subscriptions: readonly vscode.Disposable[];
   #timer: NodeJS.Timeout | undefined;
   #shown = "[]";
 
-  constructor(panels: Panels, memory: vscode.Memento) {
+  constructor({ panels, opener, memory }: SuggestionPorts) {
     this.#panels = panels;
+    this.#opener = opener;
     this.#memory = memory;
     const soon = (): void => {
       clearTimeout(this.#timer);
@@ -30,6 +44,7 @@ export class Suggestion implements vscode.Disposable {
       vscode.window.onDidChangeTextEditorSelection(
         ({ textEditor }) => textEditor === vscode.window.activeTextEditor && soon(),
       ),
+      vscode.window.tabGroups.onDidChangeTabs(({ closed }) => closed.length > 0 && soon()),
       vscode.workspace.onDidChangeConfiguration(async (change) => {
         if (!change.affectsConfiguration(`hermes.${SETTING}`)) return;
         await this.#memory.update(SWITCH_KEY, undefined);
@@ -53,13 +68,37 @@ export class Suggestion implements vscode.Disposable {
   #update(): void {
     const setting = vscode.workspace.getConfiguration("hermes").get(SETTING, true);
     const isSuggesting = this.#memory.get(SWITCH_KEY, setting);
-    const attachment = isSuggesting ? editorAttachment() : undefined;
+    const attachment = isSuggesting ? this.#attachment() : undefined;
     const suggested = attachment === undefined ? [] : [attachment];
     const next = JSON.stringify({ suggested, isSuggesting });
     if (next === this.#shown) return;
     this.#shown = next;
     this.#panels.setFacts({ suggested, isSuggesting });
   }
+
+  #attachment(): Attachment | undefined {
+    const editor = vscode.window.activeTextEditor;
+    if (editor !== undefined && this.#opener.isUnasked(editor.document.uri)) return openAttachment(this.#own);
+    this.#own = editor?.document.uri;
+    return editorAttachment(editor);
+  }
+}
+
+/** The file or its selection, as far as they are visible; undefined when no tab has the file any more. */
+function openAttachment(uri: vscode.Uri | undefined): Attachment | undefined {
+  if (uri === undefined) return undefined;
+  const isOwn = (other: vscode.Uri): boolean => other.toString() === uri.toString();
+  const visible = vscode.window.visibleTextEditors.find(({ document }) => isOwn(document.uri));
+  if (visible !== undefined) return editorAttachment(visible);
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  const isOpen = tabs.some(({ input }) => input instanceof vscode.TabInputText && isOwn(input.uri));
+  return isOpen ? fileAttachment(uri) : undefined;
+}
+
+/** Undefined for what is no file of the workspace. */
+function fileAttachment(uri: vscode.Uri): Attachment | undefined {
+  if (uri.scheme !== "file" || vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
+  return { kind: "file", uri: uri.toString(), label: nameOf(uri) };
 }
 
 /** The selection of the active editor, else its file; undefined without a file of the workspace. */
@@ -67,8 +106,8 @@ export function editorAttachment(editor = vscode.window.activeTextEditor): Attac
   if (editor === undefined) return undefined;
   const { document, selection } = editor;
   const { uri } = document;
-  if (uri.scheme !== "file" || vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
-  if (selection.isEmpty) return { kind: "file", uri: uri.toString(), label: nameOf(uri) };
+  const file = fileAttachment(uri);
+  if (file === undefined || selection.isEmpty) return file;
   const start = selection.start.line + 1;
   // A selection that ends before the first character of a line has nothing of it.
   const end = Math.max(start, selection.end.line + (selection.end.character === 0 ? 0 : 1));

@@ -27,6 +27,9 @@ export class ReviewOpener implements vscode.Disposable {
   #lastUse = Number.NEGATIVE_INFINITY;
   /** Time at which the turn of the session in view began; undefined between turns. */
   #turnBegan: number | undefined;
+  /** Files that this object brought to the front, until the user clicks or types there, or leaves. */
+  readonly #unasked = new Set<string>();
+  #inFront = fileInFront();
   /** The last edit that came while the user typed. */
   #pending: ShownEdit | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -40,10 +43,17 @@ export class ReviewOpener implements vscode.Disposable {
         if (uri.scheme !== PROPOSAL_SCHEME || review.find(uri) !== undefined) return;
         closeDiff(uri).catch((error: unknown) => report(String(error)));
       }),
-      vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
+      vscode.window.onDidChangeTextEditorSelection(({ kind, textEditor }) => {
         // Changes by the agent or by an extension have another kind, or none.
         const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
-        if (kind === Keyboard || kind === Mouse) this.#lastUse = Date.now();
+        if (kind !== Keyboard && kind !== Mouse) return;
+        this.#lastUse = Date.now();
+        this.#unasked.delete(textEditor.document.uri.toString());
+      }),
+      vscode.window.onDidChangeActiveTextEditor(() => {
+        const left = this.#inFront;
+        this.#inFront = fileInFront();
+        if (left !== undefined && left !== this.#inFront) this.#unasked.delete(left);
       }),
     ];
   }
@@ -68,6 +78,11 @@ export class ReviewOpener implements vscode.Disposable {
   /** Shows an edit that the user has just made in the panel. */
   reveal(path: string): Promise<void> {
     return this.#open({ path, where: "file" });
+  }
+
+  /** True for a file that is in front because Hermes shows its edit there. */
+  isUnasked(uri: vscode.Uri): boolean {
+    return this.#unasked.has(uri.toString());
   }
 
   /** Call it while a turn runs in the session in view, at least once at its beginning. */
@@ -104,15 +119,27 @@ export class ReviewOpener implements vscode.Disposable {
     if (hunk === undefined) return;
     switch (vscode.workspace.getConfiguration("hermes").get<string>("review.open")) {
       case "diff":
-        return this.openDiff(uri, true);
+        return this.#bringToFront(uri, () => this.openDiff(uri, true));
       case "file": {
         const at = new vscode.Position(hunk.newStart, 0);
-        const editor =
-          shownEditor(uri) ?? (await vscode.window.showTextDocument(uri, { preserveFocus: true, preview: true }));
+        const options = { preserveFocus: true, preview: true };
+        const show = () => vscode.window.showTextDocument(uri, options);
+        const editor = shownEditor(uri) ?? (await this.#bringToFront(uri, show));
         editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
         return;
       }
       default:
+    }
+  }
+
+  async #bringToFront<Shown>(uri: vscode.Uri, show: () => Thenable<Shown>): Promise<Shown> {
+    const file = uri.toString();
+    if (fileInFront() !== file) this.#unasked.add(file);
+    try {
+      return await show();
+    } catch (error) {
+      this.#unasked.delete(file);
+      throw error;
     }
   }
 
@@ -144,6 +171,10 @@ export class ReviewOpener implements vscode.Disposable {
     this.caret.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
+}
+
+function fileInFront(): string | undefined {
+  return vscode.window.activeTextEditor?.document.uri.toString();
 }
 
 /** Visible editor of a file, also in a diff that the user has opened; nothing must cover it. */

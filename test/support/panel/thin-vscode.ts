@@ -391,7 +391,7 @@ function editorlessWindow(): object {
     terminals: [],
     activeTextEditor: undefined,
     activeTerminal: undefined,
-    tabGroups: { all: [], close: () => Promise.resolve(true) },
+    tabGroups: { all: [], close: () => Promise.resolve(true), onDidChangeTabs: never },
     onDidCloseTerminal: closed.event,
     ...Object.fromEntries(
       [

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import type { WorkspaceFacts } from "../../../agent-core/protocol/panel-events.ts";
+import { Suggestion } from "../../../extension/context/suggestion.ts";
+import { workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
+import { openEditor } from "../support/editors.ts";
+import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
+
+// The current file of the composer: a file that the user opened or works in, never one that Hermes opened.
+suite("the suggested file", () => {
+  const folder = join(workspaceFolder(), "suggestion-suite");
+  const { signal } = new AbortController();
+  const mine = join(folder, "mine.txt");
+  const edited = join(folder, "edited.txt");
+  let bench: ReviewBench;
+  let suggestion: Suggestion;
+  let labels: readonly string[];
+  let seen: string[];
+  let notify: () => void;
+
+  setup(async () => {
+    bench = await openReviewBench(folder);
+    writeFileSync(mine, "one\ntwo\n");
+    writeFileSync(edited, "one\ntwo\n");
+    labels = [];
+    seen = [];
+    notify = () => undefined;
+    const setFacts = ({ suggested = [] }: Partial<WorkspaceFacts>): void => {
+      labels = suggested.map(({ label }) => label);
+      seen.push(...labels);
+      notify();
+    };
+    const memory = {
+      keys: () => [],
+      get: <Value>(_key: string, value?: Value) => value,
+      update: async () => undefined,
+    };
+    suggestion = new Suggestion({ panels: { setFacts }, opener: bench.desk.opener, memory });
+    await agentWrite(bench.side.host.files, edited, { expected: "one\ntwo\n", after: "one\n2\n" }, signal);
+  });
+
+  teardown(async () => {
+    suggestion.dispose();
+    await bench.close();
+  });
+
+  const suggested = async (...wanted: readonly string[]): Promise<void> => {
+    while (String(labels) !== String(wanted)) await new Promise<void>((resolve) => (notify = resolve));
+  };
+
+  const showEdit = async (): Promise<void> => {
+    await bench.desk.opener.showEdit(edited, "file");
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, edited);
+  };
+
+  test("stays with the user's file while Hermes shows an edit of another one", async () => {
+    await openEditor(mine);
+    await suggested("mine.txt");
+    await showEdit();
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    await vscode.window.tabGroups.close(tabs.filter(({ label }) => label === "mine.txt"));
+    await suggested();
+    assert.deepEqual(seen, ["mine.txt"]);
+  });
+
+  test("is the edited file once the user works there", async () => {
+    await openEditor(mine);
+    await suggested("mine.txt");
+    await showEdit();
+    await vscode.commands.executeCommand("workbench.action.focusActiveEditorGroup");
+    await vscode.commands.executeCommand("cursorDown");
+    await suggested("edited.txt");
+  });
+
+  test("is the edited file once the user returns to it", async () => {
+    await showEdit();
+    await openEditor(mine);
+    await suggested("mine.txt");
+    await openEditor(edited);
+    await suggested("edited.txt");
+  });
+
+  test("stays what it is when Hermes shows the user's file as a diff", async () => {
+    const settings = vscode.workspace.getConfiguration("hermes");
+    await settings.update("review.open", "diff", vscode.ConfigurationTarget.Global);
+    try {
+      await openEditor(edited);
+      await suggested("edited.txt");
+      await showEdit();
+      const editor = vscode.window.activeTextEditor;
+      assert.ok(editor);
+      editor.selection = new vscode.Selection(0, 0, 1, 0);
+      await suggested("edited.txt:1");
+    } finally {
+      await settings.update("review.open", undefined, vscode.ConfigurationTarget.Global);
+    }
+  });
+});
