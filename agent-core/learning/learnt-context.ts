@@ -5,7 +5,7 @@
 import { contentWords, contradicts, readStatement, similarity } from "../memory/statement.ts";
 import type { Clock } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
-import { type Episode, episodePaths, readEpisode } from "./episodes.ts";
+import { type EpisodeBrief, episodePaths, readBriefs } from "./episodes.ts";
 import { byWeight, type Fact, fitting, holdsIn, isPreference, isShown, isWithin, readFacts } from "./facts.ts";
 import { outdatedCheck } from "./outdated-statements.ts";
 import type { Transcript } from "./transcript.ts";
@@ -110,12 +110,11 @@ export class LearntContext {
     const { home, roots } = this.#options;
     const [all, episodes] = await Promise.all([
       readFacts(home, now),
-      episodePaths(home).then((paths) => Promise.all(paths.slice(-MAX_SEARCHED).map(readEpisode))),
+      episodePaths(home).then((paths) => readBriefs(paths.slice(-MAX_SEARCHED))),
     ]);
     const facts = all.filter((fact) => holdsIn(fact, roots));
     const outdated = outdatedCheck(facts);
     const own = episodes
-      .filter((episode) => episode !== undefined)
       .filter(({ cwd }) => roots.some((root) => isWithin(cwd, root) || isWithin(root, cwd)))
       .map((episode) => ({ ...episode, summary: currentPart(episode.summary, outdated) }));
     return { facts, episodes: newestOfAlike(own) };
@@ -128,7 +127,7 @@ export class LearntContext {
 }
 
 /** Facts of the project, and its episodes, one for each request. */
-type Read = { readonly facts: readonly Fact[]; readonly episodes: readonly Episode[] };
+type Read = { readonly facts: readonly Fact[]; readonly episodes: readonly EpisodeBrief[] };
 
 /** The summary without the sentences that a newer fact has made wrong. */
 function currentPart(summary: string, outdated: (sentence: string) => string | undefined): string {
@@ -143,8 +142,8 @@ function currentPart(summary: string, outdated: (sentence: string) => string | u
 const SAME_TASK = 0.6;
 
 /** Of episodes with nearly the same request only the newest one; `episodes`: oldest first. */
-function newestOfAlike(episodes: readonly Episode[]): readonly Episode[] {
-  const kept: { readonly episode: Episode; readonly words: ReadonlySet<string> }[] = [];
+function newestOfAlike(episodes: readonly EpisodeBrief[]): readonly EpisodeBrief[] {
+  const kept: { readonly episode: EpisodeBrief; readonly words: ReadonlySet<string> }[] = [];
   for (const episode of episodes.toReversed()) {
     const words = new Set(contentWords(episode.firstMessage));
     if (!kept.some((other) => similarity(words, other.words) >= SAME_TASK)) kept.push({ episode, words });
@@ -210,7 +209,7 @@ export function usedItems(
 const EPISODE_LINE = /^- \d{4}-\d\d-\d\d \(session (\w+)\): /gm;
 
 /** The episodes that fit the message, best first (BM25 over request, summary and kind of task). */
-export function matchEpisodes(message: string, episodes: readonly Episode[]): readonly Episode[] {
+export function matchEpisodes(message: string, episodes: readonly EpisodeBrief[]): readonly EpisodeBrief[] {
   const query = queryWords(message);
   const texts = episodes.map(({ firstMessage, summary, taskType }) =>
     contentWords(`${firstMessage} ${summary} ${taskType}`),
@@ -255,7 +254,7 @@ function countWords(words: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-function episodeLine({ sessionId, endedAt, summary }: Episode): string {
+function episodeLine({ sessionId, endedAt, summary }: EpisodeBrief): string {
   const line = summary.replaceAll(/\s+/g, " ").trim();
   const shown = line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS - 1).toWellFormed()}…` : line;
   return `- ${new Date(endedAt).toISOString().slice(0, 10)} (session ${sessionId}): ${shown}`;

@@ -16,6 +16,7 @@ const SMALL_WORDS: ReadonlySet<string> = new Set(
 
 const NEGATION =
   /\b(?:never|not|no longer|don't|do not|doesn't|avoid|stop|without|instead of|rather than|nie|niemals|nicht|kein\w*|statt)\b/i;
+const NEGATIONS = new RegExp(NEGATION, "gi");
 
 /** Values that a text marks: in backticks or quotation marks. */
 const MARKED = /`([^`\n]+)`|"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]/g;
@@ -67,7 +68,7 @@ export function readStatement(text: string): Statement {
 }
 
 function meaningful(text: string): ReadonlySet<string> {
-  return new Set(contentWords(text.replaceAll(new RegExp(NEGATION, "gi"), " ")));
+  return new Set(contentWords(text.replaceAll(NEGATIONS, " ")));
 }
 
 /** Words with a meaning, in a base form. */

@@ -7,6 +7,9 @@ import {
   type Episode,
   episodeOf,
   episodePath,
+  episodePaths,
+  readBriefs,
+  readEpisode,
   readEpisodes,
   writeEpisode,
 } from "../../../agent-core/learning/episodes.ts";
@@ -138,4 +141,21 @@ test("reads front matter that a person formatted in another way, and skips what 
   expect(await readEpisodes(home, { from: 0, to: Date.UTC(2026, 11) })).toMatchObject([
     { sessionId: ID, tools: ["patch"], score: null, summary: "By hand." },
   ]);
+});
+
+test("the brief of an episode says the same as the whole one, also after a person edited the file", async () => {
+  const made = { ...episode(session()), firstMessage: 'Deploy "alpha" \\ now', taskType: "deploy" };
+  await writeEpisode(home, made);
+  const path = episodePath(home, made);
+  const text = readFileSync(path, "utf8");
+  const yaml = text.replace(/^task_type: .*$/m, "task_type: ship it # by hand");
+  for (const form of [text, text.replaceAll("\n", "\r\n"), yaml]) {
+    writeFileSync(path, form);
+    const { sessionId, endedAt, cwd, taskType, firstMessage, summary } = (await readEpisode(path)) ?? {};
+    const [brief] = await readBriefs(await episodePaths(home));
+    expect(sessionId).toBe(ID);
+    expect(brief).toMatchObject({ sessionId, endedAt, cwd, taskType, firstMessage, summary });
+  }
+  writeFileSync(path, "no episode");
+  expect(await readBriefs([path, join(home, "missing.md")])).toEqual([]);
 });
