@@ -21,6 +21,16 @@ describe("sessions in the panel", () => {
     await panel().idle();
   };
 
+  test("without a stored session the list says so", async () => {
+    await panel().runCommand("Hermes: Show Sessions");
+    await page().getByText("No sessions in this folder yet.").waitFor();
+    await panel().pictures("history-empty");
+    await page().getByRole("searchbox").fill("average");
+    await page().getByText("Nothing found in this folder.").waitFor();
+    await panel().pictures("history-nothing-found");
+    await panel().page.keyboard.press("Escape");
+  });
+
   test("editing a message sends it again and removes the messages after it", async () => {
     await say("read a.txt", "three");
     await say("list the files", "a.txt");

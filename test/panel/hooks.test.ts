@@ -47,3 +47,12 @@ test("a card names the hooks that ran for its call, with verdict and duration", 
   ).toBe(1); // the notice about the failure
   await panel().pictures("hooks-cards");
 });
+
+test("the page of extensions lists each hook with its event and its command", async () => {
+  await panel().runCommand("Hermes: Show Extensions");
+  const group = panel().page.getByRole("region", { name: /^Hooks/ });
+  await group.getByText("./no-such-hook").first().waitFor();
+  await group.evaluate((element) => element.scrollIntoView());
+  await panel().pictures("hooks-list");
+  expect(await group.getByRole("listitem").count()).toBe(3);
+});

@@ -145,11 +145,12 @@ const STATES: Readonly<Record<HermesExtensionItem["state"], { readonly icon: str
 function Row({ item }: ItemProps) {
   const { post } = usePanel();
   const { id, name, state, source, detail, error, path, tools = [] } = item;
+  const isImpaired = state === "on" && error !== undefined;
   const { icon, word } = STATES[state];
   return (
-    <li class={`extension-row extension-${state}`} data-row={id}>
+    <li class={`extension-row extension-${isImpaired ? "impaired" : state}`} data-row={id}>
       <div class="extension-name">
-        <Icon name={icon} spin={state === "starting"} />
+        <Icon name={isImpaired ? "warning" : icon} spin={state === "starting"} />
         <strong class="tool-title" title={name}>
           {name}
         </strong>

@@ -73,7 +73,7 @@ function Contents({ context: { used, window, parts, models, canCompress }, runni
   return (
     <>
       <p>
-        {t("{0} of {1} tokens ({2} %), {3} free", formatCount(used), formatCount(window), percent(used, window), free)}
+        {t("{0} of {1} tokens ({2}%), {3} free", formatCount(used), formatCount(window), percent(used, window), free)}
       </p>
       <ul class="context-parts" aria-label={t("Estimated tokens of each part")}>
         {parts.map(
