@@ -101,14 +101,18 @@ test("servers, settings, instructions, memory, skills, commands, hooks and sessi
   expect(await answer("/mcp list --wait")).toMatch(
     /\*\*files\*\* \(config\.yaml\): on, 14 tools\n- \*\*everything\*\* \(\.mcp\.json\): waiting for your consent/,
   );
-  expect(agent.of("agent_thought_chunk").map(({ content }) => (content as Json)["text"])).toEqual([
-    "config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?).\n",
-    "config.yaml: settings of Hermes Agent that this version does not support: agent.verbose, " +
-      "terminal.persistent_shell, display, approvals.timeout, tts, security.\n",
-    "The MCP server of this workspace waits for your consent: everything. " +
-      "`/mcp` shows the command, `/mcp allow NAME` starts it.\n",
-    "3 hooks need your consent before they run. /hooks shows the commands.\n",
-  ]);
+  const lines = (): unknown[] => agent.of("agent_thought_chunk").map(({ content }) => (content as Json)["text"]);
+  await expect.poll(lines).toHaveLength(4);
+  expect(new Set(lines())).toEqual(
+    new Set([
+      "3 hooks need your consent before they run. /hooks shows the commands.\n",
+      "The MCP server of this workspace waits for your consent: everything. " +
+        "`/mcp` shows the command, `/mcp allow NAME` starts it.\n",
+      "config.yaml: settings of Hermes Agent that this version does not support: agent.verbose, " +
+        "terminal.persistent_shell, display, approvals.timeout, tts, security.\n",
+      "config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?).\n",
+    ]),
+  );
   expect(await answer("/mcp allow everything")).toBe("everything: on, 16 tools.");
   expect(await answer("/hooks allow all")).toMatch(
     /Allowed: .*homeword.*Allowed: .*claudeword.*Allowed: .*githubword/s,
