@@ -126,13 +126,16 @@ export class Page {
   begin(answers: DialogAnswers): void {
     this.#answers = answers;
     this.#dialogs = 0;
-    this.#lastActivity = performance.now();
   }
 
-  /** Waits until the page has loaded and sends no requests for a moment. Resolves with false after `limitMs`. */
+  /**
+   * Waits until the page has loaded and sends no requests for a moment. Call it after an action: on a busy machine what a
+   * click begins comes later than the click's own answer. Resolves with false after `limitMs`.
+   */
   async settle(limitMs: number, signal: AbortSignal): Promise<boolean> {
     const start = performance.now();
     let loadedAt = start;
+    this.#lastActivity = start;
     for (;;) {
       const now = performance.now();
       if (this.#isLoading) loadedAt = now;
