@@ -29,6 +29,7 @@ import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/write-fault.ts";
 import { sessionHost } from "./acp-host.ts";
 import { askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
+import { commandNames } from "./commands/slash-commands.ts";
 import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import type { StartingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
@@ -177,7 +178,7 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
     }),
   ({ configured: { plugins, pluginEngine, variables, options }, home, log }) =>
     new Plugins({
-      ...{ home, config: plugins, engineName: pluginEngine, variables, log },
+      ...{ home, config: plugins, engineName: pluginEngine, commandNames, variables, log },
       environment: options.environment ?? {},
     }),
   learnt,

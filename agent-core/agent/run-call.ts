@@ -188,7 +188,7 @@ export async function runCall(
       finish({ ...failed(`${name} was cancelled by the user.`), ...(timed.isUnanswered() && { rejected: true }) });
       throw signal.reason;
     }
-    return finish(failed(`${name} failed: ${writeFault(error)}`));
+    return finish(failed(await limited(`${name} failed: ${writeFault(error)}`, call.id, services, signal)));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Plugins in the home's folder `plugins`, by their manifests. */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import * as z from "zod";
 import { extensionPlaces } from "../config/home.ts";
 import { setPluginEnabled } from "../config/home-file.ts";
@@ -41,9 +41,11 @@ export async function findPlugins(root: string): Promise<readonly InstalledPlugi
     if (isPlugin(folder)) found.push(await readPlugin(folder));
     else for (const inner of await subfolders(folder)) if (isPlugin(inner)) found.push(await readPlugin(inner));
   }
-  return found.map((plugin, index) => {
-    const first = found.findIndex(({ name }) => name === plugin.name);
-    return first === index ? plugin : { ...plugin, problem: `${found[first]?.folder} has the same name` };
+  return found.map((plugin) => {
+    const first = found.find(({ name }) => name === plugin.name) ?? plugin;
+    if (first === plugin) return plugin;
+    // The path cannot be the name of another plugin.
+    return { ...plugin, name: `./${relative(root, plugin.folder)}`, problem: `${first.folder} has the same name` };
   });
 }
 
@@ -84,7 +86,7 @@ async function readManifest(folder: string): Promise<z.output<typeof manifestSch
     const path = join(folder, file);
     try {
       const { parseYaml } = await import("../config/yaml.ts");
-      const parsed = manifestSchema.safeParse(parseYaml(await readFile(path, "utf8")));
+      const parsed = manifestSchema.safeParse(parseYaml(await readFile(path, "utf8")) ?? {});
       if (parsed.success) return parsed.data;
       const [issue] = parsed.error.issues;
       return `${path}: ${[...(issue?.path ?? []), issue?.message].join(" ")}`;

@@ -1,6 +1,7 @@
 /** The object `ctx` that a plugin's `register(ctx)` gets, and the registrations that it collects. */
 import { resolve } from "node:path";
 import { HOOK_EVENTS } from "../hooks/hook.ts";
+import { messageOf } from "../platform/errors.ts";
 import type { CallFacts, Registration } from "./plugin-messages.ts";
 
 /** Second argument of every handler. */
@@ -91,7 +92,7 @@ function toolOf(given: Given, handlerOf: HandlerOf): Registration {
     kind: "tool",
     name,
     description: text(tool["description"], `${place}: description`),
-    parameters: object(parameters, `${place}: parameters`),
+    parameters: schemaOf(parameters, `${place}: parameters`),
     readOnly: readOnly === true,
     handler: handlerOf(tool, "run", place),
     ...(timeout !== undefined && { timeout: Number(timeout) }),
@@ -143,6 +144,17 @@ function engineOf(given: string, methods: Given, handlerOf: HandlerOf): Registra
 function object(value: unknown, place: string): Given {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Given; // just checked
   throw wrong(place, "an object", value);
+}
+
+/** A model API accepts only schemas of objects. A copy as JSON has no functions and no circles, which cannot be sent. */
+function schemaOf(value: unknown, place: string): Given {
+  const { type = "object", ...rest } = object(value, place);
+  if (type !== "object") throw wrong(`${place}: type`, '"object"', type);
+  try {
+    return JSON.parse(JSON.stringify({ type, ...rest }));
+  } catch (error) {
+    throw new Error(`${place} cannot be written as JSON: ${messageOf(error).split("\n", 1)[0]}`);
+  }
 }
 
 function text(value: unknown, place: string): string {

@@ -97,7 +97,7 @@ async function answer({ id, handler, input, facts }: Extract<ToPlugin, { type: "
 
 /** Throws when the value cannot be sent. */
 function jsonOf(value: unknown): string {
-  const json = typeof value === "function" ? "null" : JSON.stringify(value ?? null);
+  const json = ["function", "symbol"].includes(typeof value) ? "null" : JSON.stringify(value ?? null);
   if (json.length <= MAX_CHARS) return json;
   throw new Error(
     `the result has ${json.length} characters. At most ${MAX_CHARS} are possible; write the rest to a file`,

@@ -23,6 +23,8 @@ export type PluginsOptions = {
   readonly config: Config["plugins"];
   /** Name of a plugin's engine in config.yaml; undefined for a built-in one. */
   readonly engineName: string | undefined;
+  /** Names of the built-in slash commands. */
+  readonly commandNames: readonly string[];
   /** Environment of the agent. An agent that a hook or a plugin has started runs no hooks of plugins. */
   readonly environment: Environment;
   /** Changes to the environment of commands; plugins get the same. */
@@ -42,6 +44,9 @@ type PluginState = {
 
 /** Engines that need no plugin. */
 const BUILT_IN_ENGINES = ["default", "compressor", "none"];
+
+/** Commands of the other extensions. */
+const EXTENSION_COMMANDS = ["plugins", "mcp", "hooks", "skills"];
 
 const ID = "plugin:";
 
@@ -214,7 +219,7 @@ export class Plugins implements Extension {
     const fail = (reason: string): void => {
       if (this.#isClosed) return;
       this.#set({ plugin, state: "failed", error: reason });
-      this.#warn(session, `The plugin ${plugin.name} is off for this session: ${reason}.`);
+      this.#warn(session, `The plugin ${plugin.name} is off for this session: ${reason.replace(/\.$/, "")}.`);
     };
     if (plugin.problem !== undefined) return fail(plugin.problem);
     const { RunningPlugin } = await import("./running-plugin.ts");
@@ -237,17 +242,34 @@ export class Plugins implements Extension {
       this.#set({ plugin, state: "on", running, parts: this.#usable(parts, plugin, session) });
   }
 
-  /** Leaves out tools whose names are taken. */
+  /** Leaves out tools and commands whose names are taken. */
   #usable(parts: PluginParts, { name: plugin }: InstalledPlugin, session: ExtensionSession): PluginParts {
-    const taken = new Set([...builtInTools, ...this.#tools].map(({ name }) => name));
-    const tools = parts.tools.filter(({ name }) => {
-      const isFree = !taken.has(name) && !name.startsWith("mcp__");
-      if (!isFree)
-        this.#warn(session, `The plugin ${plugin} has a tool ${name}, which is left out: another tool has this name.`);
-      taken.add(name);
-      return isFree;
-    });
-    return { ...parts, tools };
+    const free = <Part extends { readonly name: string }>(
+      all: readonly Part[],
+      names: readonly string[],
+      noun: string,
+    ) => {
+      const taken = new Set(names);
+      return all.filter(({ name }) => {
+        const isFree = !taken.has(name) && !name.startsWith("mcp__");
+        if (!isFree) {
+          const shown = noun === "command" ? `/${name}` : name;
+          this.#warn(
+            session,
+            `The plugin ${plugin} has a ${noun} ${shown}, which is left out: another ${noun} has this name.`,
+          );
+        }
+        taken.add(name);
+        return isFree;
+      });
+    };
+    const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
+    const commandNames = [...this.#options.commandNames, ...EXTENSION_COMMANDS, ...namesOf(this.#commands)];
+    return {
+      ...parts,
+      tools: free(parts.tools, namesOf([...builtInTools, ...this.#tools]), "tool"),
+      commands: free(parts.commands, commandNames, "command"),
+    };
   }
 
   #set(state: PluginState): void {

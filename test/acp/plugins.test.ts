@@ -69,6 +69,21 @@ test("the plugin of the manual adds a tool, a command and a hook", async () => {
   expect(lastMessage(model)).toContain("leave out --no-verify");
 });
 
+test("an error of a plugin goes to the model like a result: its ends, and the rest in a file", async () => {
+  const { agent, model, id } = await start();
+  writeFileSync(
+    join(agent.home, "plugins", "todos", "index.js"),
+    `export const register = (ctx) => ctx.registerTool({ name: "fail", description: "Fails", readOnly: true,
+      run() { throw new Error("begin" + "x".repeat(3_000_000) + "end"); } });`,
+  );
+  model.script({ parts: [call("fail", {})] }, say("Too long."));
+  await agent.prompt(id, "/plugins restart todos");
+  await agent.prompt(id, "Try it.");
+  const error = lastMessage(model);
+  expect(error).toMatch(/^Error: fail failed: beginx+\n\n\[… \d+ characters left out\. The whole result.*\nx+end$/s);
+  expect(error.length).toBeLessThan(41_000);
+});
+
 test("the context engine of a plugin compresses a conversation", async () => {
   const { agent, model, id } = await start();
   model.respondWith(() => ({ ...say("word ".repeat(4_000)), usage: { input: 8_000, output: 5_000 } }));

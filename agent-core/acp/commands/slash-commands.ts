@@ -148,12 +148,15 @@ export function commandIn(text: string): { readonly name: string | undefined; re
   return { name, argument: argument.trim() };
 }
 
+export const commandNames: readonly string[] = commands.map(({ name }) => name);
+
 /** The built-in commands, then those of extensions. A built-in command hides an extension's command with the same name. */
 export function availableCommands(further: readonly ExtensionCommand[]): AvailableCommand[] {
-  const names = new Set(commands.map(({ name }) => name));
-  return [...commands, ...further.filter(({ name }) => !names.has(name))].map(({ name, description, hint }) => ({
-    name,
-    description,
-    ...(hint !== undefined && { input: { hint } }),
-  }));
+  return [...commands, ...further.filter(({ name }) => !commandNames.includes(name))].map(
+    ({ name, description, hint }) => ({
+      name,
+      description,
+      ...(hint !== undefined && { input: { hint } }),
+    }),
+  );
 }

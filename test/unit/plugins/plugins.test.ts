@@ -1,84 +1,26 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { ExtensionSession } from "../../../agent-core/agent/extensions.ts";
+import { expect, test } from "vitest";
 import type { ContextEngine } from "../../../agent-core/context/context-engine.ts";
 import { defaultEngine } from "../../../agent-core/context/context-engine.ts";
 import type { HookPayload } from "../../../agent-core/hooks/hook.ts";
 import { pluginEngine } from "../../../agent-core/plugins/plugin-engine.ts";
-import { Plugins, type PluginsOptions } from "../../../agent-core/plugins/plugins.ts";
-import type { ToolActivity, ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
+import type { ToolActivity } from "../../../agent-core/tools/tool.ts";
+import {
+  home,
+  inNewHome,
+  install,
+  never,
+  plugin,
+  QUICK,
+  run,
+  shown,
+  started,
+  tool,
+} from "./support/session-plugins.ts";
 
-let home: string;
-let running: Plugins[];
-let shown: string[];
-let logged: string[];
-/** Nothing cancels the calls. */
-const { signal: never } = new AbortController();
-
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "hermes-plugins-"));
-  running = [];
-  shown = [];
-  logged = [];
-});
-
-afterEach(async () => {
-  for (const plugins of running) await plugins.dispose();
-});
-
-function install(name: string, code: string, manifest = `name: ${name}\nversion: "1.0"\ndescription: A test\n`): void {
-  const folder = join(home, "plugins", name);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "plugin.yaml"), manifest);
-  writeFileSync(join(folder, "index.js"), code);
-}
-
-type Settings = Partial<PluginsOptions["config"]> &
-  Partial<Pick<PluginsOptions, "engineName" | "environment" | "timeouts">>;
-
-/** The plugins of a session, once they have started. */
-async function started({ engineName, environment = {}, timeouts, ...config }: Settings): Promise<Plugins> {
-  const plugins = new Plugins({
-    home,
-    config: { enabled: [], disabled: [], entries: {}, ...config },
-    engineName,
-    environment,
-    variables: { withheld: ["SECRET_OF_OURS"], passed: {} },
-    log: (line) => logged.push(line),
-    ...(timeouts && { timeouts }),
-  });
-  running.push(plugins);
-  const session = {
-    sessionId: "session-1",
-    cwd: home,
-    status: ({ message }: { message: string }) => shown.push(message),
-  };
-  plugins.begin(session as unknown as ExtensionSession); // plugins use no more of it
-  await plugins.ready;
-  return plugins;
-}
-
-async function run(
-  plugins: Plugins,
-  name: string,
-  args: unknown,
-  context: Partial<ToolContext> = {},
-): Promise<ToolResult> {
-  const tool = plugins.tools().find((candidate) => candidate.name === name);
-  const prepared = tool?.prepare(args, home);
-  if (prepared?.ok !== true) throw new Error(`There is no tool ${name}.`);
-  const ports = { cwd: home, sessionId: "session-1", signal: never, show: () => undefined, ...context };
-  const staged = await prepared.call.stage(ports as ToolContext);
-  return staged.ok ? staged.run() : staged;
-}
-
-const tool = (name: string, body: string): string =>
-  `ctx.registerTool({ name: "${name}", description: "A test", async run(args, call) { ${body} } });`;
-const plugin = (body: string): string => `export default function register(ctx) { ${body} }`;
-const QUICK = { start: 10_000, tool: 300, hook: 300, other: 300, cancel: 300 };
+inNewHome();
 
 test("a tool of a plugin gets checked arguments, its session and its settings, and shows its progress", async () => {
   install(
@@ -122,81 +64,10 @@ test("only plugins in plugins.enabled run, and a process gets none of our keys",
   ]);
 });
 
-test("a loop, an exit, a crash and a huge allocation cost the plugin, not the turn", async () => {
-  const ends: Record<string, [body: string, reason: string]> = {
-    loop: ["while (true) {}", "its tool loop did not answer within 0.3 s"],
-    mute: ["await new Promise(() => {})", "its tool mute did not answer within 0.3 s"],
-    exit: ["process.exit(3)", "it ended itself (exit code 3)"],
-    late: ["setTimeout(() => { throw new Error('later') }); await new Promise(() => {})", "it crashed (later)"],
-    lost: ["Promise.reject(new Error('lost')); await new Promise(() => {})", "it crashed (lost)"],
-    huge: ["const list = new Array(2 ** 25).fill(0); return [...list, ...list, ...list].length", "memory"],
-  };
-  const names = Object.keys(ends);
-  for (const [name, [body]] of Object.entries(ends)) install(name, plugin(tool(name, body)));
-  install("fine", plugin(tool("fine", "return 1")));
-  const slow = await started({ enabled: ["exit", "late", "lost", "huge", "fine"] });
-  const quick = await started({ enabled: ["loop", "mute"], timeouts: QUICK });
-  const calls = names.map((name) => run(name === "loop" || name === "mute" ? quick : slow, name, {}).catch(String));
-  const results = await Promise.all(calls);
-  for (const [index, name] of names.entries()) {
-    const reason = ends[name]?.[1] ?? "";
-    expect(results[index]).toContain(reason);
-    expect(shown.filter((line) => line.startsWith(`The plugin ${name} is off for this session: `))).toEqual([
-      expect.stringContaining(reason),
-    ]);
-  }
-  expect(quick.items().map(({ name, state }) => [name, state])).toContainEqual(["loop", "failed"]);
-  expect(await run(slow, "fine", {})).toEqual({ ok: true, text: "1" });
-});
-
 test("a plugin may use its thread's port for itself", async () => {
   const post = `(await import("node:worker_threads")).parentPort.postMessage({ type: "result", id: 1, json: "{" });`;
   install("own", plugin(tool("own", `${post} return 1`)));
   expect(await run(await started({ enabled: ["own"] }), "own", {})).toEqual({ ok: true, text: "1" });
-});
-
-test("a tool that throws keeps its plugin", async () => {
-  install("strict", plugin(tool("strict", "throw new Error('no such town')")));
-  const plugins = await started({ enabled: ["strict"] });
-  await expect(run(plugins, "strict", {})).rejects.toThrow("no such town");
-  await expect(run(plugins, "strict", {})).rejects.toThrow("no such town");
-  expect([shown, plugins.items()[0]?.state]).toEqual([[], "on"]);
-});
-
-test("a plugin whose register fails is off with one line that says why", async () => {
-  const wrong: Record<string, [code: string, reason: string]> = {
-    throws: [plugin("throw new Error('no network')"), "index.js could not be loaded: no network."],
-    torn: ["export default (", "index.js could not be loaded: "],
-    silent: ["export const other = 1;", "it exports no function register(ctx)"],
-    spaced: [plugin("ctx.registerTool({ name: 'a b' })"), "registerTool: name must be a name of the form"],
-    coffee: [
-      plugin("ctx.registerHook('pre_coffee', () => {})"),
-      "registerHook: the event must be one of pre_tool_call",
-    ],
-  };
-  for (const [name, [code]] of Object.entries(wrong)) install(name, code);
-  install("fine", plugin(tool("fine", "return 1")));
-  const plugins = await started({ enabled: [...Object.keys(wrong), "fine"] });
-  for (const [name, [, reason]] of Object.entries(wrong)) {
-    const lines = shown.filter((line) => line.startsWith(`The plugin ${name} is off for this session: `));
-    expect(lines).toEqual([expect.stringContaining(reason)]);
-  }
-  expect(plugins.tools().map(({ name }) => name)).toEqual(["fine"]);
-});
-
-test("a result and a log are limited", async () => {
-  install(
-    "loud",
-    plugin(
-      tool("large", "return 'x'.repeat(5_000_000)") +
-        tool("chatty", "for (let i = 0; i < 1e4; i++) console.log('line', i); return 'ok'"),
-    ),
-  );
-  const plugins = await started({ enabled: ["loud"] });
-  await expect(run(plugins, "large", {})).rejects.toThrow("the result has 5000002 characters");
-  expect(await run(plugins, "chatty", {})).toEqual({ ok: true, text: "ok" });
-  expect(logged[0]).toBe("Plugin loud: line 0");
-  expect(logged.length).toBeLessThan(300);
 });
 
 test("a cancelled call ends at once, and a plugin that ignores the cancel stays on", async () => {
@@ -368,29 +239,24 @@ test("/plugins lists plugins and switches one on and off, in the session and in 
   expect(await command("enable greter")).toBe('There is no plugin "greter". Did you mean greeter?');
 });
 
-test("a plugin in Python and a broken manifest are named, and do not run", async () => {
-  mkdirSync(join(home, "plugins", "snake"), { recursive: true });
-  writeFileSync(join(home, "plugins", "snake", "plugin.yaml"), "name: snake\n");
-  writeFileSync(join(home, "plugins", "snake", "__init__.py"), "def register(ctx): pass\n");
-  install("torn", plugin(""), "name: [\n");
-  const plugins = await started({ enabled: ["snake", "torn"] });
-  expect(shown.toSorted()).toEqual([
-    "The plugin snake is off for this session: it is written in Python (__init__.py). Only plugins with index.js run here.",
-    expect.stringMatching(/^The plugin torn is off for this session: .*plugin\.yaml could not be read: /),
-  ]);
-  expect(plugins.items().every(({ state }) => state === "failed")).toBe(true);
-  expect(await plugins.commands()[0]?.run("enable snake", never)).toMatch(
-    /^The plugin snake cannot run: it is written in Python/,
+test("a tool or command with the name of another one is left out, and skill folders are absolute", async () => {
+  const commands = ["undo", "skills", "own", "own"].map(
+    (name) => `ctx.registerCommand({ name: "${name}", description: "-", run() {} });`,
   );
-});
-
-test("a tool with the name of another one is left out, and skill folders are absolute", async () => {
   install(
     "copy",
-    plugin(`${tool("read_file", "return 1")}${tool("other", "return 1")} ctx.registerSkillsDir("skills");`),
+    plugin(
+      `${tool("read_file", "return 1")}${tool("other", "return 1")}${commands.join("")} ctx.registerSkillsDir("skills");`,
+    ),
   );
   const plugins = await started({ enabled: ["copy"] });
   expect(plugins.tools().map(({ name }) => name)).toEqual(["other"]);
-  expect(shown).toEqual(["The plugin copy has a tool read_file, which is left out: another tool has this name."]);
+  expect(plugins.commands().map(({ name }) => name)).toEqual(["plugins", "own"]);
+  const leftOut = (part: string, noun: string) =>
+    `The plugin copy has a ${noun} ${part}, which is left out: another ${noun} has this name.`;
+  expect(shown).toEqual([
+    leftOut("read_file", "tool"),
+    ...["/undo", "/skills", "/own"].map((command) => leftOut(command, "command")),
+  ]);
   expect(plugins.skillFolders()).toEqual([join(home, "plugins", "copy", "skills")]);
 });
