@@ -1,7 +1,12 @@
 /** Repositories of VS Code's git extension, and the changes that the next commit takes. */
 import * as vscode from "vscode";
+import { Deadline } from "../../agent-core/platform/deadline.ts";
 
-type Change = { readonly uri: vscode.Uri };
+/** `status`: a number of the API's `Status`. */
+type Change = { readonly uri: vscode.Uri; readonly status: number };
+
+/** `Status.UNTRACKED` of the API. */
+const UNTRACKED = 7;
 
 /** The part of the git extension's API that Hermes uses. */
 export type GitRepository = {
@@ -9,8 +14,9 @@ export type GitRepository = {
   readonly inputBox: { value: string };
   readonly state: {
     readonly HEAD: { readonly name?: string } | undefined;
-    readonly indexChanges: readonly Change[];
-    /** Missing in older versions, which list these files in `workingTreeChanges`. */
+    /** With the new files, unless `git.untrackedChanges` is `separate`. */
+    readonly workingTreeChanges: readonly Change[];
+    /** Missing in older versions. */
     readonly untrackedChanges?: readonly Change[];
   };
   status(): Promise<void>;
@@ -68,18 +74,25 @@ export async function changesSinceCommit(): Promise<string> {
 
 /** Diff of the staged changes; when nothing is staged, of all changes and new files. Empty when there are none. */
 export async function commitDiff(repository: GitRepository): Promise<string> {
-  await repository.status();
-  return repository.state.indexChanges.length > 0 ? repository.diff(true) : otherChanges(repository);
+  const staged = await repository.diff(true);
+  if (staged !== "") return staged;
+  await new Deadline(STATUS_MS).waitFor(repository.status());
+  return otherChanges(repository);
 }
+
+/** Time for a fresh status, which only new files need; afterwards the last known one counts. Milliseconds. */
+const STATUS_MS = 3_000;
 
 /** Diff of the changes that are not staged, and new files. */
 async function otherChanges(repository: GitRepository): Promise<string> {
-  const { untrackedChanges = [] } = repository.state;
+  const { workingTreeChanges, untrackedChanges = [] } = repository.state;
+  const files = [...workingTreeChanges.filter(({ status }) => status === UNTRACKED), ...untrackedChanges];
+  const more = files.length - MAX_NEW_FILES;
   const [changes, ...added] = await Promise.all([
     repository.diff(false),
-    ...untrackedChanges.slice(0, MAX_NEW_FILES).map(({ uri }) => newFileDiff(repository, uri)),
+    ...files.slice(0, MAX_NEW_FILES).map(({ uri }) => newFileDiff(repository, uri)),
   ]);
-  return [changes, ...added].join("");
+  return [changes, ...added, ...(more > 0 ? [`[${more} more new files]\n`] : [])].join("");
 }
 
 /** Limits for new files, which `git diff` leaves out. */

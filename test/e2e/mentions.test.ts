@@ -76,6 +76,7 @@ describe("mentions", () => {
     expect(all).toContain(`<attachment name="${at("menu.json")}" lines="1-2">\n{\n  "open": true\n</attachment>`);
     expect(all).toMatch(/menu\.json:3: error: .*\(json\)/);
     expect(all).toContain("-export const price = 1;\n+export const price = 2;");
+    expect(all).toContain("diff --git a/Über uns/team.md b/Über uns/team.md\nnew file\n+# Team\n");
     expect(all).not.toContain("team.md]");
     expect(await window.panel.locator(".user .chip-name").allTextContents()).toHaveLength(5);
   });
