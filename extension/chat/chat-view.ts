@@ -21,7 +21,9 @@ export class ChatView implements vscode.WebviewViewProvider {
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.#view = view;
-    const { sideBar } = this.#parts.panels;
+    const { sideBar, facts } = this.#parts.panels;
+    // The agent starts while the page loads, which takes seconds after a reload of the window.
+    if (facts.folder === "open") void sideBar.shown.open();
     const page = servePage(view.webview, sideBar, this.#parts);
     const detach = (): void => {
       if (this.#view === view) sideBar.connection.detach();

@@ -9,6 +9,7 @@ vi.mock("vscode", () => ({
   Disposable: { from: () => ({ dispose: () => undefined }) },
 }));
 const { servePage } = await import("../../../../extension/chat/panel-page.ts");
+const { ChatView } = await import("../../../../extension/chat/chat-view.ts");
 
 function page(): string {
   const webview = { html: "", cspSource: "", onDidReceiveMessage: () => undefined, asWebviewUri: String };
@@ -30,4 +31,15 @@ test("a page in another language holds its texts as data that no text can end", 
   const [, json = ""] = /<script id="texts" type="application\/json">([^<]*)<\/script>/.exec(html) ?? [];
   expect(JSON.parse(json)).toEqual(bundle);
   expect(html.match(/<script/g)).toHaveLength(2);
+});
+
+test.each(["open", "none"] as const)("before its page is loaded, a view opens its session: folder %s", (folder) => {
+  const open = vi.fn(() => Promise.resolve());
+  const webview = { html: "", cspSource: "", onDidReceiveMessage: () => undefined, asWebviewUri: String };
+  const panels = { facts: { folder }, sideBar: { connection: {}, shown: { open } } };
+  const parts = { root: "root", panels, actionsOf: () => ({ actions: {} }), log: {} };
+  const counter = { onDidChange: () => undefined, jobsSeen: () => undefined };
+  const view = { webview, onDidDispose: () => undefined, onDidChangeVisibility: () => undefined };
+  new ChatView(parts as never, counter as never).resolveWebviewView(view as never);
+  expect(open).toHaveBeenCalledTimes(folder === "open" ? 1 : 0);
 });
