@@ -25,7 +25,7 @@ import { stillBuilding } from "../sessions/index/session-index.ts";
 import { isSessionId } from "../sessions/session-files.ts";
 import { type HeadlessOptions, ownWords, type PluginVerb, parseCommandLine, type SkillsLine } from "./command-line.ts";
 import type { JobsLine } from "./jobs-command.ts";
-import { updatePrinter } from "./update-printer.ts";
+import { type UpdatePrinter, updatePrinter } from "./update-printer.ts";
 import { VERSION } from "./version.ts";
 
 const INTERRUPTED = 130;
@@ -198,7 +198,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
         print.refused(params.toolCall.title ?? "a tool call");
         return { outcome: { outcome: "cancelled" } };
       })
-      .connectWith(app, (agent) => converse(agent, options, prompt, print.end));
+      .connectWith(app, (agent) => converse(agent, options, prompt, print));
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
     return error instanceof RequestError && error.code === INVALID_PARAMS ? MISUSED : 1;
@@ -263,7 +263,7 @@ async function converse(
   agent: ClientContext,
   { cwd, resume, model, mode, isTransient, prompt: words }: HeadlessOptions,
   prompt: ContentBlock[],
-  end: () => void,
+  print: Pick<UpdatePrinter, "end" | "interrupted">,
 ): Promise<number> {
   await agent.request(methods.agent.initialize, {
     protocolVersion: 1,
@@ -275,12 +275,16 @@ async function converse(
   if (model !== undefined) {
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: MODEL_OPTION, value: model });
   }
-  const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
-  process.on("SIGINT", cancel);
+  const cancel = (): void => {
+    print.interrupted();
+    process.on("SIGINT", () => process.exit(INTERRUPTED)); // another one does not wait for the end of the turn
+    void agent.notify(methods.agent.session.cancel, { sessionId });
+  };
+  process.once("SIGINT", cancel);
   const stopPasting = await pasteSignIn(agent, sessionId, words);
   try {
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
-    end();
+    print.end();
     return exitCode(stopReason);
   } finally {
     process.off("SIGINT", cancel);

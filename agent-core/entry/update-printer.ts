@@ -1,10 +1,11 @@
 /** Output of the headless chat. */
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 
-type UpdatePrinter = {
+export type UpdatePrinter = {
   update(notification: SessionNotification): void;
   /** Prints a call that needed approval. */
   refused(title: string): void;
+  interrupted(): void;
   end(): void;
 };
 
@@ -62,6 +63,7 @@ export function updatePrinter(json: boolean): UpdatePrinter {
     refused(title) {
       note(`✗ ${title}: needs approval, and no user is here to approve it (see --yes)`);
     },
+    interrupted: () => note("hermes: interrupted."),
     end() {
       lines.finish();
       endLine();

@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/acp-client.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { untilProcesses } from "../support/processes.ts";
 
 type Ended = { readonly stdout: string; readonly stderr: string; readonly code: number | null };
 
@@ -14,8 +15,8 @@ beforeEach(async () => {
   onTestFinished(() => model.stop());
 });
 
-/** Runs a line in a shell, where `hermes` is the program. */
-function shell(line: string): Promise<Ended> {
+/** Runs a line in a shell, where `hermes` is the program. `began` gets the shell, which leads a group. */
+function shell(line: string, began?: (child: ChildProcess) => void): Promise<Ended> {
   const child = spawn("sh", ["-c", `hermes() { node "$HERMES_CLI" "$@"; }\n${line}`], {
     cwd: home,
     env: {
@@ -30,7 +31,9 @@ function shell(line: string): Promise<Ended> {
       HERMES_API_KEY: "sk-test-key-123456",
     },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
+  began?.(child);
   const printed = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].on("data", (data) => {
@@ -93,6 +96,22 @@ test("servers, hooks and tools are managed before a key is set; a prompt names t
   expect(code).toBe(1);
   expect(model.requests).toEqual([]);
 });
+
+test.for([1, 3])(
+  "Ctrl-C, %i times, while a command runs: one line, exit code 130, and no process is left",
+  async (times) => {
+    const seconds = 471_200 + times;
+    model.script(callTools(call("terminal", { command: `trap '' INT TERM; sleep ${seconds}` })), say("never"));
+    const { promise: begun, resolve } = Promise.withResolvers<ChildProcess>();
+    const ended = shell('trap : INT; hermes --yes "wait"', resolve);
+    const { pid = 0 } = await begun;
+    await untilProcesses(seconds, (count) => count > 0);
+    for (let press = 0; press < times; press += 1) process.kill(-pid, "SIGINT");
+    const { stderr, stdout, code } = await ended;
+    expect([code, stdout, stderr.split("\n")[0]]).toEqual([130, "", "hermes: interrupted."]);
+    await untilProcesses(seconds, (count) => count === 0);
+  },
+);
 
 test("an unknown option is refused with the way to the others", async () => {
   const { stderr, code } = await shell("hermes --nonsense");
