@@ -162,10 +162,14 @@ async function changeFile(home: string, name: string, change: (text: string) => 
 /** A longer file holds no settings. Bytes. */
 const MAX_BYTES = 1024 ** 2;
 
-/** Undefined when there is no file. Each write makes another inode, and a time alone is too coarse. */
+/** Undefined when no file can be reached. Each write makes another inode, and a time alone is too coarse. */
 export function fileVersion(path: string): string | undefined {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat?.isFile() ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : undefined;
+  try {
+    const stat = statSync(path, { bigint: true });
+    return stat.isFile() ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : undefined;
+  } catch {
+    return undefined; // no file, or a folder that this user may not enter
+  }
 }
 
 /** Text of a file that exists. Throws an Error in one line for a file that is too large or cannot be read. */

@@ -1,5 +1,5 @@
 /** The headless chat: an ACP client in the agent's process, which gets the same as every editor. */
-import { fstatSync, statSync } from "node:fs";
+import { accessSync, constants, fstatSync, statSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import {
   type ClientContext,
@@ -99,7 +99,9 @@ function homeProblem(): Refusal | undefined {
 /** The path and its problem. Undefined for a folder, and for none where a new one can be made. */
 function folderProblem(path: string, { canBeNew }: { readonly canBeNew: boolean }): string | undefined {
   try {
-    return statSync(path).isDirectory() ? undefined : `${path} is not a folder`;
+    if (!statSync(path).isDirectory()) return `${path} is not a folder`;
+    accessSync(path, constants.R_OK | constants.X_OK);
+    return undefined;
   } catch (error) {
     if (!hasCode(error, "ENOENT")) return `${path} cannot be used: ${messageOf(error)}`;
     return canBeNew ? undefined : `${path} does not exist`;

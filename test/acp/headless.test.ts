@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, chownSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/acp-client.ts";
+import { AcpProcess } from "../support/acp-process.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { untilProcesses } from "../support/processes.ts";
+import { NOBODY } from "../support/start-agent.ts";
 
 type Ended = { readonly stdout: string; readonly stderr: string; readonly code: number | null };
 
@@ -16,7 +19,7 @@ beforeEach(async () => {
 });
 
 /** Runs a line in a shell, where `hermes` is the program. `began` gets the shell, which leads a group. */
-function shell(line: string, began?: (child: ChildProcess) => void): Promise<Ended> {
+function shell(line: string, began?: (child: ChildProcess) => void, user?: number): Promise<Ended> {
   const child = spawn("sh", ["-c", `hermes() { node "$HERMES_CLI" "$@"; }\n${line}`], {
     cwd: home,
     env: {
@@ -32,6 +35,7 @@ function shell(line: string, began?: (child: ChildProcess) => void): Promise<End
     },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
+    ...(user !== undefined && { uid: user, gid: user }),
   });
   began?.(child);
   const printed = { stdout: "", stderr: "" };
@@ -138,4 +142,32 @@ test("a folder that cannot be used is named at once, and a wrong name is a wrong
   expect(await refused("hermes plugins enable NOPE")).toBe('2 hermes: There is no plugin "NOPE".');
   expect(await refused("hermes cron create")).toBe('2 hermes: cron create needs a schedule, such as "every 2h"');
   expect(model.requests).toEqual([]);
+});
+
+test("a home that this user may not enter is named by the command line, and ends no agent of an editor", async () => {
+  const closed = temporaryFolder("hermes-closed-");
+  chmodSync(closed, 0o000);
+  onTestFinished(() => chmodSync(closed, 0o700));
+  if (NOBODY !== undefined) chmodSync(home, 0o755);
+  const line = `HERMES_HOME=${closed}; export HERMES_HOME; hermes`;
+  for (const command of ["hi", "plugins list"]) {
+    const { stdout, stderr, code } = await shell(`${line} ${command}`, undefined, NOBODY);
+    expect([code, stdout, stderr.match(/^hermes: the Hermes home .* cannot be used: EACCES: .*\n$/)]).toEqual([
+      1,
+      "",
+      expect.anything(),
+    ]);
+  }
+  const doctor = await shell(`${line} doctor`, undefined, NOBODY);
+  expect([doctor.code, doctor.stdout]).toEqual([
+    1,
+    expect.stringContaining(`FAIL  home      ${closed} is not writable`),
+  ]);
+  const agent = new AcpProcess({}, closed, NOBODY);
+  onTestFinished(() => agent.stop());
+  if (NOBODY !== undefined) chownSync(agent.cwd, NOBODY, NOBODY);
+  await agent.initialize();
+  const { result } = await agent.prompt(await agent.newSession(), "list files");
+  expect(result).toEqual({ stopReason: "end_turn" });
+  expect(JSON.stringify(agent.of("agent_thought_chunk"))).toContain("This session is not being saved");
 });
