@@ -233,7 +233,8 @@ export class CommandWatch {
     const isEdited = this.#edited.delete(path);
     const known = seen === undefined ? null : await this.#earlier(path, seen);
     const before = isEdited ? (this.#options.log.lastState(path) ?? null) : known;
-    const after = stateOf(await readDiskState(path));
+    // A folder may be in the file's place.
+    const after = scans.after.folders.has(path) ? null : stateOf(await readDiskState(path));
     if (after === undefined) return;
     // The command wrote the same content.
     const isSame = before !== "unknown" && before?.hash === after?.hash && before?.mode === after?.mode;

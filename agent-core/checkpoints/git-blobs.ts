@@ -34,9 +34,15 @@ export function gitBlobs(roots: readonly string[]): GitBlobs {
   };
 }
 
+/** Files as they are on the disk; a filter may change a content and keep its size. */
+const UNFILTERED = ":(attr:!filter)";
+
 async function unchangedIn(root: string): Promise<ReadonlyMap<string, Blob>> {
   if (repositoryOf(root) === undefined) return new Map();
-  const [staged, overrides] = await Promise.all([readGit(root, ["ls-files", "--stage", "-z"]), withoutFilters(root)]);
+  const [staged, overrides] = await Promise.all([
+    readGit(root, ["ls-files", "--stage", "-z", "--", UNFILTERED]),
+    withoutFilters(root),
+  ]);
   const changed = await readGit(root, ["ls-files", "--modified", "--deleted", "-z"], { settings: overrides });
   if (staged === undefined || changed === undefined) return new Map();
   const touched = new Set(changed.toString().split("\0"));

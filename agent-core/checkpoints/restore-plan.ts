@@ -113,7 +113,8 @@ export async function planFile(
   if (isChangedSince || isMixed(target.chain)) {
     const merged = await mergeWith(present.text, wanted, target.chain, store);
     if (merged === undefined) {
-      return left(isChangedSince ? "you changed it since" : "you changed it between the agent's changes");
+      if (!isChangedSince) return left("you changed it between the agent's changes");
+      return left(state === null ? "you deleted or renamed it since" : "you changed it since");
     }
     return {
       path,

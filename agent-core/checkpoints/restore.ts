@@ -33,7 +33,10 @@ export async function restoreFiles(
   signal: AbortSignal,
 ): Promise<readonly RestoredFile[]> {
   const restored: RestoredFile[] = [];
-  for (const target of targets) {
+  // A file in whose place a folder was created returns when the folder is gone.
+  const created = new Set(targets.flatMap(({ folders }) => folders));
+  const last = targets.filter(({ path }) => created.has(path));
+  for (const target of [...targets.filter(({ path }) => !created.has(path)), ...last]) {
     signal.throwIfAborted();
     const file = await restoreFile(target, id, ports, signal);
     if (file !== undefined) restored.push(file);
