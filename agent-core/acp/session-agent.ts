@@ -29,7 +29,7 @@ import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/write-fault.ts";
 import { sessionHost } from "./acp-host.ts";
 import { askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
-import { commandNames } from "./commands/slash-commands.ts";
+import { reservedNames } from "./commands/slash-commands.ts";
 import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import type { StartingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
@@ -79,6 +79,7 @@ const SINGLE_TURN_MS = 10_000;
 export function sessionAgent(options: SessionAgentOptions, state: SessionState): SessionAgent {
   const { client, identity, params, id, stored, configured, directory, model, index, home, local, log, jobs } = options;
   const { capabilities, title, models, platform } = identity;
+  const { skills } = configured.options;
   const { status, callbacks, ...decisions } = state;
   const journal = sessionJournal(options, status);
   const user: UserClient = {
@@ -90,6 +91,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
   const host = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
   const agent = new AIAgent({
     ...configured.options,
+    ...(skills && { skills: { ...skills, reservedNames } }),
     ...settingsOf(model.resolved),
     ...(models && { editorModels: models }),
     ...(hermesCapabilities(capabilities).openFiles === true && { editorFiles: () => openFiles(client) }),
@@ -178,7 +180,7 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
     }),
   ({ configured: { plugins, pluginEngine, variables, options }, home, log }) =>
     new Plugins({
-      ...{ home, config: plugins, engineName: pluginEngine, commandNames, variables, log },
+      ...{ home, config: plugins, engineName: pluginEngine, reservedNames, variables, log },
       environment: options.environment ?? {},
     }),
   learnt,

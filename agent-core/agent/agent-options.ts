@@ -79,6 +79,8 @@ export type SkillSettings = {
   readonly disabled: readonly string[];
   /** Sources that `/skills search` looks through. Default: public skills. */
   readonly hubSources?: readonly string[];
+  /** Names that no command file of another agent may have. */
+  readonly reservedNames?: readonly string[];
   /** False: learnt skills are not read. */
   readonly useLearnt?: boolean;
 };

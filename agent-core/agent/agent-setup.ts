@@ -184,10 +184,25 @@ function skillsOf(
   const { home, cwd, trusted, environment, catalogue, onDefect } = where;
   if (options.inherited !== undefined) return options.inherited.skills;
   if (!catalogue.tools.some(({ toolset }) => toolset === "skills")) return undefined;
-  const { externalFolders = [], disabled = [], hubSources, useLearnt = true } = options.skills || {};
+  const {
+    externalFolders = [],
+    disabled = [],
+    hubSources,
+    reservedNames = [],
+    useLearnt = true,
+  } = options.skills || {};
   const { clock = systemClock, otherFolders = [] } = options;
   return new SessionSkills({
-    ...{ externalFolders, disabled, useLearnt, trusted, environment, onDefect, ...(hubSources && { hubSources }) },
+    ...{
+      externalFolders,
+      disabled,
+      reservedNames,
+      useLearnt,
+      trusted,
+      environment,
+      onDefect,
+      ...(hubSources && { hubSources }),
+    },
     homeSkills: skillsFolder(home),
     roots: [cwd, ...otherFolders],
     pluginFolders: () => (options.extensions ?? []).flatMap((extension) => extension.skillFolders?.() ?? []),

@@ -23,8 +23,8 @@ export type PluginsOptions = {
   readonly config: Config["plugins"];
   /** Name of a plugin's engine in config.yaml; undefined for a built-in one. */
   readonly engineName: string | undefined;
-  /** Names of the built-in slash commands. */
-  readonly commandNames: readonly string[];
+  /** Names that no command of a plugin may have. */
+  readonly reservedNames: readonly string[];
   /** Environment of the agent. An agent that a hook or a plugin has started runs no hooks of plugins. */
   readonly environment: Environment;
   /** Changes to the environment of commands; plugins get the same. */
@@ -44,9 +44,6 @@ type PluginState = {
 
 /** Engines that need no plugin. */
 const BUILT_IN_ENGINES = ["default", "compressor", "none"];
-
-/** Commands of the other extensions. */
-const EXTENSION_COMMANDS = ["plugins", "mcp", "hooks", "skills"];
 
 const ID = "plugin:";
 
@@ -264,7 +261,7 @@ export class Plugins implements Extension {
       });
     };
     const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
-    const commandNames = [...this.#options.commandNames, ...EXTENSION_COMMANDS, ...namesOf(this.#commands)];
+    const commandNames = [...this.#options.reservedNames, ...namesOf(this.#commands)];
     return {
       ...parts,
       tools: free(parts.tools, namesOf([...builtInTools, ...this.#tools]), "tool"),

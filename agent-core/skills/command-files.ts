@@ -18,6 +18,7 @@ import {
   parseFile,
   type Skill,
   type SkillFailure,
+  skillFile,
 } from "./skill-places.ts";
 
 /** Folders of commands in a folder of commands. */
@@ -26,9 +27,24 @@ const MAX_FILES = 200;
 /** Part of a text without a description that stands in for it. Characters. */
 const FIRST_LINE_CHARS = 200;
 
-/** The commands of workspace folders (absolute). Never rejects: what cannot be read is a failure. */
-export async function projectCommands(roots: readonly string[]): Promise<readonly FoundSkills[]> {
-  return Promise.all(roots.flatMap((root) => COMMAND_FOLDERS.map(({ folder, ending }) => scan(root, folder, ending))));
+/** The commands of workspace folders (absolute). Never rejects: what cannot be read is a failure, and so is a reserved name. */
+export async function projectCommands(
+  roots: readonly string[],
+  reservedNames: readonly string[] = [],
+): Promise<readonly FoundSkills[]> {
+  const found = await Promise.all(
+    roots.flatMap((root) => COMMAND_FOLDERS.map(({ folder, ending }) => scan(root, folder, ending))),
+  );
+  const isTaken = ({ name }: Skill): boolean => reservedNames.includes(name);
+  return found.map(({ skills, failures }) => ({
+    skills: skills.filter((skill) => !isTaken(skill)),
+    failures: [...failures, ...skills.filter(isTaken).map(takenName)],
+  }));
+}
+
+function takenName({ name, source, ...file }: Skill): SkillFailure {
+  const reason = `Hermes has a command /${name} of its own: rename the file`;
+  return { name, path: skillFile(file), reason, line: 1, source };
 }
 
 async function scan(root: string, shown: string, ending: string): Promise<FoundSkills> {

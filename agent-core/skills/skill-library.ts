@@ -51,6 +51,8 @@ export type SkillLibraryOptions = {
   readonly disabled: readonly string[];
   /** `skills.hub_sources` of config.yaml. */
   readonly hubSources?: readonly string[];
+  /** Names that no command file may have, because a command of Hermes has them. */
+  readonly reservedNames?: readonly string[];
   /** False: learnt skills are not read. */
   readonly useLearnt?: boolean;
   /** Folders of plugins, absolute. */
@@ -236,10 +238,10 @@ export class SkillLibrary {
   }
 
   async #load(): Promise<KnownSkills> {
-    const { homeSkills, roots, trusted, disabled, useLearnt = true } = this.#options;
+    const { homeSkills, roots, trusted, disabled, reservedNames = [], useLearnt = true } = this.#options;
     const [found, commands, records, switches] = await Promise.all([
       Promise.all(this.#places().map(scanPlace)),
-      trusted() && hasCommands(roots) ? (await commandFiles()).projectCommands(roots) : [],
+      trusted() && hasCommands(roots) ? (await commandFiles()).projectCommands(roots, reservedNames) : [],
       readRecords(homeSkills),
       Switches.of(dirname(homeSkills)),
     ]);

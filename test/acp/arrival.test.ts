@@ -69,6 +69,7 @@ async function arrive(): Promise<{ agent: AcpProcess; model: ModelServer; answer
     [join(cwd, ".claude/settings.json")]: JSON.stringify({
       hooks: { PreToolUse: [{ matcher: "Bash", hooks: [hook("claudeword")] }] },
     }),
+    [join(cwd, ".claude/commands/status.md")]: "Say how the project is.\n",
     [join(cwd, ".claude/commands/tidy.md")]: "---\ndescription: Tidy a file\n---\nzq-tidy: tidy $ARGUMENTS.\n",
     [join(cwd, ".github/hooks/guard.json")]: JSON.stringify({
       version: 1,
@@ -118,7 +119,7 @@ test("servers, settings, instructions, memory, skills, commands, hooks and sessi
     /Allowed: .*homeword.*Allowed: .*claudeword.*Allowed: .*githubword/s,
   );
   expect(await answer("/skills")).toMatch(
-    /\/tidy` Tidy a file \(\.claude\/commands;.*Not loaded:.*skills\/broken\/SKILL/s,
+    /\/tidy` Tidy a file \(\.claude\/commands;.*Not loaded:.*skills\/broken\/SKILL.*status\.md`: Hermes has a command \/status of its own/s,
   );
   expect(await answer("/import")).toBe("1 session was imported.");
 

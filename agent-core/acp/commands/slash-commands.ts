@@ -148,7 +148,10 @@ export function commandIn(text: string): { readonly name: string | undefined; re
   return { name, argument: argument.trim() };
 }
 
-export const commandNames: readonly string[] = commands.map(({ name }) => name);
+const commandNames: readonly string[] = commands.map(({ name }) => name);
+
+/** Names that no plugin's command and no command file may have: those of built-in commands and of the extensions' lists. */
+export const reservedNames: readonly string[] = [...commandNames, "plugins", "mcp", "hooks", "skills"];
 
 /** The built-in commands, then those of extensions. A built-in command hides an extension's command with the same name. */
 export function availableCommands(further: readonly ExtensionCommand[]): AvailableCommand[] {

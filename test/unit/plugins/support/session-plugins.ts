@@ -50,7 +50,7 @@ export async function started({ engineName, environment = {}, timeouts, ...confi
     home,
     config: { enabled: [], disabled: [], entries: {}, ...config },
     engineName,
-    commandNames: ["undo"],
+    reservedNames: ["undo", "skills"],
     environment,
     variables: { withheld: ["SECRET_OF_OURS"], passed: {} },
     log: (line) => logged.push(line),
