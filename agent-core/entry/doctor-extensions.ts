@@ -1,6 +1,8 @@
 /** Checks of `hermes doctor` for what the user or the workspace brings along: MCP servers, hooks, plugins and skills. */
+
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { reservedNames } from "../acp/commands/slash-commands.ts";
 import { Consents } from "../approval/consents.ts";
 import { extensionPlaces } from "../config/home.ts";
 import { Switches } from "../config/switches.ts";
@@ -121,7 +123,7 @@ async function skills({ home: folder, cwd, configured }: Facts): Promise<readonl
   const { externalFolders = [] } = configured.options.skills || {};
   const external = externalPlaces(externalFolders, folder);
   const places = await Promise.all([...projectPlaces([cwd]), homePlace, ...external].map(scanPlace));
-  const found = [...places, ...(await projectCommands([cwd]))];
+  const found = [...places, ...(await projectCommands([cwd], reservedNames))];
   const failures = found.flatMap((place) => place.failures);
   const problems = failures.map(({ path, line, reason }) => `${path}:${line}: ${reason}`);
   return summed(
