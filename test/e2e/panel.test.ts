@@ -51,11 +51,11 @@ describe("the panel in VS Code", () => {
     }
     await window.send("/compress");
     await summary().waitFor();
-    expect(await bubbles()).not.toContain("search two");
+    await expect.poll(bubbles).not.toContain("search two");
     await window.reload();
     await window.composer.waitFor();
     await summary().waitFor();
-    expect(await bubbles()).not.toContain("search two");
+    await expect.poll(bubbles).not.toContain("search two");
   });
 
   test("a session moves into an editor tab, returns there after a reload of the window, and moves back", async () => {
