@@ -4,12 +4,10 @@ import { homedir } from "node:os";
 import { isAbsolute, relative } from "node:path";
 import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/terminal-section.ts";
 import type { Backend, CommandVariables } from "./backend.ts";
-import { dockerTransport, singularityTransport } from "./container-transports.ts";
 import { localBackend } from "./local-backend.ts";
-import { remoteBackend } from "./remote-backend.ts";
+import type { Transport } from "./remote-backend.ts";
 import { type FoundSandbox, findSandbox } from "./sandbox/find-sandbox.ts";
 import { type SandboxOptions, sandboxedBackend } from "./sandbox/sandboxed-backend.ts";
-import { sshTransport } from "./ssh-transport.ts";
 
 /** `roots` are the absolute workspace folders. A backend that is configured wrongly refuses every command. */
 export function configuredBackend(
@@ -23,48 +21,57 @@ export function configuredBackend(
       return confine === undefined
         ? localBackend(variables)
         : localSandbox(config.sandbox, localBackend(variables), roots, confine);
-    case "docker":
-      return remoteBackend(
-        dockerTransport({
+    case "docker": {
+      const place = `a container of ${config.docker_image} (docker)`;
+      return backendElsewhere(place, variables.passed, async () => {
+        const { dockerTransport } = await import("./container-transports.ts");
+        return dockerTransport({
+          place,
           image: config.docker_image,
           roots,
           volumes: config.docker_volumes,
           cpus: config.container_cpu,
           memoryMb: config.container_memory,
-        }),
-        variables.passed,
-      );
+        });
+      });
+    }
     case "singularity":
-    case "apptainer":
-      return remoteBackend(
-        singularityTransport({
+    case "apptainer": {
+      const place = `an instance of ${config.singularity_image} (singularity)`;
+      return backendElsewhere(place, variables.passed, async () => {
+        const { singularityTransport } = await import("./container-transports.ts");
+        return singularityTransport({
+          place,
           image: config.singularity_image,
           roots,
           cpus: config.container_cpu,
           memoryMb: config.container_memory,
-        }),
-        variables.passed,
-      );
+        });
+      });
+    }
     case "modal":
     case "daytona":
       return refusingBackend(
         config.backend,
         `The terminal backend ${config.backend} is not built in: a plugin can run commands there with a tool of its own (ctx.registerTool). Else set terminal.backend in config.yaml to local, ssh, docker or singularity.`,
       );
-    case "ssh":
+    case "ssh": {
       if (config.ssh_host === undefined) {
         return refusingBackend("ssh", "terminal.backend is ssh, but terminal.ssh_host is not set in config.yaml.");
       }
-      return remoteBackend(
-        sshTransport({
-          host: config.ssh_host,
-          user: config.ssh_user,
+      const target = config.ssh_user === undefined ? config.ssh_host : `${config.ssh_user}@${config.ssh_host}`;
+      const place = `${target} (ssh)`;
+      return backendElsewhere(place, variables.passed, async () => {
+        const { sshTransport } = await import("./ssh-transport.ts");
+        return sshTransport({
+          place,
+          target,
           port: config.ssh_port,
           key: config.ssh_key?.replace(/^~(?=\/)/, homedir()),
           cwd: config.cwd !== undefined && isAbsolute(config.cwd) ? config.cwd : undefined,
-        }),
-        variables.passed,
-      );
+        });
+      });
+    }
     case UNUSABLE_TERMINAL.backend:
       return refusingBackend(
         config.backend,
@@ -76,6 +83,27 @@ export function configuredBackend(
         `Unsupported terminal backend: ${JSON.stringify(config.backend)}. Set terminal.backend in config.yaml to local, ssh, docker or singularity.`,
       );
   }
+}
+
+/** Backend of another machine or of a container; its code is loaded with the first command. */
+function backendElsewhere(
+  place: string,
+  passed: CommandVariables["passed"],
+  makeTransport: () => Promise<Transport>,
+): Backend {
+  let loading: Promise<Backend> | undefined;
+  const load = (): Promise<Backend> => {
+    loading ??= Promise.all([import("./remote-backend.ts"), makeTransport()]).then(([{ remoteBackend }, transport]) =>
+      remoteBackend(transport, passed),
+    );
+    return loading;
+  };
+  return {
+    place,
+    open: async (cwd, signal) => (await load()).open(cwd, signal),
+    plan: async (request, givesPty, signal) => (await load()).plan(request, givesPty, signal),
+    dispose: async () => (await loading)?.dispose(),
+  };
 }
 
 /** Looks for the sandbox when it is first needed: the test takes as long as a new session. */

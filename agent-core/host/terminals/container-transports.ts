@@ -12,6 +12,8 @@ import { type ProgramResult, runProgram } from "./run-program.ts";
 const MAX_PROCESSES = 256;
 
 export type DockerOptions = {
+  /** See `Transport.place`. */
+  readonly place: string;
   readonly image: string;
   /** Absolute workspace folders; the container mounts them under the same paths. */
   readonly roots: readonly [string, ...string[]];
@@ -23,7 +25,7 @@ export type DockerOptions = {
 };
 
 export function dockerTransport(options: DockerOptions): Transport {
-  const place = `a container of ${options.image} (docker)`;
+  const { place } = options;
   let container: string | undefined;
   return {
     place,
@@ -67,6 +69,8 @@ function runArguments({ image, roots, volumes, cpus, memoryMb }: DockerOptions):
 }
 
 export type SingularityOptions = {
+  /** See `Transport.place`. */
+  readonly place: string;
   /** Path of an image, or an address such as `docker://debian:12`. */
   readonly image: string;
   /** Absolute workspace folders; the instance has them under the same paths. */
@@ -77,7 +81,7 @@ export type SingularityOptions = {
 };
 
 export function singularityTransport(options: SingularityOptions): Transport {
-  const place = `an instance of ${options.image} (singularity)`;
+  const { place } = options;
   const program = findProgram("apptainer") ?? findProgram("singularity") ?? "apptainer";
   let instance: string | undefined;
   const start = (name: string, limits: readonly string[], signal: AbortSignal): Promise<ProgramResult> =>

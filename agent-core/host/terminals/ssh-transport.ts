@@ -10,8 +10,10 @@ const PERSIST_SECONDS = 600;
 const CONNECT_SECONDS = 15;
 
 export type SshOptions = {
-  readonly host: string;
-  readonly user: string | undefined;
+  /** See `Transport.place`. */
+  readonly place: string;
+  /** Host, or `user@host`. */
+  readonly target: string;
   readonly port: number | undefined;
   /** File of the private key. */
   readonly key: string | undefined;
@@ -19,9 +21,7 @@ export type SshOptions = {
   readonly cwd: string | undefined;
 };
 
-export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transport {
-  const target = user === undefined ? host : `${user}@${host}`;
-  const place = `${target} (ssh)`;
+export function sshTransport({ place, target, port, key, cwd }: SshOptions): Transport {
   let folder: string | undefined;
   const ssh = (options: readonly string[], script: string | undefined): ScriptProgram => ({
     program: "ssh",
