@@ -31,6 +31,8 @@ describe("editor actions", () => {
     await window.quickInput.locator("input").first().fill("menu.json");
     await window.quickInput.locator(".monaco-list-row", { hasText: "menu.json" }).first().click();
     await window.page.locator(".squiggly-error").first().waitFor();
+    // The list of quick fixes takes up no extension that is activated later; the status item comes with the activation.
+    await window.page.locator(".statusbar-item", { hasText: "Hermes" }).first().waitFor();
     await window.runCommand("Go to Next Problem (Error, Warning, Info)");
     await keyboard.press("Control+.");
     model.script(say("A comma is missing."));
