@@ -96,7 +96,8 @@ function useFindKeys(isOpen: boolean, step: (by: 1 | -1) => void): void {
   const panel = usePanel();
   const act = useRef(step);
   act.current = step;
-  useEffect(() => {
+  // The keys work as soon as the conversation is visible: an effect after the paint may come late on a busy machine.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (isFindKey(event)) panel.find();
       else if (isOpen && event.key === "F3") act.current(event.shiftKey ? -1 : 1);
