@@ -231,10 +231,10 @@ export class TurnRunner {
     };
   }
 
-  /** The model writes a sub-agent's task, so its names are no request of the user. */
+  /** Marks an effect whose addresses the session names. A model writes the task of a sub-agent, so a task names none. */
   #withNames(effect: Effect): Effect {
     const { record, setup } = this.#options;
-    if (!("sent" in effect) || setup.parentBudget !== undefined) return effect;
+    if (!("sent" in effect) || setup.isSubAgent) return effect;
     return effect.sent.every((address) => record.names(address)) ? { ...effect, isNamed: true } : effect;
   }
 
@@ -269,9 +269,9 @@ export class TurnRunner {
 
   /** The offline interpreter reads only what the user typed. */
   #planNotes(): readonly string[] {
-    const { policy, models, parentBudget } = this.#options.setup;
+    const { policy, models, isSubAgent } = this.#options.setup;
     if (!policy.isPlanning() || models.current.mode === "offline") return [];
-    return parentBudget === undefined ? [PLAN_MODE, PLAN_WANTED] : [PLAN_MODE];
+    return isSubAgent ? [PLAN_MODE] : [PLAN_MODE, PLAN_WANTED];
   }
 
   async #notices(): Promise<readonly string[]> {

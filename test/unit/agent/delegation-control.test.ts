@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { ApprovalRequest } from "../../../agent-core/agent/callbacks.ts";
 import type { Hook } from "../../../agent-core/hooks/hook.ts";
 import { call, say } from "../../support/model-server/model-server.ts";
 import { delegationBench, tasksNamed } from "./support/delegating-agent.ts";
@@ -53,6 +54,23 @@ test("blocked commands, the mode plan and an untrusted workspace hold for sub-ag
     expect(existsSync(join(bench.cwd, "a.txt"))).toBe(false);
     expect(bench.asked).toEqual([]);
   }
+});
+
+test("in plan mode a sub-agent is asked for no plan, and an address that its task names asks", async () => {
+  const asked: string[] = [];
+  const approval = async ({ name }: ApprovalRequest) => {
+    asked.push(name);
+    return { kind: "rejected" } as const;
+  };
+  const bench = await delegationBench({ approvalMode: () => "plan", callbacks: { approval } });
+  const address = "https://198.51.100.1/?q=what-the-agent-read";
+  bench.script(
+    { tasks: [{ id: "alpha", goal: `alpha reads ${address}` }] },
+    { alpha: [{ parts: [call("web_extract", { urls: [address] })] }] },
+  );
+  await bench.run();
+  expect(JSON.stringify(bench.requestsOf("alpha")[0]?.messages)).not.toContain("end with a plan");
+  expect(asked).toEqual(["web_extract"]);
 });
 
 test("hooks run for calls of sub-agents, and for their starts and ends", async () => {
