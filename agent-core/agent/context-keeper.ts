@@ -2,7 +2,7 @@
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { CompressionPlan } from "../context/plan-compression.ts";
 import { digest, summaryParts, summaryRequest } from "../context/summary.ts";
-import { CHARS_A_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
+import { CHARS_PER_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type Message, typedText } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
@@ -259,7 +259,7 @@ export class ContextKeeper {
     const summaryTokens = this.#summaryTokens(plan, before ?? "");
     const summary = plan.summary ?? (await this.#summary({ ...plan, summaryTokens }, before, focus, signal));
     // This limit keeps the compression useful when a model writes too long a summary.
-    const maxChars = Math.max(summaryTokens * CHARS_A_TOKEN * 2, 2_000);
+    const maxChars = Math.max(summaryTokens * CHARS_PER_TOKEN * 2, 2_000);
     return { dropped, shortened, summary: summary.slice(0, maxChars).toWellFormed() };
   }
 
@@ -276,7 +276,7 @@ export class ContextKeeper {
     signal: AbortSignal,
   ): Promise<string> {
     const { auxiliary, canSummarize, notify } = this.#options;
-    const fallback = (): string => digest(fresh, earlier, summaryTokens * CHARS_A_TOKEN);
+    const fallback = (): string => digest(fresh, earlier, summaryTokens * CHARS_PER_TOKEN);
     if (!this.#engine.summarizes || !canSummarize()) return fallback();
     let summary = earlier;
     for (const part of summaryParts(fresh, this.#requestChars(summaryTokens))) {
@@ -301,7 +301,7 @@ export class ContextKeeper {
   #requestChars(summaryTokens: number): number {
     const window = this.#options.summaryWindow() ?? this.window;
     const tokens = this.#meter.estimated(window * REQUEST_SHARE) - 2 * summaryTokens;
-    return Math.max(MIN_REQUEST_CHARS, Math.round(tokens * CHARS_A_TOKEN));
+    return Math.max(MIN_REQUEST_CHARS, Math.round(tokens * CHARS_PER_TOKEN));
   }
 
   #canCompress(used: number, window: number): boolean {

@@ -126,7 +126,7 @@ const MAX_SHARE = 0.05;
 /** Length of the directory, which is in each request. Characters. */
 const DIRECTORY_CHARS = 2_000;
 /** Results of one query, and of a whole search. */
-const RESULTS_A_QUERY = 8;
+const RESULTS_PER_QUERY = 8;
 const MAX_RESULTS = 20;
 /** Length of a description among search results. Characters. */
 const DESCRIPTION_CHARS = 200;
@@ -305,7 +305,7 @@ class ToolSearch {
       .map((entry) => ({ tool: entry.tool, score: scoreOf(entry) }))
       .filter(({ score }) => score > 0)
       .toSorted((first, second) => second.score - first.score)
-      .slice(0, RESULTS_A_QUERY)
+      .slice(0, RESULTS_PER_QUERY)
       .map(({ tool }) => tool);
   }
 }

@@ -1,10 +1,9 @@
 /** Plans a compression: which messages to drop and which results to shorten. Pure; a call never loses its result. */
+import { sectionDefault } from "../config/section-defaults.ts";
 import type { Compression, PositionRange, TranscriptEntry } from "../sessions/conversation.ts";
 import { isUsers, type Strategy, type Unit, unitsOf } from "./strategies.ts";
-import { CHARS_A_TOKEN, messageTokens } from "./token-meter.ts";
+import { CHARS_PER_TOKEN, messageTokens } from "./token-meter.ts";
 
-/** Newest messages that stay, as in the original Hermes Agent. */
-const PROTECTED_MESSAGES = 20;
 /** Part of the target for the newest messages; fewer of them stay if they are longer. */
 const TAIL_SHARE = 0.6;
 /** Part of the target for the first exchange, which stays if it is not longer. */
@@ -97,7 +96,13 @@ export function planChoice(state: CompressedTranscript, choice: CompressionChoic
 
 /** Undefined when nothing can be dropped or shortened. */
 export function planCompression(room: CompressionRequest): CompressionPlan | undefined {
-  const { compression, target, enough, strategy, protectedMessages = PROTECTED_MESSAGES } = room;
+  const {
+    compression,
+    target,
+    enough,
+    strategy,
+    protectedMessages = sectionDefault("compression").protect_last_n,
+  } = room;
   const limit = Math.max(target, room.room ?? target);
   const transcript = room.transcript.filter(({ isUnfinished }) => !isUnfinished);
   const isDropped = inRanges(compression?.dropped ?? []);
@@ -184,7 +189,7 @@ function cutTail(tail: readonly Unit[], kept: readonly TranscriptEntry[], excess
 
 /** Length to which all results are cut to save `excess` tokens. */
 function cutLength(lengths: readonly number[], excess: number): number {
-  const needed = excess * CHARS_A_TOKEN;
+  const needed = excess * CHARS_PER_TOKEN;
   let chars: number = CUT_CHARS.max;
   const saved = (): number => lengths.reduce((total, length) => total + Math.max(0, length - chars), 0);
   while (chars > CUT_CHARS.min && saved() < needed) chars = Math.max(CUT_CHARS.min, Math.floor(chars / 2));

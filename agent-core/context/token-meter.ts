@@ -4,7 +4,7 @@ import type { Usage } from "../providers/wire/wire.ts";
 import type { CountedTokens } from "../sessions/usage-ledger.ts";
 
 /** For English text and code. */
-export const CHARS_A_TOKEN = 4;
+export const CHARS_PER_TOKEN = 4;
 /** Chinese, Japanese and Korean characters: tokenizers spend about one token on each. */
 const WIDE = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/g;
 /** Role and separators around each message. */
@@ -102,7 +102,7 @@ export function pictureTokens(message: Message): number {
 
 /** Estimate for a number of characters. */
 export function textTokens(characters: number): number {
-  return Math.ceil(characters / CHARS_A_TOKEN);
+  return Math.ceil(characters / CHARS_PER_TOKEN);
 }
 
 /** Size of all texts, in characters of English. */
@@ -124,7 +124,7 @@ function size(message: Message): number {
 
 function sizeOf(text: string): number {
   const wide = text.match(WIDE)?.length ?? 0;
-  return text.length + wide * (CHARS_A_TOKEN - 1);
+  return text.length + wide * (CHARS_PER_TOKEN - 1);
 }
 
 function images(message: Message): number {

@@ -193,7 +193,7 @@ export async function readEpisodes(
     .toSorted((one, other) => one.endedAt - other.endedAt);
 }
 
-/** Undefined for a missing file, and for one that is no episode any more. */
+/** Undefined for a missing file, and for one that is no longer a valid episode. */
 export async function readEpisode(path: string): Promise<Episode | undefined> {
   return (await readEpisodeFile(path))?.episode;
 }
@@ -211,13 +211,13 @@ const briefs = new Map<string, { readonly version: string; readonly brief: Episo
 /** Several times the episodes that one message is matched with; of 1 kB each. */
 const MAX_BRIEFS = 1_000;
 /** Files between two tasks; they take about 2 ms. */
-const FILES_A_TASK = 50;
+const FILES_PER_TASK = 50;
 
-/** Reads episodes for a match, without those that are no episodes any more. The first request of a session waits for it. */
+/** Reads the valid episodes for a match. The first request of a session waits for it. */
 export async function readBriefs(paths: readonly string[]): Promise<readonly EpisodeBrief[]> {
   const read: (EpisodeBrief | undefined)[] = [];
   for (const [at, path] of paths.entries()) {
-    if (at % FILES_A_TASK === FILES_A_TASK - 1) await setImmediate();
+    if (at % FILES_PER_TASK === FILES_PER_TASK - 1) await setImmediate();
     read.push(await readBrief(path));
   }
   return read.filter((brief) => brief !== undefined);

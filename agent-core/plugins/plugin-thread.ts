@@ -11,7 +11,7 @@ import { type PluginHandler, type PluginSurface, pluginSurface } from "./plugin-
 const MAX_CHARS = 4_000_000;
 /** Limits of log lines: their length, and their number in one second. */
 const LINE_CHARS = 2_000;
-const LINES_A_SECOND = 100;
+const LINES_PER_SECOND = 100;
 /** Progress is sent at most this often. */
 const SHOW_MS = 50;
 
@@ -130,7 +130,7 @@ function log(text: unknown): void {
   const second = Math.floor(performance.now() / 1_000);
   if (second !== lines.second) Object.assign(lines, { second, count: 0 });
   lines.count += 1;
-  if (lines.count > LINES_A_SECOND) return;
-  const line = lines.count === LINES_A_SECOND ? "(more lines in this second are left out)" : String(text);
+  if (lines.count > LINES_PER_SECOND) return;
+  const line = lines.count === LINES_PER_SECOND ? "(more lines in this second are left out)" : String(text);
   send({ type: "log", line: line.slice(0, LINE_CHARS) });
 }

@@ -11,7 +11,7 @@ import { connect } from "./connect-agent.ts";
 import { vscodeRipgrep } from "./vscode-ripgrep.ts";
 
 /** Automatic restarts within a minute. */
-const RESTARTS_A_MINUTE = 3;
+const RESTARTS_PER_MINUTE = 3;
 const MINUTE_MS = 60_000;
 /** Time for the agent to end its commands before the thread is terminated. */
 const SHUTDOWN_MS = 1_500;
@@ -115,7 +115,7 @@ export class AgentWorker implements AgentConnection, vscode.Disposable {
     const now = Date.now();
     this.#deaths.push(now);
     const recent = this.#deaths.filter((at) => now - at < MINUTE_MS);
-    if (recent.length > RESTARTS_A_MINUTE) {
+    if (recent.length > RESTARTS_PER_MINUTE) {
       this.#changed.fire({
         state: "failed",
         message: vscode.l10n.t("The agent crashed several times in a row. See the log, or restart the agent."),

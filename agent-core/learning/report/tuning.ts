@@ -30,7 +30,7 @@ const LONGEST_TRIAL_DAYS = 14;
 const MIN_TRIAL_SAMPLES = 5;
 /** Only a change that is this sure and of low risk is applied without the user. */
 const SURE = 0.8;
-/** A change that was undone or taken back, and a proposal that was dropped, stays so. Days. */
+/** A change that was reverted, and a proposal that was dropped, is not made again for this time. Days. */
 const BLOCKED_DAYS = 28;
 const OPEN_DAYS = 7;
 /** Days before the figures of a period come from after the change alone. */

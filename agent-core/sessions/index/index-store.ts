@@ -22,7 +22,7 @@ const FIRST_MS = 100;
 /** Minimum time between two progress reports. */
 const REPORT_INTERVAL_MS = 250;
 /** Snapshot blocks read between two questions: about one millisecond of work. */
-const BLOCKS_A_TICK = 8;
+const BLOCKS_PER_TICK = 8;
 /** After this many failures the index is not built again. */
 const MAX_FAILURES = 2;
 
@@ -114,7 +114,7 @@ export class IndexStore {
   async #readRest(): Promise<void> {
     const { signal } = this.#closing;
     try {
-      while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_A_TICK) === false) await nextTick();
+      while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_PER_TICK) === false) await nextTick();
     } catch {
       // Damage: the question repeats the read, which rebuilds the index.
       if (!signal.aborted) void this.ask(() => this.#snapshot?.readOn(Number.POSITIVE_INFINITY)).catch(() => undefined);
