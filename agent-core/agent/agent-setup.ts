@@ -12,6 +12,7 @@ import {
   skillsFolder,
   spillFolder,
 } from "../config/home.ts";
+import { sectionDefault } from "../config/section-defaults.ts";
 import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
 import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
@@ -41,11 +42,6 @@ import type { IterationBudget } from "./iteration-budget.ts";
 import { buildPrompt, contextFiles, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
-
-/** Iterations of a turn, as in the original Hermes Agent. */
-const DEFAULT_MAX_ITERATIONS = 90;
-/** Default of `terminal.timeout` in the original Hermes Agent. */
-const DEFAULT_COMMAND_SECONDS = 180;
 
 export type AgentSetup = {
   readonly host: Host;
@@ -125,10 +121,10 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     policy: policyOf(options, host, { cwd, hermesHome: home, trusted, grants, secrets: secretsOf(environment) }),
     grants,
     callbacks: options.callbacks ?? {},
-    maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
+    maxIterations: options.maxIterations ?? sectionDefault("agent").max_turns,
     parentBudget: options.parentBudget,
     isSubAgent: options.inherited !== undefined,
-    commandSeconds: options.commandSeconds ?? DEFAULT_COMMAND_SECONDS,
+    commandSeconds: options.commandSeconds ?? sectionDefault("terminal").timeout,
     scriptLimits: options.scriptLimits,
     web: webAccess(options.web, auxiliary, () => modelInfo(models.current.model, modelFacts(models.current)).images),
     journal: options.journal,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { resolvePath } from "../approval/resolve-path.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { sessionsFolder } from "../config/home.ts";
+import { sectionDefault } from "../config/section-defaults.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type Delegated, Delegation } from "../orchestration/delegation.ts";
 import { type EvaluationPorts, Evaluator, isEvaluated, type KnownScores } from "../orchestration/evaluation.ts";
@@ -38,8 +39,6 @@ const DELEGATE = "delegate_task";
 
 /** Limit of a check against a result's schema, which decides about the result. */
 const SCHEMA_MS = 1_000;
-const DEFAULT_ITERATIONS = 50;
-const DEFAULT_CONCURRENT = 3;
 
 /** The agent of a sub-agent, as its parent uses it. */
 type ChildAgent = {
@@ -78,7 +77,7 @@ export class SubAgents {
     this.delegation =
       inherited?.delegation ??
       new Delegation({
-        maxConcurrent: settings.maxConcurrent ?? DEFAULT_CONCURRENT,
+        maxConcurrent: settings.maxConcurrent ?? sectionDefault("delegation").max_concurrent_children,
         compileSchema: async (schema) => (await import("../tools/argument-check.ts")).argumentCheck(schema, SCHEMA_MS),
         now: () => clock.now(),
       });
@@ -152,7 +151,7 @@ export class SubAgents {
   /** Tools of the parent that a sub-agent can have. */
   #available(): readonly Tool[] {
     const { setup, options } = this.#parent;
-    const mayDelegate = this.#depth < (options.delegation?.maxDepth ?? 1);
+    const mayDelegate = this.#depth < (options.delegation?.maxDepth ?? sectionDefault("delegation").max_depth);
     return setup.catalogue.callable.filter(({ name }) => !WITHHELD.has(name) && (mayDelegate || name !== DELEGATE));
   }
 
@@ -194,7 +193,7 @@ export class SubAgents {
       ...{ sessionId: id, title, journal, memory: false },
       extensions: [inheritedFrom(setup)],
       sampling: setup.sampling,
-      maxIterations: delegation.maxIterations ?? DEFAULT_ITERATIONS,
+      maxIterations: delegation.maxIterations ?? sectionDefault("delegation").max_iterations,
       ...parentBudget(delegation.sharesBudget === true ? this.#parent.budget() : undefined),
     });
     const extra = { task_id: task.id, goal, child_session_id: id, parent_session_id: sessionId };

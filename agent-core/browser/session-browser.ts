@@ -1,9 +1,8 @@
 /** Browser of a session. It starts with the first call, has one call at a time, and ends with the session. */
+import { sectionDefault } from "../config/section-defaults.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { Browser } from "./browser.ts";
 import type { BrowserSettings } from "./find-browser.ts";
-
-const IDLE_SECONDS = 600;
 
 export class SessionBrowser {
   readonly #settings: BrowserSettings;
@@ -63,7 +62,7 @@ export class SessionBrowser {
       await this.end();
       throw new Error(`${messageOf(error)}. The browser was closed; browser_navigate starts a new one.`);
     } finally {
-      const { idleSeconds = IDLE_SECONDS } = this.#settings;
+      const { idleSeconds = sectionDefault("browser").inactivity_timeout } = this.#settings;
       this.#idle = setTimeout(() => void this.end(), idleSeconds * 1_000).unref();
     }
   }

@@ -200,6 +200,7 @@ export const sections = {
   memory: z
     .object({
       memory_enabled: z.boolean().default(true),
+      /** Both together take about 800 tokens of every prompt. */
       memory_char_limit: z.number().int().positive().default(2_200),
       user_char_limit: z.number().int().positive().default(1_375),
       /** User messages between two background reviews; 0: none. */

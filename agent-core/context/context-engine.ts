@@ -1,4 +1,5 @@
 /** Context engine: decides when a conversation is too long, and what to drop. A library user can pass another one. */
+import { sectionDefault } from "../config/section-defaults.ts";
 import type { TaskType } from "../messages/task-type.ts";
 import { type CompressionPlan, type CompressionRequest, planCompression } from "./plan-compression.ts";
 import { strategyOf } from "./strategies.ts";
@@ -47,16 +48,18 @@ export type ContextLimits = {
   readonly protectedMessages?: number;
 };
 
-/** Same as the defaults of `compression` in config.yaml (config/sections.ts). */
-export const DEFAULT_LIMITS: ContextLimits = { threshold: 0.5, softLimit: 0.7, hardLimit: 0.85 };
-
 /** A compression must end well below the threshold, or the next turn begins with another one. */
 const BELOW_THRESHOLD = 0.6;
 /** Highest target that the user can choose, as a share of the threshold. */
 export const MAX_TARGET_SHARE = 0.9;
 
+function defaultLimits(): ContextLimits {
+  const { threshold, soft_limit: softLimit, hard_limit: hardLimit } = sectionDefault("compression");
+  return { threshold, softLimit, hardLimit };
+}
+
 /** The built-in engine. `strategyName` is summary, recency, importance or hybrid. */
-export function defaultEngine(limits: ContextLimits = DEFAULT_LIMITS, strategyName = "summary"): ContextEngine {
+export function defaultEngine(limits = defaultLimits(), strategyName = "summary"): ContextEngine {
   const strategy = strategyOf(strategyName);
   const { threshold, softLimit, hardLimit, protectedMessages } = limits;
   const target = Math.min(limits.target ?? threshold * BELOW_THRESHOLD, threshold * MAX_TARGET_SHARE);

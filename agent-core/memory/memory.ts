@@ -2,6 +2,7 @@
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../config/home-file.ts";
+import { sectionDefault } from "../config/section-defaults.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
@@ -25,10 +26,7 @@ import {
   parseNotes,
 } from "./notes.ts";
 
-/** Same as the defaults in config/sections.ts: about 800 tokens of every prompt. Characters. */
-export const MEMORY_LIMITS = { memory: 2_200, user: 1_375 } as const;
-
-type MemoryLimits = Readonly<Record<keyof typeof MEMORY_LIMITS, number>>;
+type MemoryLimits = Readonly<Record<"memory" | "user", number>>;
 
 const FILES: Readonly<Record<MemoryTarget, string>> = { memory: "MEMORY.md", project: "MEMORY.md", user: "USER.md" };
 /** Folder of the projects' notes. */
@@ -56,6 +54,11 @@ export type MemoryEntry = { readonly text: string; readonly write: MemoryWrite |
 /** Outcome of an undo, in one line for the user. */
 export type MemoryUndo = { readonly ok: boolean; readonly message: string };
 
+function defaultLimits(): MemoryLimits {
+  const { memory_char_limit: memory, user_char_limit: user } = sectionDefault("memory");
+  return { memory, user };
+}
+
 export class Memory {
   readonly #options: MemoryOptions;
   readonly #folder: string;
@@ -66,7 +69,7 @@ export class Memory {
   readonly #project: string | undefined;
 
   constructor(options: MemoryOptions, project?: string) {
-    const { folder, limits = MEMORY_LIMITS, now = Date.now } = options;
+    const { folder, limits = defaultLimits(), now = Date.now } = options;
     this.#options = options;
     this.#project = project;
     this.#folder = folder;

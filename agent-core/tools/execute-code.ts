@@ -2,14 +2,13 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { ScriptLanguage } from "../code/hermes-tools.ts";
 import type { ScriptEnd, ScriptLimits, ScriptStop } from "../code/script.ts";
+import { sectionDefault } from "../config/section-defaults.ts";
 import { hasPython } from "../platform/find-program.ts";
 import { spillPath } from "../sessions/session-files.ts";
 import { shortTitle } from "./shown-path.ts";
 import { exitNote, LiveText, shownOutput } from "./terminal/output-text.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
-/** As in the original Hermes Agent. */
-const DEFAULT_LIMITS: ScriptLimits = { timeoutSeconds: 300, maxToolCalls: 50 };
 /** Tools that scripts cannot call: they run scripts and agents of their own, or wait for words of the user. */
 const NOT_CALLABLE = new Set(["execute_code", "delegate_task", "clarify", "tool_search", "tool_describe", "tool_call"]);
 
@@ -67,9 +66,14 @@ function asCommand(code: string): string {
   return `${language() === "python" ? "python3 -" : "node -"} <<'${end}'\n${code}\n${end}`;
 }
 
+function defaultLimits(): ScriptLimits {
+  const { timeout, max_tool_calls: maxToolCalls } = sectionDefault("code_execution");
+  return { timeoutSeconds: timeout, maxToolCalls };
+}
+
 async function run({ code, reset = false }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
   const { host, callTool, callableTools = () => [], shell, show, signal } = context;
-  const limits = context.scriptLimits ?? DEFAULT_LIMITS;
+  const limits = context.scriptLimits ?? defaultLimits();
   const begin = performance.now();
   const live = new LiveText();
   const end = await context.scripts.run(
