@@ -26,11 +26,8 @@ export type FoldStep = { readonly state: FoldState; readonly events: readonly Mo
 
 /** The state before the first event. New ids never equal those of calls in `messages`. */
 export function startFold(messages: readonly Message[], newId?: () => string): FoldState {
-  const takenIds = messages.flatMap((message) =>
-    message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [],
-  );
   return {
-    calls: noCalls(takenIds, newId),
+    calls: noCalls(messages, newId),
     text: noSections,
     reasoning: noSections,
     shown: new Set(),

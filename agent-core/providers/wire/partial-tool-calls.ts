@@ -3,7 +3,7 @@
  * each call, even if the server does not report them.
  */
 
-import type { ToolCall } from "../../messages/message.ts";
+import type { Message, ToolCall } from "../../messages/message.ts";
 import { newId } from "../../platform/new-id.ts";
 import type { ModelEvent } from "./wire.ts";
 
@@ -44,9 +44,13 @@ export type PartialCalls = {
 
 export type CallProgress = { readonly calls: PartialCalls; readonly events: readonly ModelEvent[] };
 
-/** The start. `takenIds`: ids of the conversation, since some servers count from zero in every answer. */
-export function noCalls(takenIds: Iterable<string>, newId: () => string = newCallId): PartialCalls {
-  return { calls: [], takenIds: new Set(takenIds), newId };
+/** The start. Ids of calls in `messages` are taken, because some servers count from zero in every answer. */
+export function noCalls(messages: readonly Message[], newId: () => string = newCallId): PartialCalls {
+  const takenIds = new Set<string>();
+  for (const message of messages) {
+    if (message.role === "assistant") for (const { id } of message.tool_calls ?? []) takenIds.add(id);
+  }
+  return { calls: [], takenIds, newId };
 }
 
 /** Id for a call without one. */
