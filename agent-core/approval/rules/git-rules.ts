@@ -1,82 +1,16 @@
 /** Rules for git: its global options, and what each of its commands does. Commands that can be undone do not ask. */
-import {
-  ask,
-  type Call,
-  CHANGE,
-  type CommandEffect,
-  opaque,
-  type Program,
-  reads,
-  readsFacts,
-  writes,
-} from "../command-effect.ts";
-import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
-import { CHANGING, LOOKING } from "./git-options.ts";
-import { has, type Options, valuesOf } from "./options.ts";
-import { CHANGES, LOOKS, programOf, type Rule, ruleTable } from "./rule.ts";
+import { ask, type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
+import { CHANGING } from "./git-options.ts";
+import { historyOf, READ, readingCommands } from "./git-reading.ts";
+import { has, valuesOf } from "./options.ts";
+import { CHANGES, LOOKS, programOf, type Rule, ruleTable, withEffects, withOptions } from "./rule.ts";
 
-/** A command that reads: some options of it write a file or run a helper. Its operands may be files of any folder. */
-const READ: Rule = {
-  ...LOOKING,
-  options: {
-    "output=": "write",
-    "contents= ignore-revs-file= exclude-from= pathspec-from-file=": "read",
-    "ext-diff exec= exec-path=? upload-pack= receive-pack= open-files-in-pager=? filters textconv template=": opaque(
-      "Runs {name} with {option}, which runs other programs",
-    ),
-  },
-  effects: (call, options) => [...readsOf(options.operands), ...historyOf(call, options)],
-};
-
-/** Commands that print the text of files by default, and those that do it with an option for patches. */
-const PRINTERS = /^git (?:diff|show|grep|cat-file|archive|fast-export|format-patch|range-diff|merge-tree)$/;
-const PATCH = words("p u patch patch-with-raw patch-with-stat U unified c cc W function-context L binary remerge-diff");
-const SUMMARY = words("stat shortstat numstat name-only name-status summary dirstat raw no-patch s quiet check list");
-const NAMES_OF_GREP = words("l files-with-matches name-only L files-without-match c count q quiet");
-const FACTS_OF_OBJECT = words("t s e batch-check");
-/** One file of a revision. */
-const ONE_FILE = /^[\w./@~^-]*:(?!\/)[^:]+$/;
-
-/** Text of tracked files that no word of the command names. */
-function historyOf({ name, args }: Call, options: Options): readonly CommandEffect[] {
-  if (!printsText(name, options)) return [];
-  const { operands } = options;
-  if (operands.length > 0 && operands.every(({ text }) => ONE_FILE.test(text))) return [];
-  const end = args.findIndex(({ text }) => text === "--");
-  const own = name === "git grep" && !has(options, "e", "f") ? operands.slice(1) : operands;
-  return [{ kind: "history", paths: end < 0 ? own : args.slice(end) }];
-}
-
-function printsText(name: string, options: Options): boolean {
-  if (name === "git status") return has(options, "v", "verbose");
-  if (!PRINTERS.test(name) || has(options, ...PATCH)) return has(options, ...PATCH);
-  const silent = { "git grep": NAMES_OF_GREP, "git cat-file": FACTS_OF_OBJECT }[name] ?? SUMMARY;
-  return !has(options, ...silent);
-}
-
-/** `REVISION:PATH` reads the path as it was. */
-function readsOf(operands: readonly Arg[]): readonly CommandEffect[] {
-  const known = operands.filter(({ text }) => !text.startsWith(UNKNOWN));
-  return reads(
-    known.flatMap((arg) => (arg.text.includes(":") ? [arg, afterPrefix(arg, arg.text.lastIndexOf(":") + 1)] : [arg])),
-  );
-}
-
-/** A command that changes the index or adds commits; the earlier state can be had back. */
+/** A command that changes the index or adds commits; the earlier state can be restored. */
 const CHANGE_REPOSITORY: Rule = { ...CHANGING, ...(READ.options && { options: READ.options }), does: CHANGE };
 
 /** A command that lists with some options and changes with others. */
 const CHANGE_LISTS: Rule = { ...CHANGING, ...(READ.options && { options: READ.options }) };
-
-/** The rule with more options that have a meaning. */
-function withOptions(rule: Rule, options: NonNullable<Rule["options"]>): Rule {
-  return { ...rule, options: { ...rule.options, ...options } };
-}
-
-/** The rule with effects that depend on several words. */
-function withEffects(rule: Rule, effects: NonNullable<Rule["effects"]>): Rule {
-  return { ...rule, effects: (call, options) => [...(rule.effects?.(call, options) ?? []), ...effects(call, options)] };
-}
 
 const dropsBranch = ask("Runs {name} {option}, which can drop a branch");
 const branch = withEffects(
@@ -180,10 +114,6 @@ const fetch: Rule = {
   },
 };
 
-function words(text: string): readonly string[] {
-  return text.split(" ");
-}
-
 /** True when one of the words is exactly this. */
 function says(args: readonly Arg[], ...words: readonly string[]): boolean {
   return args.some(({ text }) => words.includes(text));
@@ -250,15 +180,7 @@ const forFolder: Rule = {
 };
 
 const COMMANDS: Readonly<Record<string, Rule | Program>> = {
-  "status diff log show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree name-rev merge-base": READ,
-  "for-each-ref show-ref show-branch diff-tree diff-index diff-files count-objects fsck": READ,
-  "check-ignore check-attr": { ...READ, effects: (_, { operands }) => readsFacts(operands) },
-  "check-mailmap whatchanged var version help range-diff cherry verify-commit verify-tag verify-pack diff-pairs": READ,
-  "last-modified merge-tree stripspace get-tar-commit-id column interpret-trailers show-index patch-id": READ,
-  "check-ref-format": READ,
-  "cat-file": READ,
-  "fast-export": withOptions(READ, { "export-marks=": "write", "import-marks= import-marks-if-exists=": "read" }),
-  grep: withOptions(READ, { O: opaque("Makes git grep open files in another program") }),
+  ...readingCommands,
   "add stage update-index write-tree rerere": CHANGE_REPOSITORY,
   commit: {
     ...CHANGE_REPOSITORY,

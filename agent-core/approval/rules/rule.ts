@@ -30,9 +30,9 @@ export type Rule = {
   readonly posix?: boolean;
   /** The program reads no abbreviated names, no bundled letters and no `--`. */
   readonly exact?: boolean;
-  /** Options that the rule does not list are no flags; `effects` judges them as `strange`. */
+  /** Options that the rule does not list do not count as flags; `effects` judges them as `strange`. */
   readonly closed?: boolean;
-  /** Words with a dash that are operands all the same. */
+  /** Words with a dash that still count as operands. */
   readonly operandLike?: RegExp;
   /** Every option that the rule does not list is a harmless flag. */
   readonly open?: boolean;
@@ -234,3 +234,13 @@ export const CHANGES: Rule = { does: CHANGE };
 
 /** A rule that only reads. */
 export const LOOKS: Rule = {};
+
+/** The rule with more options that have a meaning. */
+export function withOptions(rule: Rule, options: NonNullable<Rule["options"]>): Rule {
+  return { ...rule, options: { ...rule.options, ...options } };
+}
+
+/** The rule with effects that depend on several words. */
+export function withEffects(rule: Rule, effects: NonNullable<Rule["effects"]>): Rule {
+  return { ...rule, effects: (call, options) => [...(rule.effects?.(call, options) ?? []), ...effects(call, options)] };
+}

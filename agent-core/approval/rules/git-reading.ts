@@ -1,0 +1,69 @@
+/** Commands of git that read: the files that they open, and the earlier text of tracked files that they print. */
+import { type Call, type CommandEffect, opaque, reads, readsFacts } from "../command-effect.ts";
+import { type Arg, afterPrefix, UNKNOWN } from "../shell/arg.ts";
+import { LOOKING } from "./git-options.ts";
+import { has, type Options } from "./options.ts";
+import { type Rule, withOptions } from "./rule.ts";
+
+/** A command that reads: some options of it write a file or run a helper. Its operands may be files of any folder. */
+export const READ: Rule = {
+  ...LOOKING,
+  options: {
+    "output=": "write",
+    "contents= ignore-revs-file= exclude-from= pathspec-from-file=": "read",
+    "ext-diff exec= exec-path=? upload-pack= receive-pack= open-files-in-pager=? filters textconv template=": opaque(
+      "Runs {name} with {option}, which runs other programs",
+    ),
+  },
+  effects: (call, options) => [...readsOf(options.operands), ...historyOf(call, options)],
+};
+
+/** Commands that print the text of files by default, and those that do it with an option for patches. */
+const PRINTERS = /^git (?:diff|show|grep|cat-file|archive|fast-export|format-patch|range-diff|merge-tree)$/;
+const PATCH = words("p u patch patch-with-raw patch-with-stat U unified c cc W function-context L binary remerge-diff");
+const SUMMARY = words("stat shortstat numstat name-only name-status summary dirstat raw no-patch s quiet check list");
+const NAMES_OF_GREP = words("l files-with-matches name-only L files-without-match c count q quiet");
+const FACTS_OF_OBJECT = words("t s e batch-check");
+/** One file of a revision. */
+const ONE_FILE = /^[\w./@~^-]*:(?!\/)[^:]+$/;
+
+/** Text of tracked files that no word of the command names. */
+export function historyOf({ name, args }: Call, options: Options): readonly CommandEffect[] {
+  if (!printsText(name, options)) return [];
+  const { operands } = options;
+  if (operands.length > 0 && operands.every(({ text }) => ONE_FILE.test(text))) return [];
+  const end = args.findIndex(({ text }) => text === "--");
+  const own = name === "git grep" && !has(options, "e", "f") ? operands.slice(1) : operands;
+  return [{ kind: "history", paths: end < 0 ? own : args.slice(end) }];
+}
+
+function printsText(name: string, options: Options): boolean {
+  if (name === "git status") return has(options, "v", "verbose");
+  if (!PRINTERS.test(name) || has(options, ...PATCH)) return has(options, ...PATCH);
+  const silent = { "git grep": NAMES_OF_GREP, "git cat-file": FACTS_OF_OBJECT }[name] ?? SUMMARY;
+  return !has(options, ...silent);
+}
+
+/** `REVISION:PATH` reads the path as it was. */
+function readsOf(operands: readonly Arg[]): readonly CommandEffect[] {
+  const known = operands.filter(({ text }) => !text.startsWith(UNKNOWN));
+  return reads(
+    known.flatMap((arg) => (arg.text.includes(":") ? [arg, afterPrefix(arg, arg.text.lastIndexOf(":") + 1)] : [arg])),
+  );
+}
+
+export const readingCommands: Readonly<Record<string, Rule>> = {
+  "status diff log show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree name-rev merge-base": READ,
+  "for-each-ref show-ref show-branch diff-tree diff-index diff-files count-objects fsck": READ,
+  "check-ignore check-attr": { ...READ, effects: (_, { operands }) => readsFacts(operands) },
+  "check-mailmap whatchanged var version help range-diff cherry verify-commit verify-tag verify-pack diff-pairs": READ,
+  "last-modified merge-tree stripspace get-tar-commit-id column interpret-trailers show-index patch-id": READ,
+  "check-ref-format": READ,
+  "cat-file": READ,
+  "fast-export": withOptions(READ, { "export-marks=": "write", "import-marks= import-marks-if-exists=": "read" }),
+  grep: withOptions(READ, { O: opaque("Makes git grep open files in another program") }),
+};
+
+function words(text: string): readonly string[] {
+  return text.split(" ");
+}
