@@ -63,7 +63,7 @@ export default {
       severity: "error",
       comment: "only types of the protocol: its schemas would bring zod, a quarter of the panel's bundle",
       from: { path: "^webview/" },
-      to: { path: "^agent-core/protocol/(?!(secret-prompt|initial-facts)\\.ts$)", dependencyTypesNot: ["type-only"] },
+      to: { path: "^agent-core/protocol/(?!initial-facts\\.ts$)", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "characters-alone",
