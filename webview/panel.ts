@@ -42,7 +42,7 @@ export type PanelOptions = {
   readonly isReadOnly?: boolean;
 };
 
-/** Messages about a conversation that its user cannot continue. */
+/** Messages that a read-only panel sends. */
 const READER_MESSAGES: readonly PanelMessage["type"][] = [
   "open-review",
   "open-location",
@@ -65,7 +65,7 @@ export class Panel {
   readonly paths = new PathLinks((paths) => this.post({ type: "check-paths", paths }));
   /** Increases with each request to focus the composer. */
   readonly composerFocus = signal(0);
-  /** Requests to find in the conversation since the find bar was closed; 0: it is closed. */
+  /** Counts the requests to search the conversation while the find bar is open; 0: it is closed. */
   readonly findRequests = signal(0);
   readonly #host: PanelHost;
   readonly #clock: PanelClock;
@@ -88,7 +88,7 @@ export class Panel {
     effect(() => this.#remember());
   }
 
-  /** Id of the log of events: each session has its own. */
+  /** Id of the session's event log. */
   get epoch(): string {
     return this.#channel.epoch;
   }
@@ -238,7 +238,7 @@ export class Panel {
     this.store.apply(reset ? [begin, ...events] : events, reset);
   }
 
-  /** The extensions that need attention now are mentioned no more. */
+  /** Marks the extensions that need attention as seen: the panel no longer points to them. */
   seeExtensions(): void {
     const keys = needingAttention(this.store.state).map(attentionKey);
     this.store.apply([{ kind: "extensions-seen", keys }]);

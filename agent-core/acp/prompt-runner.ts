@@ -2,7 +2,7 @@
 import { type ContentBlock, type PromptResponse, RequestError } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CommandAnswer } from "../agent/extensions.ts";
-import type { RunOptions } from "../agent/turn-runner.ts";
+import { type RunOptions, TURN_RUNS } from "../agent/turn-runner.ts";
 import { typedText } from "../messages/message.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
@@ -65,7 +65,7 @@ export class PromptRunner {
 
   /** Runs work that must not overlap a turn. Throws the protocol's error when a prompt runs or waits. */
   betweenTurns<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (this.#count > 0) throw new RequestError(-32600, "A turn is running. Stop it before you undo or restore.");
+    if (this.#count > 0) throw new RequestError(-32600, TURN_RUNS);
     const done = this.#last.then(work);
     this.#last = done.catch(() => undefined);
     return done;

@@ -1,4 +1,4 @@
-/** Models for requests outside every session: commit messages, and the loops in the background. */
+/** Models for requests outside of sessions: commit messages and the background loops. */
 import { setUpModels } from "../agent/agent-models.ts";
 import type { Auxiliary, AuxiliaryAnswer } from "../agent/auxiliary.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
@@ -16,7 +16,7 @@ import type { ConnectedClient } from "./connected-client.ts";
 import { authRequired } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
 
-/** Part of the agent server that knows its models. */
+/** The models of the agent server. */
 export type ModelSource = {
   readonly configuration: { read(): Promise<ConfiguredAgent>; readonly directory: ModelDirectory };
   readonly client: ConnectedClient;
@@ -56,7 +56,7 @@ export async function sessionlessModels(source: ModelSource, model: string | und
   return { auxiliary, environment, answering };
 }
 
-/** The model of the background loops: their own one, else the one that the user used last. */
+/** The model of the background loops: their own, else the one that a session used last. */
 export function learningModel(source: ModelSource, budget: () => Promise<DailyBudget>): LearningModel {
   const models = (): Promise<SessionlessModels> => sessionlessModels(source, source.lastModel);
   return {

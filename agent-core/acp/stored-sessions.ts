@@ -21,7 +21,7 @@ import type { SessionParams } from "./session-params.ts";
 /** A reloaded window opens its session again while its former process may still be ending. */
 const LOCK_WAIT_MS = 2_000;
 const LOCK_POLL_MS = 50;
-/** The cleanup starts when the first prompt is no longer waiting for this process. */
+/** Delay of the cleanup, so that the first prompt does not wait for it. */
 const CLEANUP_DELAY_MS = 1_000;
 /** Failures of an import that are named one by one. */
 const NAMED_FAILURES = 5;
@@ -163,7 +163,7 @@ export class StoredSessions {
     await this.index.close();
   }
 
-  /** A fork names the sub-agents of its original, which keeps them. */
+  /** Deletes a sub-agent of this parent only: the journal of a fork also names those of its original. */
   async #deleteSubAgent(id: string, parent: string): Promise<void> {
     const head = await this.headOf(id);
     if (head.origin === "delegation" && head.parent === parent) await this.delete(id);

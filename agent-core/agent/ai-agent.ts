@@ -39,7 +39,7 @@ import { notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
 import { makeTitle } from "./session-title.ts";
 import { openStored } from "./stored-agent.ts";
-import { type RunOptions, TurnRunner } from "./turn-runner.ts";
+import { type RunOptions, TURN_RUNS, TurnRunner } from "./turn-runner.ts";
 
 export class AIAgent {
   readonly sessionId: string;
@@ -167,7 +167,7 @@ export class AIAgent {
 
   /** Takes back the messages from this position on. `isRetry`: the next one asks again. Throws during a turn. */
   rewind(keep: number, isRetry = false): void {
-    if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
+    this.#checkIdle();
     this.#record.rewind(keep, isRetry);
     void this.skills?.library.takeBack();
     if (keep === 0) this.hooks.observe("on_session_reset", { extra: { reason: "rewind" } });
@@ -180,15 +180,19 @@ export class AIAgent {
 
   /** Takes the last rewind back, as SessionRecord. Throws during a turn. */
   unrewind(): number | undefined {
-    if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
+    this.#checkIdle();
     return this.#record.unrewind();
   }
 
   /** Continues another session in this one, whose own messages are taken back. Throws during a turn. */
   resumeFrom(stored: StoredSession): void {
-    if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
+    this.#checkIdle();
     this.#record.resumeFrom(stored);
     this.hooks.observe("on_session_reset", { extra: { reason: "resume" } });
+  }
+
+  #checkIdle(): void {
+    if (this.isRunning) throw new Error(TURN_RUNS);
   }
 
   /** The current model and its endpoint. */

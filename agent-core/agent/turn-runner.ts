@@ -53,6 +53,9 @@ export type RunnerOptions = {
   readonly beginTurn: () => void;
 };
 
+/** Message to a user whose request must wait for the end of the turn. */
+export const TURN_RUNS = "A turn is running. Stop it before you undo or restore.";
+
 const PLAN_MODE = "[Plan mode is on: you can read, search and run commands that only read. Every change is refused.]";
 const PLAN_WANTED =
   "[Find out what the task needs, then end with a plan for the user's approval: the steps, the files to change, and how to check the result.]";
@@ -60,7 +63,7 @@ const PLAN_WANTED =
 export class TurnRunner {
   readonly hooks: Hooks;
   readonly #options: RunnerOptions;
-  /** Notifies the callbacks, and keeps usage, tool displays and the partial answer. */
+  /** Notifies the callbacks, and records usage, the display of tool calls and the partial answer. */
   readonly #notify: Notifier;
   readonly #partial = new PartialAnswer();
   readonly #verdicts: InferredVerdicts;
@@ -106,7 +109,7 @@ export class TurnRunner {
     this.hooks = sessionHooks(setup, { sessionId: options.sessionId, record, notify: this.#notify });
   }
 
-  /** A turn has begun since the session was opened. */
+  /** True once a turn has begun since the session was opened. */
   get hasRun(): boolean {
     return this.#hasRun;
   }
@@ -248,7 +251,7 @@ export class TurnRunner {
     this.#options.notify.toolProgress(event);
   }
 
-  /** A user of another editor decides on edits in the files themselves. */
+  /** Infers decisions on edits from the files, for editors that report none. */
   async #inferVerdicts(): Promise<void> {
     const { onInferred } = this.#options;
     if (onInferred !== undefined) for (const verdict of await this.#verdicts.infer()) onInferred(verdict);

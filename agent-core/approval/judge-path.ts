@@ -84,7 +84,7 @@ function printsNoText({ prints }: ReadEffect): boolean {
   return prints === "names" || prints === "facts";
 }
 
-/** Reason why the read shows a secret; names and sizes of the workspace's own secrets are none. */
+/** Reason why the read shows a secret. Names and sizes of the workspace's own secret files are not secret. */
 function shownSecret({ prints }: ReadEffect, path: string, scope: CommandScope): string | undefined {
   const isFact = prints === "facts" && placeOf(scope.resolvePath(path), scope).kind === "workspace";
   return isFact ? undefined : secretReason(path, scope);

@@ -41,7 +41,7 @@ export function toolchainPlaces(scope: CommandScope, environment = process.env):
   return [...new Set([...TOOLCHAINS.map((name) => join(home, name)), ...inHome])];
 }
 
-/** True below a home folder; a folder directly above many others, such as `.local`, is none. */
+/** True below a home folder, but not for a folder that holds many others, such as `.local`. */
 function isToolFolder(path: string, home: string): boolean {
   return [home, "/root", "/home/*", "/Users/*"].some((pattern) => {
     const below = partsBelow(pattern.replace("/*", ""), path)?.slice(pattern.endsWith("/*") ? 1 : 0) ?? [];

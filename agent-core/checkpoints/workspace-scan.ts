@@ -10,7 +10,7 @@ import { Deadline } from "../platform/deadline.ts";
 
 /** Limit of files in a watched workspace. */
 const MAX_FILES = 20_000;
-/** Timeout of a scan; afterwards the workspace is not watched any more. */
+/** Timeout of a scan. After a timeout the workspace is no longer watched. */
 const MAX_SCAN_MS = 5_000;
 /** Time for which a scan may block its thread. */
 const SLICE_MS = 10;

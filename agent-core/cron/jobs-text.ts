@@ -40,7 +40,7 @@ const NAMED = ["pause", "resume", "run", "remove"] as const;
 /** `30m Say hello`, `every 2h …`, `"0 9 * * *" …`. */
 const CREATE = /^(?:"([^"]+)"|(every \S+)|(\S+))\s+([\s\S]+)$/;
 
-/** The request in the words after `/cron`; undefined when they are none. */
+/** The request in the words after `/cron`; undefined when they are not a request. */
 export function requestIn(words: string): CronRequest | undefined {
   const [, verb = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(words.trim()) ?? [];
   const action = NAMED.find((known) => known === verb);

@@ -52,7 +52,7 @@ async function searchContent(request: SearchRequest, signal: AbortSignal): Promi
   return { ok: true, hits, truncated, engine: "built-in" };
 }
 
-/** Regular expression, or the reason why the pattern is none. */
+/** Regular expression, or the reason why the pattern is not valid. */
 function compile(pattern: string): RegExp | string {
   try {
     return new RegExp(pattern, "u");

@@ -146,7 +146,7 @@ function object(value: unknown, place: string): Given {
   throw wrong(place, "an object", value);
 }
 
-/** A model API accepts only schemas of objects. A copy as JSON has no functions and no circles, which cannot be sent. */
+/** A model API accepts only schemas of objects. Functions and cycles cannot be sent, so it is copied as JSON. */
 function schemaOf(value: unknown, place: string): Given {
   const { type = "object", ...rest } = object(value, place);
   if (type !== "object") throw wrong(`${place}: type`, '"object"', type);
@@ -159,7 +159,7 @@ function schemaOf(value: unknown, place: string): Given {
 
 function text(value: unknown, place: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw wrong(place, "a text", value);
+  throw wrong(place, "a non-empty string", value);
 }
 
 function named(value: unknown, pattern: RegExp, place: string): string {

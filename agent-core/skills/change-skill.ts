@@ -84,7 +84,7 @@ async function planCreate(
   return { ok: true, folder, files: [{ path: join(folder, SKILL_FILE), before: null, after }] };
 }
 
-/** Keeps the provenance of a skill of the agent that a new text leaves out. */
+/** Restores the author and the date of a skill of the agent when its new text omits them. */
 async function withProvenance(content: string, before: string): Promise<string> {
   const kept = /^ {4}(author|created_at): *(.+)$/gm;
   const values = [...before.matchAll(kept)].map(([, key = "", value = ""]) => [

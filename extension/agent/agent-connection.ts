@@ -1,4 +1,4 @@
-/** Connection to an agent: Hermes in its worker, or another program. A session keeps to its agent. */
+/** Connection to an agent, Hermes in its worker or another program: its capabilities, and the ids of its sessions. */
 import {
   type AnyMessage,
   type ClientContext,
@@ -59,8 +59,6 @@ export function offersOf({ agentCapabilities: can }: Pick<InitializeResponse, "a
     mcp: { http, sse },
   };
 }
-
-/** Sessions of agents other than Hermes, in terms of what the agent offers. */
 
 /** ACP's error of an agent that needs a sign-in. */
 const AUTH_REQUIRED = -32000;

@@ -18,7 +18,7 @@ export class SessionRestores {
   readonly #worker: AgentWorker;
   readonly #panel: ChatPanel;
   readonly #documents: CheckpointDocuments;
-  /** First message that each restore took back or returned, by the restore's id. */
+  /** Text that each restore of the conversation put into the composer, by the restore's id; null for none. */
   readonly #rewinds = new Map<string | undefined, string | null>();
   /** Position of the preview in the panel. */
   #shown: number | undefined;

@@ -27,12 +27,13 @@ type Turn = {
   /** Start of the running request to the model. */
   requestedAt: number;
   calls: number;
-  readonly callsSince: Map<string, { readonly tool: string; readonly startedAt: number }>;
+  /** Running tool calls, by id. */
+  readonly openCalls: Map<string, { readonly tool: string; readonly startedAt: number }>;
 };
 
 type WatchedSession = Pick<ChatSession, "sessionId" | "targetId" | "isRunning" | "option">;
 
-/** The lines have neither prompts nor arguments of tools. */
+/** The lines contain neither prompts nor arguments of tools. */
 export class TurnWatch {
   readonly #ports: TurnWatchPorts;
   readonly #turns = new WeakMap<WatchedSession, Turn>();
@@ -71,7 +72,7 @@ export class TurnWatch {
 
   #begin(session: WatchedSession): void {
     const now = this.#ports.now();
-    this.#turns.set(session, { startedAt: now, requestedAt: now, calls: 0, callsSince: new Map() });
+    this.#turns.set(session, { startedAt: now, requestedAt: now, calls: 0, openCalls: new Map() });
     this.#log("info", session, `turn started${model(session)}`);
   }
 
@@ -106,7 +107,7 @@ export class TurnWatch {
     if (turn === undefined) return;
     switch (update.sessionUpdate) {
       case "tool_call":
-        turn.callsSince.set(update.toolCallId, { tool: update.kind ?? "tool", startedAt: this.#ports.now() });
+        turn.openCalls.set(update.toolCallId, { tool: update.kind ?? "tool", startedAt: this.#ports.now() });
         turn.calls += 1;
         break;
       case "tool_call_update":
@@ -132,9 +133,9 @@ export class TurnWatch {
     turn: Turn,
     update: Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>,
   ) {
-    const call = turn.callsSince.get(update.toolCallId);
+    const call = turn.openCalls.get(update.toolCallId);
     if (call === undefined || (update.status !== "completed" && update.status !== "failed")) return;
-    turn.callsSince.delete(update.toolCallId);
+    turn.openCalls.delete(update.toolCallId);
     const now = this.#ports.now();
     turn.requestedAt = now;
     const level = update.status === "failed" ? "warn" : "info";

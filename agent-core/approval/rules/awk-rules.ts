@@ -95,7 +95,7 @@ function closesCondition({ text }: Token, last: Token | undefined, open: boolean
   return text === ")" && open.pop() === true;
 }
 
-/** A token and its length in the text; blanks and comments are none. */
+/** A token and its length in the text. Blanks and comments have no token. */
 type Next = { readonly length: number; readonly token: Token | undefined };
 
 function regexAt(text: string, at: number, brackets: boolean): Next | undefined {

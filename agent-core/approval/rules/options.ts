@@ -13,7 +13,7 @@ export type Grammar = {
    * because not every program ends its options there.
    */
   readonly open?: boolean;
-  /** Words with a dash that are operands all the same. */
+  /** Words with a dash that still count as operands. */
   readonly operandLike?: RegExp;
   /** The program reads no abbreviated names, no bundled letters and no `--`. */
   readonly exact?: boolean;

@@ -1,4 +1,4 @@
-/** Rules for programs that read: files, text, and the state of the system. Some options of them write or run. */
+/** Rules for programs that read files, text or the state of the system. A few of their options write or run. */
 import {
   ask,
   askForCode,
@@ -79,9 +79,7 @@ function filterOf(args: readonly Arg[]): NameFilter {
 
 /** Options with which a program reads all files below a folder, through links too. */
 const FOLLOWING: ReadonlyMap<string, RegExp> = new Map([
-  ...["grep", "egrep", "fgrep", "zgrep", "zegrep", "zfgrep"].map(
-    (name) => [name, /^-[A-Za-z0-9]*R|^--dereference-r/] as const,
-  ),
+  ...[...GREPS].map((name) => [name, /^-[A-Za-z0-9]*R|^--dereference-r/] as const),
   ["rg", /^-[A-Za-z0-9]*L|^--follow/],
   ["ag", /^-[A-Za-z0-9]*f|^--follow/],
   ["diff", /^-[A-Za-z0-9]*r|^--recursive/],
@@ -186,10 +184,10 @@ const split: Rule = {
 
 const writesOperands: Rule = { operands: "write" };
 
-/** Programs that print their arguments. No word of theirs is an option that does more. */
+/** Programs that print their arguments. None of their options does more. */
 const PRINTERS = "echo printf expr test [ seq basename dirname true false";
 
-/** Programs without any option or operand that does more than read: an unknown word of theirs is harmless. */
+/** Programs that only read, whatever their options and operands: an unknown word is harmless. */
 export const plainReaders: ReadonlySet<string> = new Set(
   [...fileReaders, ...stateReaders].flatMap(({ names }) => names.split(" ")).concat(PRINTERS.split(" ")),
 );

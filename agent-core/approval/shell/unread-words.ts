@@ -43,7 +43,7 @@ function pathOf(arg: Arg): Arg {
   return afterPrefix(arg, PATH_STARTS.exec(arg.text)?.[0].length ?? 0);
 }
 
-/** Programs that open no file that a word of theirs names, or whose rules judge every such word. */
+/** Programs that open none of the files that their words name, or whose rules judge every such word. */
 const SILENT = new Set("echo printf find fd fdfind git basename dirname which type ln mkdir".split(" "));
 /** Options whose value is a file to leave out. */
 const EXCLUDES = /^(?:--(?:exclude(?:-dir)?|ignore(?:-glob|-pattern)?)|-[xI])(?:=|$)/;

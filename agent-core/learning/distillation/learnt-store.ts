@@ -173,7 +173,7 @@ async function accept({ skills, state, at }: Surroundings, skill: LearntSkill): 
   if (!parsed.ok) return { state, message: `The changed skill would not load: ${parsed.reason}.`, isRefused: true };
   const cause = { actor: "user", op: "change", reason: "The user accepted the change." } as const;
   return {
-    // A skill of the user is none of the loop's.
+    // A skill of the user does not become one of the loop.
     state: skill.state === "proposed" ? withoutSkill(state, skill) : withSkill(state, rest),
     files: [{ op: "write", path: proposal.path, text }],
     ledger: [ledgerRecord(skill, rest, cause)],

@@ -71,7 +71,7 @@ export function nextVersion(skill: LearntSkill, content: Omit<SkillContent, "ver
   return { ...skill, ...content, version: version + 1, earlier, state: "trial", uses: [] };
 }
 
-/** The skill is used no more: its folder moves to the archive. */
+/** Retires the skill: its folder moves to the archive. */
 export function retired(
   skills: LearntSkills,
   state: LearntState,

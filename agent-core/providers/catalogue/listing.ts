@@ -123,6 +123,6 @@ export async function listModels(place: Place, signal?: AbortSignal): Promise<Li
   if (!answer.ok) return answer;
   const models = parseListing(answer.body);
   if (models !== undefined) return { ok: true, models };
-  const message = `${place.endpoint.provider} gave no list of models that can be read. Check the base URL.`;
+  const message = `${place.endpoint.provider} answered with something other than a list of models. Check the base URL.`;
   return { ok: false, fault: { kind: "malformed", message } };
 }

@@ -1,7 +1,7 @@
 /**
- * Reasoning in chat completions. The message keeps it once, as text, and its places as details, so that the server gets
- * it back where it wrote it. OpenRouter's `reasoning_details` are opaque parts: they return unchanged, but arrive in one
- * piece per token. Pieces of one part are joined; signatures and encrypted parts stay as they are.
+ * Reasoning in chat completions. A message stores it once, as text. Its details name the places where the server wrote
+ * it, and requests return it there. OpenRouter's `reasoning_details` are opaque parts, which return unchanged but arrive
+ * in one piece per token. Pieces of one part are joined; signatures and encrypted parts stay as they are.
  */
 import * as z from "zod";
 import type { AssistantMessage } from "../../messages/message.ts";
@@ -48,7 +48,7 @@ type PlacedDelta = {
   readonly [Name in Field]?: unknown;
 };
 
-/** An empty string is a place too: DeepSeek's gateways want the field back even then. */
+/** An empty string is a place, too: DeepSeek's gateways require the field even then. */
 export function addPlaces(places: ReasoningPlaces, delta: PlacedDelta): ReasoningPlaces {
   const added = FIELDS.filter((field) => typeof delta[field] === "string" && !places.fields.has(field));
   const hasParts =
