@@ -11,6 +11,7 @@ import { type CallEvent, type CallRequest, callModel, type ModelRoute } from "..
 import { ModelChain } from "../providers/call/model-chain.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve-model.ts";
+import { DEFAULT_IDLE_MS } from "../providers/stream-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { UsageLedger } from "../sessions/usage-ledger.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -89,8 +90,6 @@ export function resolved(settings: ModelSettings, environment: Environment): Res
   return resolution.model;
 }
 
-/** Idle timeout of a stream in milliseconds. A living server sends something within a minute. */
-const IDLE_MS = 60_000;
 /** Most outages and rate limits are over within minutes. A longer wait is the user's decision. Milliseconds. */
 const RETRY_MS = 300_000;
 
@@ -105,7 +104,7 @@ function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
     retryMs,
     acceptsImages: (model) => modelInfo(model.model, options.modelFacts?.(model)).images,
     extraBody: ({ endpoint }) => extraBody?.(endpoint.provider) ?? {},
-    silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? IDLE_MS,
+    silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? DEFAULT_IDLE_MS,
     refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
   };
 }

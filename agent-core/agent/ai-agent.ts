@@ -59,7 +59,6 @@ export class AIAgent {
   #subAgents: SubAgents | undefined;
   /** Ends auxiliary work outside the turns. */
   readonly #closed = new AbortController();
-
   /** Journals that `load` opened. */
   readonly #ownJournals: Journal[] = [];
 
@@ -189,10 +188,6 @@ export class AIAgent {
     this.#checkIdle();
     this.#record.resumeFrom(stored);
     this.hooks.observe("on_session_reset", { extra: { reason: "resume" } });
-  }
-
-  #checkIdle(): void {
-    if (this.isRunning) throw new Error(TURN_RUNS);
   }
 
   /** The current model and its endpoint. */
@@ -366,6 +361,10 @@ export class AIAgent {
     for (const journal of this.#ownJournals) journal.close();
   }
 
+  #checkIdle(): void {
+    if (this.isRunning) throw new Error(TURN_RUNS);
+  }
+
   #makeTitle(): void {
     const { auxiliary, onDefect } = this.#setup;
     makeTitle({ messages: this.messages, auxiliary, signal: this.#closed.signal, onDefect }, (title) => {
@@ -374,14 +373,13 @@ export class AIAgent {
   }
 
   #toolContext(callId: string, signal: AbortSignal): Omit<ToolContext, "show"> {
-    const { host, cwd, callbacks, spillFolder, sessionIndex, memory, skills, commandSeconds, policy } = this.#setup;
+    const { host, cwd, callbacks, spillFolder, sessionIndex, memory, skills, policy } = this.#setup;
+    const { otherFolders, cron, web, commandSeconds, scriptLimits } = this.#setup;
     return {
-      ...{ cwd, memory, commandSeconds, callId, signal },
+      ...{ cwd, otherFolders, memory, cron, web, commandSeconds, scriptLimits, callId, signal },
       isSecret: (path) => policy.isSecret(path),
       host: this.checkpoints?.hostFor(callId) ?? host,
-      otherFolders: this.#setup.otherFolders,
       sessions: sessionIndex,
-      cron: this.#setup.cron,
       skills: skills?.library,
       sessionId: this.sessionId,
       shell: this.#shell.state,
@@ -389,8 +387,6 @@ export class AIAgent {
       processes: this.#shell.processes,
       browser: this.#browser,
       scripts: this.#scripts,
-      scriptLimits: this.#setup.scriptLimits,
-      web: this.#setup.web,
       spillFolder: spillFolder(this.sessionId),
       files: this.#files,
       todos: this.#record.todos,

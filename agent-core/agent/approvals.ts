@@ -1,11 +1,10 @@
 /** Approval of prepared calls: the policy decides, the user or a model answers, and grants are kept. */
 import * as z from "zod";
-import type { ApprovalMode, Effect } from "../approval/decision.ts";
+import type { ApprovalMode, Decision, Effect } from "../approval/decision.ts";
 import type { Grants } from "../approval/grants.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { Hooks } from "../hooks/hook.ts";
-import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
@@ -14,18 +13,12 @@ import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks, ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
 /** The policy's decision on an effect, before the user is asked. */
-export type PolicyDecision = { readonly sandbox?: SandboxKind } /** `granted`: the user has granted it earlier. */ & (
-  | { readonly kind: "allow"; readonly granted?: boolean }
-  | { readonly kind: "deny"; readonly text: string }
-  | {
-      readonly kind: "ask";
-      readonly reasons: readonly string[];
-      /** Only the user may allow this: no model and no hook. */
-      readonly isProtected?: true;
+export type PolicyDecision =
+  | Exclude<Decision, { kind: "ask" }>
+  | (Omit<Extract<Decision, { kind: "ask" }>, "grant"> & {
       /** Scope of the grant that is offered, and a function that keeps it; undefined when none may be given. */
       readonly grant: { readonly description: string; keep(scope: "session" | "always"): void } | undefined;
-    }
-);
+    });
 
 /** Decides by the session's current mode, workspace and grants. */
 export type Policy = {

@@ -85,17 +85,19 @@ export type PolicyContext = {
 };
 
 /** `sandbox`: the command runs only in this one. */
-export type Decision = {
-  readonly sandbox?: SandboxKind;
-} /** `granted`: a lasting answer of the user covers the effect. */ & (
-  | { readonly kind: "allow"; readonly granted?: true }
+export type Decision = { readonly sandbox?: SandboxKind } & (
+  | {
+      readonly kind: "allow";
+      /** A lasting answer of the user covers the effect. */
+      readonly granted?: true;
+    }
   /** `text` is for the model: the reason, and what to do instead. */
   | { readonly kind: "deny"; readonly text: string }
   /** `grant`: the offer that a lasting answer accepts; undefined when no answer may last. */
   | {
       readonly kind: "ask";
       readonly reasons: readonly string[];
-      /** Concerns a protected file: only the user may allow it. */
+      /** Only the user may allow this: no model and no hook. */
       readonly isProtected?: true;
       readonly grant: GrantOffer | undefined;
     }

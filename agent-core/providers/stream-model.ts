@@ -10,7 +10,7 @@ import { table } from "./wire/table.gen.ts";
 import type { ApiMode, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
 
 /** Idle timeout of a stream. A living server sends something within a minute. */
-const DEFAULT_IDLE_MS = 60_000;
+export const DEFAULT_IDLE_MS = 60_000;
 /** Pings and empty deltas prove a living server, but not a working one. Local servers send them for minutes. */
 const IDLE_LIMITS_WITHOUT_CONTENT = 10;
 

@@ -1,7 +1,7 @@
 /** Plans changes of the home's skills, and checks them before anything is written. */
 import { rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem, withFrontMatter } from "./skill.ts";
+import { AUTHOR, MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem, withFrontMatter } from "./skill.ts";
 import { filePathProblem, hasLink, listSkillFiles, readSkillFile } from "./skill-files.ts";
 import type { SkillLibrary } from "./skill-library.ts";
 import { isInside, scanPlace } from "./skill-places.ts";
@@ -27,9 +27,6 @@ export type PlannedChange =
   | { readonly ok: true; readonly folder: string; readonly files: readonly ChangedFile[] }
   /** `reason` is a sentence for the model. */
   | { readonly ok: false; readonly reason: string };
-
-/** Name of the agent in the front matter of its skills. */
-const AUTHOR = "hermes-agent";
 
 const EXAMPLE = "---\nname: NAME\ndescription: Use when … (one sentence)\n---\n\n1. First step …";
 

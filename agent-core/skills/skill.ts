@@ -13,6 +13,8 @@ export const MAX_FILE_BYTES = 1_048_576;
 
 /** File that makes a folder a skill. */
 export const SKILL_FILE = "SKILL.md";
+/** Author in the front matter of the skills that the agent writes. */
+export const AUTHOR = "hermes-agent";
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 

@@ -60,8 +60,8 @@ export function offersOf({ agentCapabilities: can }: Pick<InitializeResponse, "a
   };
 }
 
-/** ACP's error of an agent that needs a sign-in. */
-const AUTH_REQUIRED = -32000;
+/** ACP's "authentication required", which agents answer with or without data. */
+export const AUTH_REQUIRED = -32000;
 
 /** Hermes asks for its key in the panel. */
 export function needsSignIn({ offers }: AgentConnection, error: unknown): boolean {

@@ -20,7 +20,7 @@ import {
   type HermesSessionMeta,
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
-import { type AgentConnection, blocksFor, needsSignIn, placeFor } from "../agent/agent-connection.ts";
+import { type AgentConnection, AUTH_REQUIRED, blocksFor, needsSignIn, placeFor } from "../agent/agent-connection.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
 import type { PromptContent } from "./prompt-queue.ts";
@@ -372,9 +372,6 @@ export class ChatSession {
     if (choice !== undefined) this.#ports.rememberModel(choice);
   }
 }
-
-/** ACP's "authentication required", which agents answer with or without data. */
-const AUTH_REQUIRED = -32000;
 
 /** Kind of the fault that ended a turn. */
 function faultOf(error: unknown): { readonly fault?: string } {

@@ -34,6 +34,13 @@ export class ChatPanel {
     return this.#shown;
   }
 
+  /** Id of the session in the panel. @throws an Error for the user while it is not open. */
+  get openSessionId(): string {
+    const { sessionId } = this.shown;
+    if (sessionId === undefined) throw new Error(vscode.l10n.t("no session is open"));
+    return sessionId;
+  }
+
   isShowing(session: SessionOfPanel): boolean {
     return session === this.#shown;
   }

@@ -73,7 +73,7 @@ export class SessionRestores {
 
   /** Reverts a restore. */
   async undo(restoreId: string): Promise<void> {
-    const sessionId = this.#sessionId();
+    const sessionId = this.#panel.openSessionId;
     const agent = await this.#worker.agent();
     const undone = await call(agent, restoreMethods.undo, { sessionId, restoreId });
     const prompt = this.#rewinds.get(restoreId);
@@ -88,20 +88,14 @@ export class SessionRestores {
     position: number,
     parts: { readonly files: boolean; readonly conversation: boolean },
   ): Promise<HermesRestored> {
-    const sessionId = this.#sessionId();
+    const sessionId = this.#panel.openSessionId;
     return call(await this.#worker.agent(), restoreMethods.restore, { sessionId, position, ...parts });
   }
 
   async #preview(position: number, withTexts: boolean): Promise<HermesRestorePreview> {
-    const sessionId = this.#sessionId();
+    const sessionId = this.#panel.openSessionId;
     const agent = await this.#worker.agent();
     return call(agent, restoreMethods.preview, { sessionId, position, withTexts });
-  }
-
-  #sessionId(): string {
-    const { sessionId } = this.#panel.shown;
-    if (sessionId === undefined) throw new Error(vscode.l10n.t("no session is open"));
-    return sessionId;
   }
 }
 

@@ -4,6 +4,7 @@ import { messageOf } from "../../platform/errors.ts";
 import type { Building } from "../../sessions/index/index-messages.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
 import { type SessionIndex, stillBuilding } from "../../sessions/index/session-index.ts";
+import { isSessionId } from "../../sessions/session-files.ts";
 import { titleLine } from "../../sessions/titles.ts";
 import { absolutePath, shownPath } from "../../tools/shown-path.ts";
 import { replay } from "../replay.ts";
@@ -23,7 +24,6 @@ export const newSession: Command = {
 type Found = { readonly sessions: readonly SessionSummary[]; readonly building: Building | undefined };
 
 const LISTED = 15;
-const SESSION_ID = /^\d{8}_\d{6}_[0-9a-f]{8}$/;
 
 export const resume: Command = {
   name: "resume",
@@ -55,7 +55,7 @@ async function find(
     const { value, building } = await index.ask("list", { limit, cwd, except: id });
     return { sessions: value, building };
   }
-  if (SESSION_ID.test(argument)) {
+  if (isSessionId(argument)) {
     const { value, building } = await index.ask("find", argument);
     return { sessions: value === undefined ? [] : [value], building };
   }

@@ -1,13 +1,11 @@
 /** Text of a learnt skill: a SKILL.md in the Agent Skills format, made from its record, and changes of a user's SKILL.md. */
 import { localDate } from "../../platform/clock.ts";
+import { AUTHOR } from "../../skills/skill.ts";
 import type { LearntSkill, SkillContent } from "./learnt-skills.ts";
 import type { Bullet, Delta } from "./proposal.ts";
 
 /** Maximum number of tokens of a skill, at four characters each. */
 const MAX_CHARS = 5_000 * 4;
-
-/** Name of the author in the front matter. */
-const AUTHOR = "hermes-agent";
 
 /** Equal records give equal texts. */
 export function skillText(skill: Pick<LearntSkill, "name" | "project" | "createdAt"> & SkillContent): string {

@@ -49,7 +49,7 @@ export function contextActions(
   };
 }
 
-/** Nothing for a text that is no address. */
+/** Nothing for a text that is not an address. */
 function parsed(text: string): readonly vscode.Uri[] {
   try {
     return [vscode.Uri.parse(text, true)];

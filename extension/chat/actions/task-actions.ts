@@ -20,19 +20,19 @@ export function taskActions({ worker }: Pick<Services, "worker">, panel: ChatPan
     shown: () => panel.shown,
     post: (message) => panel.connection.taskEvents(message),
   });
-  const sessionId = (): string => {
-    const { sessionId: shown } = panel.shown;
-    if (shown === undefined) throw new Error(vscode.l10n.t("no session is open"));
-    return shown;
-  };
   return {
     "task-stop": ({ callId, taskId }) =>
       withErrorMessage(vscode.l10n.t("The task cannot be stopped"), async () => {
-        await call(await worker.agent(), delegationMethods.stop, { sessionId: sessionId(), callId, taskId });
+        await call(await worker.agent(), delegationMethods.stop, { sessionId: panel.openSessionId, callId, taskId });
       }),
     "task-steer": ({ callId, taskId, text }) =>
       withErrorMessage(vscode.l10n.t("The message cannot be sent to the task"), async () => {
-        await call(await worker.agent(), delegationMethods.steer, { sessionId: sessionId(), callId, taskId, text });
+        await call(await worker.agent(), delegationMethods.steer, {
+          sessionId: panel.openSessionId,
+          callId,
+          taskId,
+          text,
+        });
       }),
     "task-open": ({ child }) => conversation.open(child),
     "task-refresh": ({ child }) => conversation.refresh(child),

@@ -84,21 +84,16 @@ function editorActions({ terminals, log }: Services, { connection }: ChatPanel):
 }
 
 function processActions({ worker }: Services, panel: ChatPanel): ProcessActions {
-  const sessionId = (): string => {
-    const { sessionId: shown } = panel.shown;
-    if (shown === undefined) throw new Error(vscode.l10n.t("no session is open"));
-    return shown;
-  };
   return {
     "process-input": ({ id, text }) =>
       withErrorMessage(vscode.l10n.t("The process cannot take the input"), async () => {
-        const input = { sessionId: sessionId(), id, text };
+        const input = { sessionId: panel.openSessionId, id, text };
         const { reason } = await call(await worker.agent(), processMethods.input, input);
         if (reason !== undefined) throw new Error(reason);
       }),
     "process-stop": ({ id }) =>
       withErrorMessage(vscode.l10n.t("The process cannot be stopped"), async () => {
-        await call(await worker.agent(), processMethods.stop, { sessionId: sessionId(), id });
+        await call(await worker.agent(), processMethods.stop, { sessionId: panel.openSessionId, id });
       }),
   };
 }
