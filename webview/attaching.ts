@@ -79,7 +79,7 @@ function labelOf(name: string): string {
   return name.slice(0, LABEL_CHARS);
 }
 
-/** Undefined for bytes that are no text. */
+/** Undefined for bytes that are not text. */
 function decodedText(bytes: ArrayBuffer): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -17,7 +17,7 @@ export const MODEL_OPTION = "model";
 /** Models listed per provider: an editor's list must stay readable. `/model` finds the others. */
 const CHOICES_PER_PROVIDER = 30;
 
-/** Id of the built-in interpreter, which is no language model. */
+/** Id of the built-in interpreter, which is not a language model. */
 const OFFLINE = "offline";
 
 /** Lists the models by provider; the current one is always among them. */

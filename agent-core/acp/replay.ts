@@ -221,7 +221,7 @@ function startOfPage(transcript: readonly TranscriptEntry[], end: number, messag
   return 0;
 }
 
-/** A message that steers a running turn begins none. */
+/** A message that steers a running turn does not begin a turn. */
 function beginsTurn(transcript: readonly TranscriptEntry[], index: number): boolean {
   return transcript[index]?.shownAs === "prompt" && transcript[index - 1]?.role !== "tool";
 }

@@ -211,7 +211,7 @@ function learnt({ configured, params, home }: ExtensionFacts): Extension | undef
       ), // the prompt reports it
     promptText: async () => (await loadOnce()).promptText(),
     contradicted: async (entries) => (await loadOnce()).contradicted(entries),
-    attach: async (message) => (await loaded)?.attach(message), // a session without a new prompt is no new session
+    attach: async (message) => (await loaded)?.attach(message), // a session without a new prompt is not a new session
   };
 }
 

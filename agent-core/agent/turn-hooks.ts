@@ -42,7 +42,7 @@ export type TurnHooksOptions = {
   /** First turn since the session was opened. */
   readonly isFirst: boolean;
   readonly changedPaths: ReadonlySet<string>;
-  /** Lines for the model beside the user's message. */
+  /** Lines for the model, added to the user's message. */
   readonly notes: readonly string[];
 };
 

@@ -164,7 +164,7 @@ function isHeldBack(path: Arg, target: string, scope: CommandScope): boolean {
   return protectedReason(target, scope) !== undefined || hasOtherName(target, scope);
 }
 
-/** The word, what is attached to its letter, and what follows each separator. An address of the web is no file. */
+/** The word, what is attached to its letter, and what follows each separator. An address of the web is not a file. */
 function piecesOf(word: Arg, scope: CommandScope): readonly Arg[] {
   const { text } = word;
   if (!isKnown(word) || text.length > MAX_PATH) return [];

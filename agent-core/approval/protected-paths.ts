@@ -116,7 +116,7 @@ const { override, direction, widthless, joiner, byteOrderMark } = INVISIBLE;
 const IGNORED_CHARACTERS = new RegExp(`[${override}${direction}${widthless}${joiner}${byteOrderMark}\\u2065]`, "gu");
 /** Longest file name that systems accept. */
 const MAX_NAME = 255;
-/** A name that folding leaves unchanged and that is no protected folder, because those start with a dot. */
+/** A name that folding leaves unchanged and that is not a protected folder, because those start with a dot. */
 const ORDINARY = /^[a-z0-9_-]*$/;
 const WILDCARD = /[*?[\]]/;
 

@@ -81,7 +81,7 @@ export class WorkspaceScan {
 
 function addFile(path: string, { files, deadline }: Progress): void {
   const stat = statOf(path);
-  deadline.elapsed(); // a slow disk is no stall
+  deadline.elapsed(); // a slow disk is not a stall
   if (stat === undefined) return;
   const { size, mode } = stat;
   files.set(path, { signature: signatureOf(stat), size, mode: mode & 0o7777, isLink: stat.isSymbolicLink() });

@@ -67,7 +67,7 @@ class ScriptCalls {
     this.#options = options;
   }
 
-  /** False for a line that is no request. */
+  /** False for a line that is not a request. */
   take(line: string, socket: Socket): boolean {
     const request = requestSchema.safeParse(parseJson(line)).data;
     if (request === undefined) return false;

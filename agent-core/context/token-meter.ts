@@ -14,7 +14,7 @@ const IMAGE_TOKENS = 1_000;
 
 /** Limits of the ratio that scales the estimate of later messages. */
 const RATIO_LIMITS = { min: 0.5, max: 4 } as const;
-/** A smaller share of the estimate, or a larger multiple of the window, is no count but a fault of the server. */
+/** A smaller share of the estimate, or a larger multiple of the window, is not a count but a fault of the server. */
 const COUNT_LIMITS = { leastShare: 0.1, mostWindows: 2 } as const;
 
 /** Estimates by message. */

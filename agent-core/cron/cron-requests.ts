@@ -22,7 +22,7 @@ export type CronPorts = {
   readonly now: () => number;
   /** Runs a loop that learns. Resolves to its outcome in one line; false while another process is at work. */
   readonly runBuiltIn: (job: BuiltIn, signal: AbortSignal) => Promise<boolean>;
-  /** Names among these that are no skills of a session in `workdir`. */
+  /** Names among these that are not skills of a session in `workdir`. */
   readonly missingSkills: (skills: readonly string[], workdir: string) => Promise<readonly string[]>;
   /** Jobs have changed. */
   readonly changed: () => void;

@@ -97,7 +97,7 @@ function isOnly(word: string, words: readonly string[]): boolean {
   return words.length === 1 && words[0] === word;
 }
 
-/** A word that is nearly a command is no prompt, which would cost a model call. */
+/** A word that is nearly a command is not a prompt, which would cost a model call. */
 function mistypedCommand([word = "", verb, ...rest]: readonly string[]): ParsedCommandLine | undefined {
   const [near] = nearestNames(word, Object.keys(VERBS), 1);
   // A word such as /skills is a slash command.
@@ -112,7 +112,7 @@ function mistypedCommand([word = "", verb, ...rest]: readonly string[]): ParsedC
 
 const QUOTES = "Put a prompt into quotes.";
 
-/** Problem of words after a command that it does not have: they are no prompt, which would cost a model call. */
+/** Problem of words after a command that it does not have: they are not a prompt, which would cost a model call. */
 export function unknownVerb(command: string, verbs: readonly string[], words: readonly string[]): string {
   return `${command} has no command "${words.join(" ")}". Available: ${verbs.join(", ")}. ${QUOTES}`;
 }
@@ -231,7 +231,7 @@ const VERBS_ELSEWHERE = [
 /** More words are a prompt. */
 const MAX_WORDS_ELSEWHERE = 4;
 
-/** A word that is a command elsewhere, alone or with one of its verbs, is no prompt, which would cost a model call. */
+/** A word that is a command elsewhere, alone or with one of its verbs, is not a prompt, which would cost a model call. */
 function elsewhere(words: readonly string[]): ParsedCommandLine | undefined {
   const [word = "", verb = "list"] = words;
   if (words.length > MAX_WORDS_ELSEWHERE || !VERBS_ELSEWHERE.includes(verb)) return undefined;

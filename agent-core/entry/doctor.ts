@@ -103,7 +103,7 @@ function browser({ configured }: Facts): readonly Diagnosis[] {
   const [what, fix] =
     executable === undefined
       ? ["no Chrome, Chromium or Edge found", "install one, or set browser.executable in config.yaml"]
-      : [`browser.executable ${executable} is no program`, "correct it in config.yaml"];
+      : [`browser.executable ${executable} is not a program`, "correct it in config.yaml"];
   return [{ name: "browser", state: "limited", text: `${what}: the browser tools are not offered`, fix }];
 }
 

@@ -56,7 +56,7 @@ export function homeHook(definition: CommandHook, place: CommandPlace): Hook {
 const MATCH_MS = 20;
 
 /**
- * The pattern matches a whole name. A pattern that is no regular expression is a name itself. One that takes too long
+ * The pattern matches a whole name. A pattern that is not a regular expression is a name itself. One that takes too long
  * matches, because a guard must not miss a call.
  */
 export function matcherOf(pattern: string): (tool: string) => boolean {

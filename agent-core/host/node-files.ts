@@ -72,7 +72,7 @@ export async function readBytes(
 ): Promise<{ readonly ok: true; readonly bytes: Buffer } | FileFailure> {
   try {
     const found = await stat(path);
-    if (!found.isFile()) return failure("failed", `${path} is no file.`);
+    if (!found.isFile()) return failure("failed", `${path} is not a file.`);
     if (found.size > maxBytes) return failure("failed", `${path} is larger than ${maxBytes} bytes.`);
     return { ok: true, bytes: await readFile(path, { signal }) };
   } catch (error) {

@@ -342,7 +342,7 @@ function formatEpisode(episode: Episode, written: string): string {
 
 type EpisodeFile = { readonly episode: Episode; readonly written: string };
 
-/** Undefined when the text is no episode. */
+/** Undefined when the text is not an episode. */
 async function parseFile(file: string): Promise<EpisodeFile | undefined> {
   const [head, matter = ""] = FRONT_MATTER.exec(file) ?? [];
   if (head === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { EntryOf, JournalEntry, SessionOrigin } from "../sessions/entry.ts"
 /** A message that was not taken back. `position` counts from 0 over the whole session. */
 export type TranscriptMessage = { readonly position: number; readonly message: Message; readonly at: number };
 
-/** An entry that is no message: a tool call, a verdict, the end of a turn. */
+/** An entry that is not a message: a tool call, a verdict, the end of a turn. */
 type Happened = Exclude<JournalEntry, { type: "session" | "message" | "rewind" | "compression" | "system-prompt" }>;
 
 export type Transcript = {
@@ -23,7 +23,7 @@ export type Transcript = {
   readonly endedAt: number;
   readonly messages: readonly TranscriptMessage[];
   readonly happened: readonly Happened[];
-  /** Entries that are no copies, also those that the user took back. */
+  /** Entries that are not copies, also those that the user took back. */
   readonly own: readonly JournalEntry[];
   /** The last prompt of the session, with all that the host added. */
   readonly systemPrompt: string;

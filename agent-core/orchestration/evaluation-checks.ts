@@ -25,7 +25,7 @@ export type EvaluatedResult = {
 /** Access of the checks to the files of the workspace. */
 export type FileLookup = { readonly cwd: string; exists(path: string): Promise<boolean> };
 
-/** Claims that are checked; a longer list is no claim but a listing. */
+/** Claims that are checked; a longer list is not a claim but a listing. */
 const MAX_CLAIMS = 20;
 /** Files and commands that the judge sees. */
 const MAX_LISTED = 60;

@@ -57,7 +57,7 @@ const NEEDED: ReadonlySet<string> = new Set([
   "system",
 ]);
 
-/** Compatible endpoints refuse the cache marks of blocks, which are no top-level parameter. */
+/** Compatible endpoints refuse the cache marks of blocks, which are not a top-level parameter. */
 const REFUSED_MARK = /cache_control\b.{0,40}(not permitted|not supported|unsupported|not allowed|unexpected|unknown)/i;
 
 /** Top-level name of the refused parameter: `reasoning` for `reasoning.effort`. Undefined when none can be omitted. */

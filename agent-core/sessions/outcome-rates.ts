@@ -46,7 +46,8 @@ export const RATES = {
     },
   },
   tool_error_rate: {
-    sentence: "Share of tool calls that failed. Refused calls do not count, and a command's exit code is no failure.",
+    sentence:
+      "Share of tool calls that failed. Refused calls do not count, and a command's exit code is not a failure.",
     ...{ kind: "share", worse: "higher", groups: ["tool"] },
     samples: (day) => callSums(Object.values(day.calls)),
   },

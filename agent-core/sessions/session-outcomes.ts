@@ -12,7 +12,7 @@ import type { EntryOf, JournalEntry } from "./entry.ts";
 const REWIND_REACH = 2;
 /** Finished calls that are remembered: an edit finishes again when its problems come late. */
 const REMEMBERED_CALLS = 30;
-/** Positions that are remembered: a rewind of more is no early one. */
+/** Positions that are remembered: a rewind of more is not an early one. */
 const REMEMBERED_PROMPTS = 20;
 /** A command that a signal ended after this time ran into its timeout. Milliseconds. */
 const TIMEOUT_MS = 60_000;

@@ -55,7 +55,7 @@ function wordsIn(...lines: readonly string[]): readonly string[] {
 /** Beginning of a question that asks for an explanation, not for the work that a skill describes. */
 const QUESTION =
   /^(?:what(?:'s| is| are| does| do)|who|when|is|are|does|do|did|should|which|how (?:many|much|long|old)|was (?:ist|sind)|wer|wann|ist|sind|welche[rs]?|wie (?:viele?|lange|alt|heißt))\b/i;
-/** Name of a file with an extension, with its folders. A version such as 1.x is none. */
+/** Name of a file with an extension, with its folders. A version such as 1.x is not a file name. */
 const FILE_NAME = /(?:[\w.@-]+\/)*(?!\d+\.x\b)[\w@-][\w.@-]*\.[A-Za-z]\w{0,9}\b/g;
 const SENTENCE_END = /[.;!?\n]+(?=\s|$)/;
 const CLAUSE_END = /[.,;:!?\n]+(?=\s|$)|\b(?:and|please|then|und|bitte|dann)\b/i;

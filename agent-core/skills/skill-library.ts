@@ -195,7 +195,7 @@ export class SkillLibrary {
     if (isCorrection(message)) await this.takeBack();
   }
 
-  /** The user took the last turn back, which is no success. */
+  /** The user took the last turn back, which is not a success. */
   async takeBack(): Promise<void> {
     const turn = this.#reviewed;
     if (!this.#isLatest || turn === undefined) return;

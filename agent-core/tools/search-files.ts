@@ -37,7 +37,7 @@ async function run(call: Input, { host, cwd, otherFolders = [], signal, isSecret
   const root = absolutePath(call.path, cwd);
   const found = await searchAll(host.search, call, searchedFolders(root, cwd, otherFolders), signal);
   if (!found.ok) return { ok: false, text: `search_files: ${found.message}` };
-  // The user has allowed a secret folder that is named; names alone are no secret.
+  // The user has allowed a secret folder that is named; names alone are not secret.
   const isFiltered = call.target === "content" && !isSecret(root);
   const hits = isFiltered ? withoutSecrets(found.hits, isSecret) : found.hits;
   if (hits.length === 0) return { ok: true, text: "Nothing found." };

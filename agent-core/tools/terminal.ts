@@ -200,7 +200,7 @@ function free(running: RunningCommand): Promise<void> {
   return running.release().catch(() => undefined); // a terminal that stays open does not change the result
 }
 
-/** Programs that read their input instead of files whenever the input is no terminal. */
+/** Programs that read their input instead of files whenever the input is not a terminal. */
 const READERS = /(?:^|[\s;&|(`/])(?:rg|ag|ack|fzf)(?:\s|$)/;
 
 /** True when an open input would make the command wait where it should search. */

@@ -6,7 +6,7 @@ import { absolutePath, shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 import { fetchAddress, fetchEffect } from "./web-address.ts";
 
-/** A larger file is no picture that a model takes. Bytes. */
+/** A larger file is not a picture that a model takes. Bytes. */
 const MAX_FILE_BYTES = 20_000_000;
 
 const input = z.object({

@@ -86,7 +86,7 @@ function listFor(reason: string): BlockList {
   return list;
 }
 
-/** Reason why `address` is no public host's; undefined for a public IP address. */
+/** Reason why `address` is not a public host's; undefined for a public IP address. */
 export function addressRefusal(address: string): string | undefined {
   const [bare = ""] = address.split("%"); // the zone of a link-local address
   const family = isIP(bare);

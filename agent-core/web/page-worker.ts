@@ -9,7 +9,7 @@ import type { Work } from "./reader-thread.ts";
 class OwnWeakMap {
   readonly #name = Symbol("value");
 
-  /** A key that is no object has no value, as in the standard WeakMap. */
+  /** A key that is not an object has no value, as in the standard WeakMap. */
   get(key: Record<symbol, unknown> | null | undefined): unknown {
     return key?.[this.#name];
   }

@@ -57,7 +57,7 @@ export class Sessions {
     this.#ports = {
       place: options.place,
       warnings: options.warnings,
-      // A turn that ends with its window is no failure.
+      // A turn that ends with its window is not a failure.
       observed: (session, event) => !this.#isFrozen && options.observed(session, event),
       promptBlocks: options.promptBlocks,
       diskEdits: options.diskEdits,

@@ -95,7 +95,7 @@ function openAttachment(uri: vscode.Uri | undefined): Attachment | undefined {
   return isOpen ? fileAttachment(uri) : undefined;
 }
 
-/** Undefined for what is no file of the workspace. */
+/** Undefined for what is not a file of the workspace. */
 function fileAttachment(uri: vscode.Uri): Attachment | undefined {
   if (uri.scheme !== "file" || vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
   return { kind: "file", uri: uri.toString(), label: nameOf(uri) };

@@ -41,7 +41,7 @@ export async function notebookText(notebook: vscode.NotebookDocument): Promise<s
   return jupyter.exportNotebook(Object.assign(new vscode.NotebookData(cells), { metadata: notebook.metadata }));
 }
 
-/** Replaces the cells that differ, without saving. Throws an Error when `text` is no notebook, or changes no cell. */
+/** Replaces the cells that differ, without saving. Throws an Error when `text` is not a notebook, or changes no cell. */
 export async function writeNotebook(notebook: vscode.NotebookDocument, text: string): Promise<string> {
   const wanted = cellsIn(text);
   const present = notebook.getCells();

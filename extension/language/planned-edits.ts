@@ -59,7 +59,7 @@ export async function planAction(path: string, line: number, title: string): Pro
 function planned(edit: vscode.WorkspaceEdit): Promise<readonly HermesPlannedEdit[]> {
   return Promise.all(
     edit.entries().map(async ([uri, changes]) => {
-      if (uri.scheme !== "file") throw new Error(`The change reaches ${uri.toString(true)}, which is no file.`);
+      if (uri.scheme !== "file") throw new Error(`The change reaches ${uri.toString(true)}, which is not a file.`);
       const path = uri.fsPath;
       const text = await readText(path);
       if (text === null) throw new Error(`The change creates ${path}. Create it with write_file.`);

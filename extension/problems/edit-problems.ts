@@ -124,7 +124,7 @@ export class EditProblems implements vscode.Disposable {
   }
 }
 
-/** Language servers check open documents only. Files that no longer exist or are no text are left out. */
+/** Language servers check open documents only. Files that no longer exist or are not text are left out. */
 async function openAll(paths: readonly string[]): Promise<readonly vscode.TextDocument[]> {
   const opened = await Promise.allSettled(
     paths.map((path) => vscode.workspace.openTextDocument(vscode.Uri.file(path))),

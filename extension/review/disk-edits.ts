@@ -21,7 +21,7 @@ const EXCLUDED = "**/{node_modules,.git,.hg,.svn,dist,build,out,target,.venv,__p
 /** Dates of files lag behind the clock: the kernel takes them from its last tick, at most 10 ms ago. Milliseconds. */
 const FILE_CLOCK_MS = 10;
 
-/** `text` null: the file is no text, or too large. */
+/** `text` null: the file is not text, or it is too large. */
 type Kept = {
   readonly mtimeMs: number;
   readonly size: number;
@@ -45,7 +45,7 @@ export class DiskEdits implements vscode.Disposable {
   /** `note` puts an edit up for review. */
   constructor(noted: Noted) {
     this.#noted = noted;
-    // The user's own changes, and those that were written for the agent, are no edits on the disk.
+    // The user's own changes, and those that were written for the agent, are not edits on the disk.
     this.#subscription = vscode.workspace.onDidSaveTextDocument((document) => {
       const { uri } = document;
       if (this.#turns === 0 || uri.scheme !== "file") return;
@@ -108,7 +108,7 @@ export class DiskEdits implements vscode.Disposable {
       // An unknown file that existed before the turn was beyond the limit. Its undo must not remove it.
       if (kept === undefined && now !== undefined && now.birthtimeMs < this.#begunAt - FILE_CLOCK_MS) return;
       const [was, is] = [kept?.text, now?.text];
-      // A file that is no text, before or after, has no lines to review.
+      // A file that is not text, before or after, has no lines to review.
       if (was === is || was === null || is === null) return;
       await this.#noted.note({ path, before: was ?? null, after: is ?? null });
     });

@@ -8,7 +8,7 @@ import type { CommandSink, ShownCommand, TerminalRequest } from "./shown-command
 import { typedLine } from "./typed-line.ts";
 import { UserShell } from "./user-shell.ts";
 
-/** Running command, or a sentence why it must run elsewhere; undefined when that is no news for the user. */
+/** Running command, or a sentence why it must run elsewhere; undefined when that is not news for the user. */
 export type ShellOutcome =
   | { readonly ok: true; readonly command: ShownCommand }
   | { readonly ok: false; readonly reason: string | undefined };

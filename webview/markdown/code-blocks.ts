@@ -8,7 +8,7 @@ import { isPath } from "./path-links.ts";
 /** Display time of the check mark after copying. Milliseconds. */
 const COPIED_MS = 1_500;
 
-/** Languages of commands and outputs, which are no text of a file unless the fence names one. */
+/** Languages of commands and outputs, which are not file contents unless the fence names a file. */
 const NO_FILE: ReadonlySet<string> = new Set([
   ...["bash", "sh", "shell", "zsh", "console", "powershell", "ps1", "cmd", "bat"],
   ...["text", "txt", "plaintext", "output", "log", "mermaid"],
@@ -17,8 +17,8 @@ const NO_FILE: ReadonlySet<string> = new Set([
 export type CodeBlock = FenceInfo & { readonly text: () => string };
 
 /**
- * Adds a toolbar to a code block: its file or language, apply, insert at the cursor, copy. The output of a tool is no
- * proposal and has only the copy.
+ * Adds a toolbar to a code block: its file or language, apply, insert at the cursor, copy. The output of a tool has
+ * only the copy button.
  */
 export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: PanelMessage) => void): HTMLElement {
   const { language, path, text } = code;

@@ -4,7 +4,7 @@ import type { MarkdownIt } from "markdown-it";
 type InlineRule = Parameters<MarkdownIt["inline"]["ruler"]["before"]>[2];
 type BlockRule = Parameters<MarkdownIt["block"]["ruler"]["before"]>[2];
 
-/** A longer text is no formula. Characters. */
+/** A longer text is not a formula. Characters. */
 const MAX_CHARS = 2_000;
 
 /** Class of the elements whose text is a formula with its marks. */

@@ -234,7 +234,7 @@ function changesRights(paths: readonly Arg[], options: Options): readonly Comman
 
 const changeMode: Rule = {
   ...RIGHTS,
-  /** `-w` takes a right away and is no option. */
+  /** `-w` takes a right away and is not an option. */
   operandLike: /^-[rwxXst]+$/,
   effects: (_, options) => {
     const [mode, ...paths] = has(options, "reference") ? [undefined, ...options.operands] : options.operands;

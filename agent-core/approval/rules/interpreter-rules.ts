@@ -19,7 +19,7 @@ type Interpreter = {
   readonly language: Language;
   /** Options that take code. */
   readonly code: RegExp;
-  /** Options that take a value which is no file to run. */
+  /** Options that take a value which is not a file to run. */
   readonly value: RegExp;
   /** Options that load or run something else. */
   readonly loads: RegExp;
@@ -229,7 +229,7 @@ export const interpreters: ReadonlyMap<string, Program> = ruleTable({
 });
 
 type Start = {
-  /** Position of the first word that is no option. */
+  /** Position of the first word that is not an option. */
   readonly at: number;
   readonly code: boolean;
   readonly input: boolean;

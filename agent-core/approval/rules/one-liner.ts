@@ -106,7 +106,7 @@ function importsOnlyListed(bare: string): boolean {
 }
 
 /**
- * Ways to members without their names: an index that is no number, `process` as a value, the modules of Node. From any of
+ * Ways to members without their names: an index that is not a number, `process` as a value, the modules of Node. From any of
  * them code reaches the function constructor.
  */
 const REACHES_MEMBERS =

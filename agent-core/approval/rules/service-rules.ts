@@ -27,7 +27,7 @@ const GLOBAL: Grammar = {
     ..."file= project-name= profile= env-file= project-directory=".split(" "),
   ],
 };
-/** Options after it whose value is no word of the command. */
+/** Options after it whose value is not a word of the command. */
 const LOCAL: Grammar = { open: true, short: "n:f:p:", long: "namespace= file= project-name= profile=".split(" ") };
 /** Global options that lead to another machine or cluster. */
 const ELSEWHERE = /^(?:[Hs]$|host|tls|kubeconfig|server|as|token|config$|username|insecure)/;

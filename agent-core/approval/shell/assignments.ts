@@ -93,7 +93,7 @@ function joined(before: Arg | undefined, added: Arg): Arg {
   return { text, glob: false, splits: false, ...(guess !== text && { guess }) };
 }
 
-/** Key of an array's element: `[key]=value`. A key may hold brackets, and text after the last one is no part of it. */
+/** Key of an array's element: `[key]=value`. A key may hold brackets, and text after the last one is not part of it. */
 function keyOf(text: string): string {
   return text.startsWith("[") ? text.slice(1, Math.max(text.lastIndexOf("]="), text.lastIndexOf("]+=")) + 1) : "";
 }

@@ -100,7 +100,7 @@ function expandBraced(word: Word, parts: readonly WordPart[], mode: Mode): reado
   });
 }
 
-/** Expands `~`, `~/x`, `~+` and `~user`. `written` keeps the escapes: `\~` is no home. */
+/** Expands `~`, `~/x`, `~+` and `~user`. `written` keeps the escapes: `\~` is not a home. */
 function withTilde(written: string, value: string, mode: Mode): string {
   const name = BEFORE_TILDE.exec(written)?.[1] ?? "";
   if (name !== "") return name + withTilde(written.slice(name.length), value.slice(name.length), mode);

@@ -133,7 +133,7 @@ async function readPlainFile(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Variables of the folder change with it, which is no change of the user's variables. */
+/** Variables of the folder change with it, which is not a change of the user's variables. */
 function withoutFolder(variables: Buffer): string {
   return variables.toString("latin1").replace(/^(?:declare -x|export) (?:PWD|OLDPWD|_)(?:=.*)?\n/gm, "");
 }

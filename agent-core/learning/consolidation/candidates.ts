@@ -43,7 +43,7 @@ const RULES: readonly RegExp[] = [
   /\b(?:ab jetzt|ab sofort|in zukunft|merk dir|denk daran|niemals)\b|^(?:bitte\s+)?(?:immer|nie)\b|\bbitte immer\b/i,
 ];
 
-/** Words in front of a rule that are no part of it. */
+/** Words in front of a rule that are not part of it. */
 const OPENER =
   /^(?:\W*(?:no|nope|wrong|ok|okay|well|hey|also|and|but|again|not (?:like )?(?:that|this)|that(?:'s| is) (?:not (?:right|it)|wrong)|nein|please|bitte|remember(?:\s+that)?|note(?:\s+that)?|keep in mind(?:\s+that)?|i (?:said|meant|told you)(?:\s+that)?|i (?:undid|reverted|took back) (?:it|that|this|the \w+)|merk dir|denk daran|(?:from|as of) now(?: on)?|going forward|in (?:the )?future|ab (?:jetzt|sofort)|in zukunft)\b\s*[,:;.!–—-]*\s*)+/i;
 

@@ -59,7 +59,7 @@ export async function distillCluster(input: Case, kit: Kit, signal: AbortSignal)
   if (triggers === undefined) return refused(input, [], found.ok ? undefined : found.reason);
   const shown = shownSkill({ existing, covering, refuted }, cluster);
   const answer = await askForDeltas({ ...input, evidence, existing, refuted }, shown, { kit, signal });
-  if (answer === undefined) return refused(input, [], "the model's answer is no JSON object");
+  if (answer === undefined) return refused(input, [], "the model's answer is not a JSON object");
   const { proposal, deltas, rejects } = answer;
   if (deltas.length === 0 && existing !== undefined && rejects.length === 0) return { kind: "kept", state };
   if (deltas.length === 0) return refused(input, rejects, undefined);
@@ -69,7 +69,7 @@ export async function distillCluster(input: Case, kit: Kit, signal: AbortSignal)
 
 /**
  * The model's proposal, checked. Without an admitted statement the question is asked once more with the reasons: a refuted
- * procedure without a replacement would leave none. Undefined: the answer is no proposal.
+ * procedure without a replacement would leave none. Undefined: the answer is not a proposal.
  */
 async function askForDeltas(
   checked: Checked,

@@ -22,7 +22,7 @@ const PERIOD_DAYS = 7;
 const BASELINE_DAYS = 28;
 
 const baselineSchema = z.object({
-  /** Days whose report named a regression: they are no part of a baseline. */
+  /** Days whose report named a regression: they are not part of a baseline. */
   flagged: z.array(z.string()),
 });
 

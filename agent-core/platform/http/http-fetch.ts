@@ -181,7 +181,7 @@ async function decoded(response: IncomingMessage): Promise<Readable> {
   return decoder === undefined ? response : pipeline(response, decoder, () => undefined);
 }
 
-/** Passes a stream's parts on as they arrive; a missing end is no error. Undefined for an unknown encoding. */
+/** Passes a stream's parts on as they arrive; a missing end is not an error. Undefined for an unknown encoding. */
 async function decoderFor(encoding: string): Promise<Duplex | undefined> {
   const { constants, createBrotliDecompress, createUnzip } = await import("node:zlib");
   switch (encoding) {

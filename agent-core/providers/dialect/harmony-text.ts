@@ -11,7 +11,7 @@ const BODY_END = /<\|(?:end|return|call|start|channel)\|>/;
 const OPEN_TOKEN = /<(?:\|\w*\|?)?$/;
 const CHANNEL = /<\|channel\|>\s*(\w+)/;
 const RECIPIENT = /\bto=(?:functions\.)?([\w.-]+)/;
-/** A longer text without an end is no header. Characters. */
+/** A longer text without an end is not a header. Characters. */
 const LONGEST_HEADER = 400;
 
 type Part = "thought" | "text" | "call";

@@ -13,7 +13,7 @@ const QUOTED = [
 export const TEXT = String.raw`(?:${QUOTED}|\S[\s\S]*?)`;
 /** A path in quotes, or one word without the sentence's full stop. */
 export const PATH = String.raw`(?:${QUOTED}|\S+?)`;
-/** End of a sentence. The dots of `..` are no full stop. */
+/** End of a sentence. The dots of `..` are not a full stop. */
 export const END = String.raw`(?:(?<![./])[.!?])?\s*$`;
 
 const quotedPiece = new RegExp(String.raw`(?<=^|[\s(:])(?:${QUOTED})(?=$|[\s.,;:!?)])`, "g");

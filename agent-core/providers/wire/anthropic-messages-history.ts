@@ -124,7 +124,7 @@ function unsignedBlock(thinking: string): ThinkingBlockParam {
   return { type: "thinking", thinking } as ThinkingBlockParam; // its servers give none and expect none
 }
 
-/** True for blocks that take no cache mark and are no answer by themselves. */
+/** True for blocks that take no cache mark and are not an answer by themselves. */
 export function isThinking(type: ContentBlockParam["type"]): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }

@@ -195,7 +195,7 @@ const count = z
   .nullish()
   .catch(undefined);
 
-/** Text that is no part of the answer. A value of another type is ignored. */
+/** Text that is not part of the answer. A value of another type is ignored. */
 const optional = text.catch(undefined);
 const textPart = z.looseObject({ text });
 

@@ -120,8 +120,8 @@ function hasLines(text: string, wanted: string): boolean {
 }
 
 /**
- * The strings as the file would have them. A model does not know its line breaks and byte order mark, which is no part
- * of `text`. In a file that mixes them, a line feed means either.
+ * The strings as the file would have them. A model does not know its line breaks and byte order mark, which are no part
+ * of `text`. In a file that mixes line breaks, a line feed means either.
  */
 function inFileForm(text: string, given: ReplaceRequest): ReplaceRequest {
   const kind = breakKind(text);

@@ -67,7 +67,7 @@ function erase(cells: string[], column: number, part: number): void {
   else cells.fill(" ", 0, column + 1);
 }
 
-/** A longer piece is no escape sequence that was cut in two. Characters. */
+/** A longer piece is not an escape sequence that was cut in two. Characters. */
 const MAX_HELD_CHARS = 4_096;
 
 /** Output as it arrives, without escape sequences, also where a piece cuts one in two. */
