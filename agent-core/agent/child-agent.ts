@@ -31,6 +31,7 @@ import type { ConversationResult } from "./conversation-result.ts";
 import type { Extension } from "./extensions.ts";
 import type { IterationBudget } from "./iteration-budget.ts";
 import type { Notifier } from "./notifier.ts";
+import { withoutResumed } from "./stored-agent.ts";
 import type { RunOptions } from "./turn-runner.ts";
 
 /** Tools that no sub-agent has: nobody answers it, and it keeps nothing for later sessions. */
@@ -187,7 +188,7 @@ export class SubAgents {
     const title = oneLine(goal, TITLE_CHARS);
     journal.append({ type: "title", title });
     const agent = this.#parent.create({
-      ...options,
+      ...withoutResumed(options),
       ...this.#modelSettings(task),
       ...this.#shared(task, call, journal),
       ...{ sessionId: id, title, journal, memory: false },

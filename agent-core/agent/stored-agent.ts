@@ -10,8 +10,13 @@ import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 
+type ResumedOptions = Pick<
+  AIAgentOptions,
+  "conversation" | "plans" | "entries" | "lastEdits" | "title" | "systemPrompt"
+>;
+
 /** The stored state of a session, as options of its agent. */
-export function resumedOptions(stored: StoredSession | undefined): Partial<AIAgentOptions> {
+export function resumedOptions(stored: StoredSession | undefined): ResumedOptions {
   if (stored === undefined) return {};
   const { conversation, plans, records, title, systemPrompt } = stored;
   return {
@@ -22,6 +27,20 @@ export function resumedOptions(stored: StoredSession | undefined): Partial<AIAge
     ...(title !== undefined && { title }),
     ...(systemPrompt !== undefined && { systemPrompt }),
   };
+}
+
+const RESUMED: Readonly<Record<keyof ResumedOptions, true>> = {
+  conversation: true,
+  plans: true,
+  entries: true,
+  lastEdits: true,
+  title: true,
+  systemPrompt: true,
+};
+
+/** The options without the state of a resumed session, for another session. */
+export function withoutResumed(options: AIAgentOptions): AIAgentOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !(name in RESUMED)));
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Rules of the parent that hold for its sub-agents: permissions, policy, hooks, budget, files and their restore. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { ApprovalRequest } from "../../../agent-core/agent/callbacks.ts";
 import type { Hook } from "../../../agent-core/hooks/hook.ts";
+import { AIAgent } from "../../../agent-core/index.ts";
 import { call, say } from "../../support/model-server/model-server.ts";
 import { delegationBench, tasksNamed } from "./support/delegating-agent.ts";
 
@@ -71,6 +72,26 @@ test("in plan mode a sub-agent is asked for no plan, and an address that its tas
   await bench.run();
   expect(JSON.stringify(bench.requestsOf("alpha")[0]?.messages)).not.toContain("end with a plan");
   expect(asked).toEqual(["web_extract"]);
+});
+
+test("a sub-agent of a resumed session begins with its task alone, and leaves the conversation to its parent", async () => {
+  const bench = await delegationBench();
+  bench.script(tasksNamed("alpha"));
+  await bench.run();
+  await bench.agent.close();
+  const { model, home, sessionId } = bench;
+  const resumed = await AIAgent.load(sessionId, {
+    ...{ baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {}, home },
+    surroundings: false,
+  });
+  onTestFinished(() => resumed.close());
+  const before = resumed.messages.length;
+  model.script({ parts: [call("delegate_task", tasksNamed("beta"))] }, say("beta is done."), say("done"));
+  await resumed.chat("again");
+  const messages = bench.requestsOf("beta")[0]?.messages ?? [];
+  expect(messages.map(({ role }) => role)).toEqual(["system", "user"]);
+  expect(messages[0]?.["content"]).toContain("You are a sub-agent");
+  expect(resumed.messages.slice(before).map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
 });
 
 test("hooks run for calls of sub-agents, and for their starts and ends", async () => {
