@@ -234,7 +234,7 @@ export class TurnRunner {
     };
   }
 
-  /** Marks an effect whose addresses the session names. A model writes the task of a sub-agent, so a task names none. */
+  /** Marks an effect whose addresses the session names. In a sub-agent nothing counts as named, since a model wrote its task. */
   #withNames(effect: Effect): Effect {
     const { record, setup } = this.#options;
     if (!("sent" in effect) || setup.isSubAgent) return effect;

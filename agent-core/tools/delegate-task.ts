@@ -61,7 +61,7 @@ export const tool = defineTool({
     const path = spillPath({ callId, spillFolder }, "delegation", ".json");
     const where = await writeSpillFile(path, whole).then(
       () => `The results above are shortened. The whole (${whole.length} characters) is in ${path}.`,
-      (error: unknown) => `The results above are shortened. The whole could not be stored: ${messageOf(error)}.`,
+      (error: unknown) => `The results above are shortened. They could not be stored in full: ${messageOf(error)}.`,
     );
     return { ok: true, text: `${shown}\n\n[${where}]`, tasks };
   },
