@@ -1,5 +1,5 @@
 /** The agent of one connection: its client, its configuration and its open sessions. */
-import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
+import type { AgentContext } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
 import { withDelegations } from "../agent/stored-agent.ts";
@@ -24,7 +24,7 @@ import { AcpSession } from "./acp-session.ts";
 import { Background } from "./background.ts";
 import { ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import { type JobAgent, type JobAgentOptions, PlannedJobs } from "./planned-jobs.ts";
-import { authRequired, sessionUnusable } from "./request-errors.ts";
+import { authRequired, failure, sessionUnusable } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
 import { checkAbsolute, checkFolders, type SessionParams } from "./session-params.ts";
 import { type ForkSource, StoredSessions } from "./stored-sessions.ts";
@@ -289,7 +289,7 @@ function createSession(create: () => AcpSession): AcpSession {
   try {
     return create();
   } catch (error) {
-    throw RequestError.internalError(undefined, messageOf(error));
+    throw failure(messageOf(error));
   }
 }
 

@@ -9,6 +9,7 @@ import { writeFault } from "../sessions/write-fault.ts";
 /** ACP's "authentication required". */
 const AUTH_REQUIRED = -32000;
 export const INTERNAL_ERROR = -32603;
+const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
 /** Limit of a quoted session id. */
 const MAX_ID_CHARS = 100;
@@ -37,8 +38,13 @@ function withHint(message: string, keyHint: string): string {
 /** Throws the error's message as the protocol's error: the user can act on it. */
 export function asRequestError(error: unknown): never {
   if (error instanceof RequestError) throw error;
-  if (error instanceof UsageError) throw RequestError.invalidParams(undefined, error.message);
-  throw RequestError.internalError(undefined, messageOf(error));
+  if (error instanceof UsageError) throw new RequestError(INVALID_PARAMS, error.message);
+  throw failure(messageOf(error));
+}
+
+/** Error that the user can act on. The client shows its message, so no name of the protocol precedes it. */
+export function failure(message: string): RequestError {
+  return new RequestError(INTERNAL_ERROR, message);
 }
 
 /** `why` follows a colon. */
@@ -51,5 +57,5 @@ export function sessionUnusable(sessionId: string, why: string): RequestError {
 
 /** The system's error follows `what` and a colon. */
 export function notWritten(what: string, error: unknown): RequestError {
-  return RequestError.internalError(undefined, `${what}: ${writeFault(error)}`);
+  return failure(`${what}: ${writeFault(error)}`);
 }

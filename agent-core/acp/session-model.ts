@@ -1,6 +1,6 @@
 /** The model of one session: the user's choice, the model in use, and the options that editors show. */
 import { isDeepStrictEqual } from "node:util";
-import { RequestError, type SessionConfigOption } from "@zed-industries/agent-client-protocol";
+import type { SessionConfigOption } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
 import type { HermesModelMeta } from "../protocol/attachments.ts";
@@ -17,7 +17,7 @@ import {
   effortOption,
   modelOption,
 } from "./config-options.ts";
-import { authRequired } from "./request-errors.ts";
+import { authRequired, failure } from "./request-errors.ts";
 
 /** A list costs the session's start, and a first prompt that follows at once, more time than it takes. Milliseconds. */
 const REFRESH_DELAY_MS = 100;
@@ -238,7 +238,7 @@ export async function startingModel(
   const automatic = await directory.resolveDefault();
   if (!automatic.ok) {
     if (automatic.missing === "key") throw authRequired(automatic.message, keyHint);
-    throw RequestError.internalError(undefined, automatic.message);
+    throw failure(automatic.message);
   }
   const warnings = own
     ? [`${choices.model} is not available here, so Hermes uses ${automatic.model.model}. ${own.message}`]

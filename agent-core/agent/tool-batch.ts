@@ -4,6 +4,7 @@
  */
 import type { Effect } from "../approval/decision.ts";
 import type { ToolCall, ToolMessage } from "../messages/message.ts";
+import { messageOf } from "../platform/errors.ts";
 import type { ToolKind, ToolResult } from "../tools/tool.ts";
 import { type CallServices, type ResolvedCall, resolveCall, runCall, startedEvent } from "./run-call.ts";
 
@@ -114,8 +115,9 @@ export class ToolBatch {
       const result = await started;
       if (result === undefined) return resultMessage(id, "Error: not run: the user cancelled the turn.");
       return resultMessage(id, result.ok ? result.text : `Error: ${result.text}`, result.images);
-    } catch {
-      return resultMessage(id, "Error: cancelled by the user."); // runCall throws only when the turn was cancelled
+    } catch (error) {
+      const reason = this.#signal.aborted ? "cancelled by the user." : messageOf(error);
+      return resultMessage(id, `Error: ${reason}`);
     }
   }
 }

@@ -243,5 +243,5 @@ function elsewhere(words: readonly string[]): ParsedCommandLine | undefined {
 
 /** The agent's message, without the protocol's names of the error and of the parameter. */
 export function ownWords(error: unknown): string {
-  return messageOf(error).replace(/^(?:Internal error: |Invalid params: (?:(?:value|modeId): )?)/, "");
+  return messageOf(error).replace(/^Invalid params: (?:(?:value|modeId): )?/, "");
 }

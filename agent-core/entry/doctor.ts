@@ -1,10 +1,12 @@
 /**
  * `hermes doctor`: checks of this machine and its configuration, each with how to fix what is wrong. It reads files,
- * starts programs with `--version` and the MCP servers that a session would start, and contacts nobody itself.
+ * starts programs with `--version` and the MCP servers that a session would start, and contacts nobody but the proxy.
  */
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
+import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { configuredAgent } from "../agent/configured-agent.ts";
@@ -14,9 +16,9 @@ import { UNUSABLE_TERMINAL } from "../config/terminal-section.ts";
 import { usableSandbox } from "../host/terminals/configured-backend.ts";
 import { findShell } from "../host/terminals/local-backend.ts";
 import { sandboxText } from "../host/terminals/terminals.ts";
-import { messageOf } from "../platform/errors.ts";
+import { codeOf, messageOf } from "../platform/errors.ts";
 import { findProgram } from "../platform/find-program.ts";
-import { networkSettings, proxyFor, proxyName } from "../platform/http/network-settings.ts";
+import { networkSettings, type ProxyServer, proxyFor, proxyName } from "../platform/http/network-settings.ts";
 import { deployments } from "../providers/deployments.ts";
 import { type ModelSettings, resolveModel } from "../providers/resolve-model.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
@@ -195,7 +197,10 @@ function mainModel(environment: Environment): readonly Diagnosis[] {
   const { mode, model, endpoint } = resolution.model;
   if (mode === "offline") return works(name, "none: the built-in offline interpreter answers");
   const { provider, baseUrl } = endpoint;
-  return works(name, `${model} of ${provider}${baseUrl === undefined ? "" : ` at ${baseUrl}`}, not contacted`);
+  return works(
+    name,
+    `${model} of ${provider}${baseUrl === undefined ? "" : ` at ${baseUrl}`}, not contacted; hermes-acp --check asks it`,
+  );
 }
 
 /** A model that cannot be used is skipped. */
@@ -212,7 +217,7 @@ const ELSEWHERE = new URL("https://api.openai.com/");
 
 const NO_PROXY = "none; scripts that choose a proxy (PAC) are not read, only network.proxy, http.proxy and HTTPS_PROXY";
 
-function proxy({ environment }: Facts): readonly Diagnosis[] {
+async function proxy({ environment }: Facts): Promise<readonly Diagnosis[]> {
   const name = "proxy";
   const settings = networkSettings(environment);
   const missing = settings.caFiles.filter((file) => !mayUse(file, constants.R_OK));
@@ -222,13 +227,37 @@ function proxy({ environment }: Facts): readonly Diagnosis[] {
   }
   try {
     const found = proxyFor(ELSEWHERE, settings);
+    if (found !== undefined) await reach(found);
     const text = found === undefined ? NO_PROXY : proxyName(found);
     if (settings.strictSsl) return works(name, text);
     return [
       { name, state: "limited", text: `${text}; no certificate is checked`, fix: "set network.strict_ssl to true" },
     ];
   } catch (error) {
-    return [{ name, state: "fails", text: messageOf(error), fix: "correct network.proxy or HTTPS_PROXY" }];
+    return [
+      { name, state: "fails", text: messageOf(error), fix: "start the proxy, or correct network.proxy or HTTPS_PROXY" },
+    ];
+  }
+}
+
+/** A proxy is near. */
+const PROXY_TIMEOUT_MS = 3_000;
+
+/** Rejects when the proxy accepts no connection. */
+async function reach(proxy: ProxyServer): Promise<void> {
+  const { hostname, port, protocol } = proxy.url;
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const socket = connect({ host, port: Number(port) || (protocol === "https:" ? 443 : 80) });
+  try {
+    await once(socket, "connect", { signal: AbortSignal.timeout(PROXY_TIMEOUT_MS) });
+  } catch (error) {
+    const reason =
+      codeOf(error) === "ABORT_ERR"
+        ? `no answer within ${PROXY_TIMEOUT_MS / 1000} s`
+        : (codeOf(error) ?? messageOf(error));
+    throw new Error(`${proxyName(proxy)} cannot be reached (${reason}): no request leaves this machine`);
+  } finally {
+    socket.destroy();
   }
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { writeJsonFile } from "../config/home-file.ts";
-import { nearestNames } from "../platform/edit-distance.ts";
+import { nearName } from "../platform/edit-distance.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { type CommandHook, MAX_TIMEOUT_SECONDS } from "./command-hook.ts";
@@ -34,9 +34,9 @@ export function readHomeHooks(section: Readonly<Record<string, unknown>>): HomeH
   for (const [name, entries] of Object.entries(section)) {
     const event = HOOK_EVENTS.find((known) => known === name);
     if (event === undefined) {
-      const [near] = nearestNames(name, HOOK_EVENTS, 1);
-      const hint = near === undefined ? "" : ` The nearest name is ${near}.`;
-      problems.push(`config.yaml: hooks.${name} is not an event of this version.${hint}`);
+      const near = nearName(name, HOOK_EVENTS);
+      const hint = near === undefined ? `The events are ${HOOK_EVENTS.join(", ")}.` : `Did you mean ${near}?`;
+      problems.push(`config.yaml: hooks.${name} is not an event of this version. ${hint}`);
       continue;
     }
     for (const [index, entry] of [entries].flat().entries()) {

@@ -38,5 +38,5 @@ export async function actOn(stores: readonly LearntStore[], id: string, action: 
     }
     return outcome;
   }
-  return { ok: false, message: "This item no longer exists." };
+  return { ok: false, message: `There is no item ${id}. \`/learning\` lists them.` };
 }

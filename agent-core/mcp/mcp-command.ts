@@ -35,6 +35,8 @@ const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   logout: "sign-out",
   enable: "enable",
   disable: "disable",
+  on: "enable",
+  off: "disable",
 };
 const HINT = "[list | NAME | allow|restart|signin|signout|enable|disable NAME [TOOL | --device]]";
 const PLACES = "`mcp_servers` in config.yaml, or `.mcp.json` in the workspace";
@@ -72,7 +74,7 @@ async function answer(
   const action = ACTIONS[verb];
   const { item, detail } = find(items, action === undefined ? [verb, ...rest] : rest);
   if (item === undefined) {
-    const problem = unknown(action === undefined ? verb : rest.join(" "), items);
+    const problem = action === undefined ? unknownVerb(verb, rest, items) : unknown(rest.join(" "), items);
     if (waiting !== undefined) throw new UsageError(problem);
     return problem;
   }
@@ -84,7 +86,7 @@ async function answer(
     if (waiting !== undefined && hasFailed) throw new Error(outcome);
     return outcome;
   }
-  return `${item.name} is ${STATES[item.state]}: there is nothing to ${verb}.`;
+  return `${item.name} is ${STATES[item.state]}: \`${verb}\` has no effect.`;
 }
 
 function signIn(
@@ -124,8 +126,10 @@ function line(item: HermesExtensionItem): string {
   const off = tools.filter(({ on }) => !on).length;
   const counted = state === "on" ? `, ${countedTools(tools.length)}${off > 0 ? ` (${off} off)` : ""}` : "";
   const reason = state === "needs-consent" ? `: ${code(detail)}. Type \`/mcp allow ${name}\` to start it` : "";
-  return `- **${name}** (${source}): ${STATES[state]}${counted}${reason}${error === undefined ? "" : `. ${error}`}`;
+  return `- **${name}** (${source}): ${STATES[state]}${counted}${reason}${error === undefined ? "" : `${BEFORE_ERROR[state] ?? ". "}${error}`}`;
 }
+
+const BEFORE_ERROR: Partial<typeof STATES> = { failed: ": ", on: "; " };
 
 export function countedTools(count: number): string {
   return `${count} tool${count === 1 ? "" : "s"}`;
@@ -151,6 +155,12 @@ function find(items: readonly HermesExtensionItem[], words: readonly string[]) {
     if (item !== undefined) return { item, detail: detail === "" ? undefined : detail };
   }
   return { item: undefined, detail: undefined };
+}
+
+/** The word is the name of a server that does not exist, or an action on one that does. */
+function unknownVerb(verb: string, rest: readonly string[], items: readonly HermesExtensionItem[]): string {
+  const isAction = find(items, rest).item !== undefined;
+  return isAction ? `There is no \`/mcp ${verb}\`. Type \`/mcp ${HINT}\`.` : unknown(verb, items);
 }
 
 function unknown(name: string, items: readonly HermesExtensionItem[]): string {

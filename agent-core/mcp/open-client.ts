@@ -20,7 +20,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { messageOf } from "../platform/errors.ts";
+import { codeOf, messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
 import { type ArgumentCheck, argumentCheck } from "../tools/argument-check.ts";
 import {
@@ -41,7 +41,7 @@ import {
   toolAnswer,
 } from "./server-answers.ts";
 import { SignInNeeded } from "./server-auth.ts";
-import type { HttpSettings, ServerConfig } from "./server-config.ts";
+import { type HttpSettings, type ServerConfig, serverDetail } from "./server-config.ts";
 import { StdioTransport, serverEnvironment } from "./stdio-transport.ts";
 
 /** Answers to a server's own requests, and notice of its changes. */
@@ -102,13 +102,27 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
       throw new Error(log() === "" ? problem : `${problem} (${log()})`);
     });
   }
-  if (settings.kind === "sse") return connect(sse(settings, ports), { config, ports, log: () => "" });
+  try {
+    return await connectByHttp(settings, { config, ports, log: () => "" });
+  } catch (error) {
+    const code = codeOf(error) ?? "";
+    if (!NOBODY_THERE.test(code)) throw error;
+    throw new Error(`${serverDetail(config)} cannot be reached (${code}). Start the server, or correct its address`);
+  }
+}
+
+/** Codes of the system for an address where no server answers. */
+const NOBODY_THERE = /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$/;
+
+async function connectByHttp(settings: HttpSettings, connecting: Connecting): Promise<OpenClient> {
+  const { ports } = connecting;
+  if (settings.kind === "sse") return connect(sse(settings, ports), connecting);
   const streamable = new StreamableHTTPClientTransport(new URL(settings.url), httpOptions(settings, ports));
   try {
-    return await connect(streamable, { config, ports, log: () => "" });
+    return await connect(streamable, connecting);
   } catch (error) {
     if (!isWithoutStreamableHttp(error)) throw error;
-    return connect(sse(settings, ports), { config, ports, log: () => "" });
+    return connect(sse(settings, ports), connecting);
   }
 }
 

@@ -83,13 +83,17 @@ export function problemOf({ config, toolsOff, lease }: ServerEntry): string | un
     case "on": {
       const tools = listing.toolProblems.filter(({ name }) => offersTool(config, name) && !toolsOff.has(name));
       const lines = [...tools, ...listing.promptProblems].map(({ name, reason }) => `${name}: ${reason}`);
-      return lines.length === 0 ? undefined : `left out: ${lines.join("; ")}`;
+      return lines.length === 0 ? undefined : ended(`these cannot be used: ${lines.join("; ")}`);
     }
     case "needs-sign-in":
       return state.error;
     case "failed":
-      return state.willRestart ? `${state.error}. Hermes restarts it.` : state.error;
+      return state.willRestart ? `${ended(state.error)} Hermes restarts it.` : ended(state.error);
   }
+}
+
+function ended(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** State of the server after an action, in one line. */

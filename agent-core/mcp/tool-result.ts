@@ -31,11 +31,24 @@ export async function callResult(answer: ToolAnswer, origin: string, place: Plac
   const { content, structuredContent, isError = false } = answer;
   const parts = await Promise.all(content.map((raw, index) => shownPart(raw, place, index)));
   const texts = parts.map(({ text }) => text);
-  // Servers repeat the structured part as text for clients that do not read it.
-  const isRepeated = texts.some((text) => isDeepStrictEqual(parseJson(text), structuredContent));
-  if (structuredContent !== undefined && !isRepeated) texts.push(JSON.stringify(structuredContent));
+  if (structuredContent !== undefined && !isRepeated(structuredContent, texts)) {
+    texts.push(JSON.stringify(structuredContent));
+  }
   const text = texts.length === 0 ? "(The tool returned nothing.)" : texts.join("\n\n");
   return { ...(await dataResult(text, origin, place)), ok: !isError, ...mediaOf(parts) };
+}
+
+/**
+ * Servers repeat the structured part as text for clients that do not read it: as JSON, or its only value as it is, such as
+ * `{ content }` of server-filesystem and `{ result }` of FastMCP; a list as one text for each item.
+ */
+function isRepeated(structured: unknown, texts: readonly string[]): boolean {
+  const says = (value: unknown, text: string): boolean => text === value || isDeepStrictEqual(parseJson(text), value);
+  const [only, ...others]: readonly unknown[] = typeof structured === "object" ? Object.values(structured ?? {}) : [];
+  const values = others.length > 0 ? [structured] : [structured, only];
+  if (texts.some((text) => values.some((value) => says(value, text)))) return true;
+  const isList = others.length === 0 && Array.isArray(only) && only.length === texts.length;
+  return isList && only.every((item, index) => says(item, texts[index] ?? ""));
 }
 
 /** The contents of a resource. */

@@ -18,13 +18,15 @@ function doctor(environment: Readonly<Record<string, string>> = {}, folder = cwd
 
 const model = { HERMES_BASE_URL: "http://127.0.0.1:9/v1", HERMES_MODEL: "m", HERMES_API_KEY: "sk-1" };
 
-test.runIf(hasSandbox())("hermes doctor says what works, and contacts nobody", () => {
+test.runIf(hasSandbox())("hermes doctor says what works, and does not contact the model", () => {
   const { status, stdout } = doctor(model);
   expect(status).toBe(0);
   expect(stdout).toMatch(/^ok {4}sandbox {3}on: commands run inside \(\/\S+\/bwrap\)/);
   expect(stdout).toMatch(/^ok {4}shell {5}\/\S+$/m);
   expect(stdout).toMatch(/^ok {4}git {7}\/\S+\/git$/m);
-  expect(stdout).toMatch(/^ok {4}model {5}m of custom at http:\/\/127.0.0.1:9\/v1, not contacted$/m);
+  expect(stdout).toMatch(
+    /^ok {4}model {5}m of custom at http:\/\/127.0.0.1:9\/v1, not contacted; hermes-acp --check asks it$/m,
+  );
   expect(stdout).toMatch(/^ok {4}keys {6}HERMES_API_KEY$/m);
   expect(stdout).toMatch(/^ok {4}versions {2}Hermes \S+, Node\.js \S+, git \S+/m);
   expect(stdout.match(/^(ok|!) +\w+/gm)?.map((line) => line.split(/ +/)[1])).toEqual(
@@ -85,7 +87,7 @@ test("hermes doctor names files of other agents that have no effect, with what s
   expect(stdout.match(/permissions/g)).toHaveLength(1);
 });
 
-test("hermes doctor names the hooks and servers that wait for consent", () => {
+test("hermes doctor names a proxy that cannot be reached, and the hooks and servers that wait for consent", () => {
   const workspace = mkdtempSync(join(tmpdir(), "hermes-acp-"));
   mkdirSync(join(workspace, ".claude"));
   const guard = { matcher: "Bash", hooks: [{ type: "command", command: "sh guard.sh" }] };
@@ -93,7 +95,10 @@ test("hermes doctor names the hooks and servers that wait for consent", () => {
   writeFileSync(join(workspace, ".mcp.json"), JSON.stringify({ mcpServers: { db: { command: "db-server" } } }));
   const fresh = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));
   writeFileSync(join(fresh, "config.yaml"), "hooks: {on_stop: [{command: make check}]}\n");
-  const { stdout } = doctor({ ...model, HERMES_HOME: fresh }, workspace);
+  const { stdout } = doctor({ ...model, HERMES_HOME: fresh, HTTPS_PROXY: "http://127.0.0.1:9" }, workspace);
+  expect(stdout).toMatch(
+    /^FAIL {2}proxy {5}http:\/\/127\.0\.0\.1:9 cannot be reached \(ECONNREFUSED\).*\n.*start the proxy/m,
+  );
   expect(stdout).toMatch(/^! {5}hooks {5}needs your consent: on_stop of config.yaml: make check\n.*run hermes hooks/m);
   expect(stdout).toMatch(
     /^! {5}hooks {5}needs your consent: pre_tool_call Bash of .claude\/settings.json: sh guard.sh$/m,

@@ -121,7 +121,8 @@ test("a command that takes no words does nothing with them, and an unknown comma
   const id = await agent.newSession();
   await agent.prompt(id, "read a.txt");
   expect(await answer(agent, id, "/undo 2")).toBe("Nothing was done: `/undo` takes no words after it.");
-  expect(await answer(agent, id, "/clear")).toBe("There is no command `/clear`: `/help` lists the commands.");
+  expect(await answer(agent, id, "/clear")).toBe("There is no command `/clear`. `/help` lists the commands.");
+  expect(await answer(agent, id, "/staus")).toBe("There is no command `/staus`. Did you mean `/status`?");
   expect(await answer(agent, id, "/etc/hosts is wrong")).toContain("I do not understand");
   expect(await answer(agent, id, "/undo")).toContain("Undid “/etc/hosts is wrong”");
 });

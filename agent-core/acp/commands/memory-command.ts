@@ -26,7 +26,8 @@ export const memory: Command = {
     const writes = await agent.memory.writes();
     const chosen = id === undefined ? writes.at(-1) : writes.find((write) => write.id === id);
     if (chosen === undefined && id !== undefined) return (await undoCall(agent, id, signal)).message;
-    return (await agent.memory.undo(chosen === undefined ? [] : [chosen])).message;
+    if (chosen === undefined) return "Nothing to undo: Hermes has not changed the memory.";
+    return (await agent.memory.undo([chosen])).message;
   },
 };
 

@@ -1,6 +1,7 @@
 /** The slash commands: a message that begins with `/name` runs the command and does not reach the model. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
+import { nearName } from "../../platform/edit-distance.ts";
 import type { Command, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
 import { memory } from "./memory-command.ts";
@@ -139,7 +140,13 @@ export async function runCommand(text: string, session: CommandSession): Promise
   await session.agent.settleExtensions(session.signal);
   const further = session.agent.commands.find((candidate) => candidate.name === name);
   if (further !== undefined) return further.run(argument, session.signal);
-  return argument === "" ? `There is no command \`/${name}\`: \`/help\` lists the commands.` : undefined;
+  return argument === "" ? unknownCommand(name, session) : undefined;
+}
+
+function unknownCommand(name: string, { agent }: CommandSession): string {
+  const near = nearName(name, [...reservedNames, ...agent.commands.map((each) => each.name)]);
+  const hint = near === undefined ? "`/help` lists the commands." : `Did you mean \`/${near}\`?`;
+  return `There is no command \`/${name}\`. ${hint}`;
 }
 
 /** The command's name in a message, and the text after it. `name` is undefined for an ordinary message. */

@@ -1,6 +1,6 @@
 /** Settings of the client: grants, extensions, memory, trust, keys, the environment, and lists of models and providers. */
 import { join } from "node:path";
-import { type AgentApp, RequestError } from "@zed-industries/agent-client-protocol";
+import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import { extensionPlaces } from "../../config/home.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { extensionMethods } from "../../protocol/extensions.ts";
@@ -13,7 +13,7 @@ import { choiceId } from "../../providers/model-choice.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { MEMORY_OFF, originText, undoCall } from "../commands/memory-command.ts";
 import { modelChoice } from "../config-options.ts";
-import { asRequestError } from "../request-errors.ts";
+import { asRequestError, failure } from "../request-errors.ts";
 
 /** Variable of endpoints without their own. */
 const ANY_KEY = "HERMES_API_KEY";
@@ -85,7 +85,7 @@ export function registerExtensionMethods(app: AgentApp, server: AgentServer): vo
 export function registerMemoryMethods(app: AgentApp, server: AgentServer): void {
   const memoryOf = async (): Promise<Memory> => {
     const { memory } = (await server.configuration.read()).options;
-    if (!memory) throw RequestError.internalError(undefined, MEMORY_OFF);
+    if (!memory) throw failure(MEMORY_OFF);
     return memory;
   };
   onClientRequest(app, memoryMethods.list, async () => {

@@ -159,7 +159,8 @@ export function usableSandbox(wanted: TerminalConfig["sandbox"], roots: readonly
 }
 
 function isInside(folder: string, path: string): boolean {
-  if (!existsSync(folder)) return false; // every command reports the missing folder
+  // Every command reports a missing folder, and a user of a service may have no home.
+  if (!existsSync(folder) || !existsSync(path)) return false;
   const below = relative(realpathSync(folder), realpathSync(path));
   return below !== ".." && !below.startsWith("../");
 }

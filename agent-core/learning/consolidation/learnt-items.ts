@@ -17,7 +17,7 @@ export function acted(
   at: number,
 ): MergedBatch & { readonly message: string } {
   const fact = facts.find((each) => each.id === id);
-  if (fact === undefined) return { facts, changes: [], message: "This item no longer exists." };
+  if (fact === undefined) return { facts, changes: [], message: `There is no item ${id}. \`/learning\` lists them.` };
   const record = (op: LearningChange["op"], reason: string): LearningChange => {
     return { ...changeOf(op, fact, fact.text, reason), actor: "user" };
   };

@@ -116,7 +116,7 @@ test("entries that cannot be used are named, and do not affect the others", asyn
   const hooks = await session({ section });
   expect(hooks.items()).toHaveLength(1);
   expect(shown.slice(0, 2)).toEqual([
-    "config.yaml: hooks.pre_tool_cal is not an event of this version. The nearest name is pre_tool_call.",
+    "config.yaml: hooks.pre_tool_cal is not an event of this version. Did you mean pre_tool_call?",
     expect.stringContaining("config.yaml: hooks.post_tool_call[0] is not used. command:"),
   ]);
 });

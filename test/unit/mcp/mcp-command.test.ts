@@ -57,7 +57,7 @@ test("lists servers with state, tools and last error, and the command that waits
     "- **My Server** (config.yaml): on, 0 tools",
     "- **files** (config.yaml): on, 2 tools (1 off)",
     "- **db** (.mcp.json): waiting for your consent: `KEY=${KEY} db-server`. Type `/mcp allow db` to start it",
-    "- **web** (config.yaml): failed. connection refused",
+    "- **web** (config.yaml): failed: connection refused",
     "- **Mail** (config.yaml): waiting for your sign-in",
   ]);
 });
@@ -90,7 +90,7 @@ test.each([
   ["disable files", ["mcp:files", "disable", undefined]],
   ["restart My Server", ["mcp:My Server", "restart", undefined]],
   ["disable my server a tool", ["mcp:My Server", "disable", "a tool"]],
-  ["disable files read", ["mcp:files", "disable", "read"]],
+  ["off files read", ["mcp:files", "disable", "read"]],
   ["enable files write", ["mcp:files", "enable", "write"]],
   ["signin mail", ["mcp:Mail", "sign-in"]],
   ["signin mail --device", ["mcp:Mail", "sign-in", "--device"]],
@@ -100,10 +100,11 @@ test.each([
 });
 
 test.each([
-  ["allow files", "files is on: there is nothing to allow."],
+  ["allow files", "files is on: `allow` has no effect."],
   ["allow", "Name a server. There are `My Server`, `files`, `db`, `web`, `Mail`."],
   ["restart nothing", "There is no MCP server `nothing`."],
   ["nonsense", "There is no MCP server `nonsense`."],
+  ["switch files", "There is no `/mcp switch`. Type `/mcp ["],
 ])("/mcp %s answers in one line", async (argument, expected) => {
   const { answer, acted } = await run(argument);
   expect(answer).toContain(expected);

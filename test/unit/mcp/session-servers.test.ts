@@ -121,6 +121,20 @@ test("a picture that providers refuse is scaled down, and a damaged one is for p
   expect(result.media).toHaveLength(1);
 });
 
+test.each([
+  ["as JSON", { a: 1, b: "x" }, ['{"b":"x","a":1}'], []],
+  ["as its only text", { content: "one\ntwo\n" }, ["one\ntwo\n"], []],
+  ["as its only number", { result: 5 }, ["5"], []],
+  ["as a text for each item", { result: ["x", { n: 1 }] }, ["x", '{"n":1}'], []],
+  ["in part", { a: "x", b: "y" }, ["x"], ['{"a":"x","b":"y"}']],
+  ["as fewer texts than items", { result: ["x", "y"] }, ["x"], ['{"result":["x","y"]}']],
+])("the structured part of a result that its texts repeat %s", async (_, structuredContent, texts, added) => {
+  const place = { callId: "c", spillFolder: "", signal: new AbortController().signal };
+  const content = texts.map((text) => ({ type: "text", text }));
+  const { text } = await callResult({ content, structuredContent }, "s/t", place);
+  expect(text).toBe(`<mcp-result name="s/t">\n${[...texts, ...added].join("\n\n").trim()}\n</mcp-result>`);
+});
+
 test("isError makes the call fail with the server's text", async () => {
   const { call } = await open([fixture()]);
   expect(await call("fail")).toMatchObject({ ok: false, text: expect.stringContaining("no such thing") });
