@@ -13,6 +13,7 @@ import type { Message } from "../messages/message.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { networkVariables } from "../platform/http/network-settings.ts";
 import { deployments } from "../providers/deployments.ts";
+import type { ModelFacts } from "../providers/model-info.ts";
 import type { ModelSettings } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
@@ -20,6 +21,9 @@ import { unsupportedToolsets } from "../tools/toolsets.ts";
 import { chooseSearch, SEARCH_VARIABLES } from "../web/web-access.ts";
 import type { AIAgentOptions, DelegationSettings } from "./agent-options.ts";
 import type { AuxiliaryModels } from "./auxiliary.ts";
+
+/** `model`: name of the model at its provider; undefined when config.yaml names none. */
+export type StatedFacts = { readonly model: string | undefined; readonly facts: ModelFacts };
 
 export type ConfiguredAgent = {
   readonly options: Pick<
@@ -64,6 +68,8 @@ export type ConfiguredAgent = {
   readonly pluginEngine: string | undefined;
   /** Endpoints from the section `providers` of config.yaml. */
   readonly places: readonly ModelSettings[];
+  /** Facts about the model of config.yaml that precede those of its endpoint. */
+  readonly stated: StatedFacts;
   /** The section `mcp_servers` of config.yaml. */
   readonly mcpServers: Config["mcp_servers"];
   /** The section `hooks` of config.yaml, and `hooks_auto_accept`. */
@@ -131,6 +137,7 @@ export async function configuredAgent(
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),
+    stated: statedFacts(config, merged),
     mcpServers: config.mcp_servers,
     hooks: { section: config.hooks, autoAccept: config.hooks_auto_accept },
     warnings: [
@@ -170,6 +177,18 @@ function configuredDelegation(config: Config, environment: Environment): Delegat
     sharesBudget: delegation.share_budget,
     ...(model !== undefined && { model: modelSettings(entry, config, environment) }),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+  };
+}
+
+function statedFacts({ model: section }: Config, environment: Environment): StatedFacts {
+  const {
+    default: model = section?.name ?? environment["HERMES_MODEL"],
+    context_length: contextWindow,
+    supports_vision: images,
+  } = section ?? {};
+  return {
+    model,
+    facts: { ...(contextWindow !== undefined && { contextWindow }), ...(images !== undefined && { images }) },
   };
 }
 

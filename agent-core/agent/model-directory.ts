@@ -32,7 +32,7 @@ import {
   resolveModel,
 } from "../providers/resolve-model.ts";
 import type { Endpoint } from "../providers/wire/wire.ts";
-import type { ConfiguredAgent } from "./configured-agent.ts";
+import type { ConfiguredAgent, StatedFacts } from "./configured-agent.ts";
 
 export type ModelGroup = {
   readonly provider: string;
@@ -76,6 +76,7 @@ export class ModelDirectory {
   readonly #unlisted = new Map<string, string>();
   #environment: Environment = {};
   #places: readonly ModelSettings[] = [];
+  #stated: StatedFacts = { model: undefined, facts: {} };
   #found: readonly DiscoveredModels[] = [];
   #refreshing: Promise<void> | undefined;
 
@@ -89,10 +90,15 @@ export class ModelDirectory {
     );
   }
 
-  /** Uses a new configuration: the environment including `.env`, and the endpoints of config.yaml. */
-  configure({ options: { environment = {} }, places }: Pick<ConfiguredAgent, "options" | "places">): void {
+  /** Uses a new configuration: the environment including `.env`, and endpoints and facts of config.yaml. */
+  configure({
+    options: { environment = {} },
+    places,
+    stated,
+  }: Pick<ConfiguredAgent, "options" | "places" | "stated">): void {
     this.#environment = environment;
     this.#places = places;
+    this.#stated = stated;
   }
 
   /** Calls `listener` when the models change. Returns a function that removes it. */
@@ -143,13 +149,14 @@ export class ModelDirectory {
     });
   }
 
-  /** Facts about a model from its endpoint. */
+  /** Facts about a model from its endpoint, and those of config.yaml. */
   facts(model: ResolvedModel): ModelFacts {
     const { provider } = model.endpoint;
     const found = this.#found.find(({ deployment }) => deployment.name === provider && provider === editor.name);
     const listed = (found?.models ?? this.#cache.models(model.endpoint))?.find(({ id }) => id === model.model);
     const price = isLocalServer(provider) ? { price: undefined } : {};
-    return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))), ...price };
+    const stated = model.model === this.#stated.model ? this.#stated.facts : {};
+    return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))), ...price, ...stated };
   }
 
   /** Finds the editor's models and servers on this machine. Takes 200 ms at most. */

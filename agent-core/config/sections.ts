@@ -29,6 +29,10 @@ const modelSection = z.object({
   api_mode: z.string().optional(),
   dialect: z.string().optional(),
   api_key: z.string().optional(),
+  /** Tokens of the model's context, for an endpoint that does not list them. */
+  context_length: z.number().int().min(1_024).optional(),
+  /** True for a model that accepts pictures. */
+  supports_vision: z.boolean().optional(),
   /** Sampling options; each wire sends those that its API has. */
   temperature: z.number().min(0).max(2).optional(),
   top_p: z.number().positive().max(1).optional(),

@@ -34,8 +34,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     personalities platform_hints platforms privacy prompt_caching provider_routing quick_commands runtime secrets
     security session session_reset signal slack smart_model_routing streaming stt telegram timezone tool_budget
     tool_loop_guardrails tool_output tools tts updates voice wake_word web whatsapp`,
-  model: `auth_mode context_length default_headers entra extra_headers model ollama_num_ctx reasoning_echo streaming
-    supports_vision`,
+  model: "auth_mode default_headers entra extra_headers model ollama_num_ctx reasoning_echo streaming",
   agent: `agent_cache api_max_retries bot_mode_protocol budget_warning_ratio build_wait_timeout clarify_timeout
     coding_instructions cron_drain_timeout empty_response_guard environment_hint environment_probe
     execution_guidance fast_auto_seconds gateway_auto_continue_freshness gateway_notify_interval

@@ -48,13 +48,17 @@ test("a sampling option that the model does not accept is reported, and the othe
   onTestFinished(() => agent.stop());
   writeFileSync(
     join(agent.home, "config.yaml"),
-    "model: {temperature: 0.3, top_p: 0.8, max_tokens: 900, stop: [END]}\n",
+    "model: {temperature: 0.3, top_p: 0.8, max_tokens: 900, stop: [END], context_length: 32768}\n",
   );
   await agent.initialize({ session: { notices: {} } });
-  await agent.prompt(await agent.newSession(), "hi");
+  const id = await agent.newSession();
+  await agent.prompt(id, "hi");
   expect(model.requests[0]?.body).toMatchObject({ temperature: 0.3, top_p: 0.8, max_output_tokens: 900 });
   expect(model.requests[0]?.body).not.toHaveProperty("stop");
   expect(agent.of("notice").map(({ title }) => title)).toEqual(["config.yaml: gpt-4.1 does not accept model.stop."]);
+  // An endpoint that lists no window is common behind a proxy.
+  await agent.prompt(id, "/usage");
+  expect(agent.text()).toContain("Context window: 32,768 tokens.");
 });
 
 test("an attachment that the model does not get is reported", async () => {
