@@ -2,7 +2,7 @@
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
-import { withDelegations } from "../agent/stored-agent.ts";
+import { withLostResults } from "../agent/stored-agent.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { folderProblem } from "../host/node-files.ts";
@@ -129,7 +129,7 @@ export class AgentServer {
       await this.#close(id);
       this.stored.checkId(id);
       await this.stored.waitUntilFree(id);
-      const stored = await withDelegations(() => this.readStored(id), this.options.log);
+      const stored = await withLostResults(() => this.readStored(id), this.options.log);
       const notes = storedNotes(stored, params.cwd, folderProblem(params.cwd));
       const problems = params.otherFolders.map(folderProblem);
       const otherFolders = params.otherFolders.filter((_, index) => problems[index] === undefined);

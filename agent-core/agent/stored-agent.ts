@@ -8,6 +8,7 @@ import type { TextDiff } from "../sessions/entry.ts";
 import { Journal } from "../sessions/journal.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
+import { recoverResults } from "../sessions/stored-session.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 
 type ResumedOptions = Pick<
@@ -82,7 +83,7 @@ export async function openStored(
     if (!read.ok) throw new Error(`The session ${id} could not be read: ${read.message}`);
     return read.session;
   };
-  const stored = await withDelegations(readStored, options.onDefect);
+  const stored = await withLostResults(readStored, options.onDefect);
   const report = (message: string): void => options.callbacks?.status?.({ severity: "error", message });
   const cwd = options.cwd ?? (stored.cwd || process.cwd());
   const { clock = systemClock } = options;
@@ -99,18 +100,20 @@ export async function openStored(
   return { ...storedModel(stored), ...options, ...resumedOptions(stored), sessionId: id, cwd, journal };
 }
 
-/** Reads a session, and stores the results of delegations that ended with their process. Rejects as `read`. */
-export async function withDelegations(
+/** Reads a session, and stores the results that were lost with its process. Rejects as `read`. */
+export async function withLostResults(
   read: () => Promise<StoredSession>,
   onDefect?: (message: string) => void,
 ): Promise<StoredSession> {
-  const stored = await read();
-  if (stored.unsaved !== undefined || !stored.records.some(({ type }) => type === "delegation")) return stored;
-  const { recoverDelegations } = await import("../orchestration/recover-delegations.ts");
+  let stored = await read();
+  if (stored.unsaved !== undefined) return stored;
   try {
+    if (await recoverResults(stored)) stored = await read();
+    if (!stored.records.some(({ type }) => type === "delegation")) return stored;
+    const { recoverDelegations } = await import("../orchestration/recover-delegations.ts");
     return (await recoverDelegations(stored)) ? await read() : stored;
   } catch (error) {
-    onDefect?.(`could not recover the delegations of session ${stored.id}: ${messageOf(error)}`);
+    onDefect?.(`could not recover lost results of session ${stored.id}: ${messageOf(error)}`);
     return stored;
   }
 }

@@ -6,7 +6,7 @@ import type { HermesTask } from "../protocol/delegation.ts";
 import type { EntryOf, JournalEntry } from "../sessions/entry.ts";
 import { readEntries, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
-import { appendEntries } from "../sessions/stored-session.ts";
+import { appendEntries, openCalls } from "../sessions/stored-session.ts";
 import { taskId } from "./task-graph.ts";
 import { resultText, TaskRecord, type TaskResult } from "./task-result.ts";
 
@@ -34,17 +34,6 @@ export async function recoverDelegations(stored: StoredSession): Promise<boolean
     position += 1;
   }
   return cutOff.length > 0;
-}
-
-/** Calls of the last answer without a result, with their arguments as JSON. */
-function openCalls({ conversation: { transcript } }: StoredSession): ReadonlyMap<string, string> {
-  const last = transcript.findLastIndex(({ role }) => role === "assistant");
-  const answer = transcript[last]?.message;
-  const results = transcript.slice(last + 1).map(({ message }) => message);
-  if (answer?.role !== "assistant" || results.some(({ role }) => role !== "tool")) return new Map();
-  const answered = new Set(results.map((message) => (message.role === "tool" ? message.tool_call_id : "")));
-  const open = (answer.tool_calls ?? []).filter(({ id }) => !answered.has(id));
-  return new Map(open.map(({ id, function: call }) => [id, call.arguments]));
 }
 
 const graph = z.object({

@@ -50,6 +50,8 @@ export type StoredSession = {
   readonly records: readonly RecordEntry[];
   /** The display of a tool call. Undefined when the journal lacks it or has changed. */
   readonly toolEntry: (callId: string) => EntryOf<"tool"> | undefined;
+  /** Calls of the last answer whose end is in the journal. Their results follow only when all calls have ended. */
+  readonly endedCalls: ReadonlySet<string>;
   /** The diffs of a tool call with their texts. A diff whose text is lost is left out. */
   readonly diffsOf: (entry: Pick<EntryOf<"tool">, "diffs">) => readonly TextDiff[];
   /** Notices before the message at a position. */
@@ -130,6 +132,7 @@ class Reading {
   #failedTurn: EntryOf<"turn-end"> | undefined;
   readonly #plans: StoredPlan[] = [];
   readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
+  readonly #endedCalls = new Set<string>();
   readonly #notices = new Map<number, EntryOf<"notice">[]>();
   readonly #unsaved: Buffer | undefined;
   readonly #storedText: StoredText;
@@ -193,6 +196,7 @@ class Reading {
       plans: this.#plans,
       records: this.#records,
       toolEntry: (callId) => this.#toolAt(this.#tools.get(callId)),
+      endedCalls: this.#endedCalls,
       diffsOf: ({ diffs }) =>
         diffs.map((diff) => withTexts(diff, this.#storedText)).filter((diff) => diff !== undefined),
       noticesAt: (position) => this.#notices.get(position) ?? [],
@@ -208,7 +212,7 @@ class Reading {
     for (const line of this.#unsaved === undefined ? [] : linesOf(this.#unsaved)) {
       const entry = parseEntry(textOf(line));
       this.#lines += 1;
-      if (entry?.type === "tool") this.#tools.set(entry.callId, entry);
+      if (entry?.type === "tool") this.#addTool(entry.callId, entry);
       else if (entry !== undefined) this.#fold(entry);
     }
   }
@@ -218,13 +222,18 @@ class Reading {
     const call = toolCallOf(json);
     if (call !== undefined) {
       // Only the place is kept: the display of a call is large, and only a replay needs it.
-      this.#tools.set(call, { start: place.start, length: place.length });
+      this.#addTool(call, { start: place.start, length: place.length });
       return true;
     }
     const entry = checkEntry(json);
     if (entry === undefined) return false;
     this.#fold(entry, place);
     return true;
+  }
+
+  #addTool(callId: string, display: LinePlace | EntryOf<"tool">): void {
+    this.#tools.set(callId, display);
+    this.#endedCalls.add(callId);
   }
 
   /** Keeps the offsets alone, since a line holds its bytes in memory. */
@@ -242,6 +251,7 @@ class Reading {
         return;
       case "message":
         this.#failedTurn = undefined;
+        if (entry.message.role === "assistant") this.#endedCalls.clear();
         this.#conversation.append(entry.message, entry.position, this.#stored(place));
         return;
       case "rewind":

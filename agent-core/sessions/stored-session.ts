@@ -67,6 +67,36 @@ export async function appendEntries(
   if (failure !== undefined) throw new Error(failure);
 }
 
+/** Calls of the last answer without a result, with their arguments as JSON. */
+export function openCalls({ conversation: { transcript } }: StoredSession): ReadonlyMap<string, string> {
+  const last = transcript.findLastIndex(({ role }) => role === "assistant");
+  const answer = transcript[last]?.message;
+  const results = transcript.slice(last + 1).map(({ message }) => message);
+  if (answer?.role !== "assistant" || results.some(({ role }) => role !== "tool")) return new Map();
+  const answered = new Set(results.map((message) => (message.role === "tool" ? message.tool_call_id : "")));
+  const open = (answer.tool_calls ?? []).filter(({ id }) => !answered.has(id));
+  return new Map(open.map(({ id, function: call }) => [id, call.arguments]));
+}
+
+/**
+ * Stores results in place of those that were lost with their process: of calls that had ended while others of the same
+ * answer ran. Resolves to true when there were any: the session must be read again. Rejects with an Error in one line.
+ */
+export async function recoverResults(stored: StoredSession): Promise<boolean> {
+  const lost = [...openCalls(stored).keys()].filter((id) => stored.endedCalls.has(id));
+  const entries = lost.map((id, index) => {
+    const message = { role: "tool", tool_call_id: id, content: lostResult(stored.toolEntry(id)) } as const;
+    return { type: "message", position: stored.conversation.next + index, message, at: Date.now() } as const;
+  });
+  if (entries.length > 0) await appendEntries(stored, entries);
+  return entries.length > 0;
+}
+
+function lostResult(entry: EntryOf<"tool"> | undefined): string {
+  const end = "Hermes ended before it stored the result: look again where you need it.";
+  return entry?.ok === true ? `Done: ${entry.title}. ${end}` : `Error: this call failed. ${end}`;
+}
+
 /** Rejects with an Error in one line. */
 export async function shelveSession(session: StoredSession, shelf: EntryOf<"shelf">["shelf"]): Promise<void> {
   try {

@@ -166,3 +166,24 @@ test("kill -9 at random points of turns loses nothing that the client has receiv
   // The machine decides when a kill hits a turn; this test needs many hits before the turn's end.
   expect(cutOff.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(KILLS / 4);
 });
+
+test("a call that had ended beside one that still ran is not taken for an interrupted one", async () => {
+  const agent = await start();
+  agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
+  const id = await agent.newSession();
+  const wait = call("terminal", { command: "sleep 1000" });
+  model.script(callTools(call("write_file", { path: "first.txt", content: "written\n" }), wait));
+  void agent.prompt(id, "turn 1");
+  while (agent.of("tool_call_update").every(({ status }) => status !== "completed")) await agent.nextUpdate();
+  await kill(agent);
+  const next = await start(agent.home);
+  await next.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  model.script(say("done"));
+  await next.prompt(id, "go on");
+  const results = model.requests.at(-1)?.body.messages.filter(({ role }) => role === "tool");
+  expect(results?.map(({ content }) => content)).toEqual([
+    expect.stringMatching(/^Done: Write first\.txt\. Hermes ended before it stored the result/),
+    expect.stringContaining("interrupted before it finished"),
+  ]);
+  await next.stop();
+});

@@ -34,6 +34,7 @@ function session(turns: number): { readonly conversation: Conversation; readonly
       plans: [],
       records: [],
       toolEntry: () => undefined,
+      endedCalls: new Set<string>(),
       diffsOf: () => [],
       noticesAt: () => [],
     },
