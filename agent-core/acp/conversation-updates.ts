@@ -15,7 +15,7 @@ import {
   HermesRetryMeta,
   type PromptBlock,
 } from "../protocol/conversation.ts";
-import type { HermesTask } from "../protocol/delegation.ts";
+import type { HermesTask, HermesVerdict } from "../protocol/delegation.ts";
 import type { HermesProblemsMeta } from "../protocol/editor.ts";
 import { HermesMemoryMeta } from "../protocol/memory.ts";
 import { readMeta } from "../protocol/method.ts";
@@ -167,17 +167,24 @@ export function resultContent(result: ToolResult): ToolCallContent[] {
 
 /** The tasks of a delegation in one line each, for clients that do not show `tasks`. */
 export function tasksContent(tasks: readonly HermesTask[]): ToolCallContent[] {
-  const lines = tasks.map(({ id, goal, status, step, reason, iterations, files }) => {
+  const lines = tasks.map(({ id, goal, status, step, reason, iterations, files, verdicts }) => {
     const facts = [
       ...(iterations > 0 ? [`${iterations} ${iterations === 1 ? "step" : "steps"}`] : []),
       ...(files.length > 0 ? [`changed ${files.map(({ path }) => path).join(", ")}`] : []),
       ...(step === undefined ? [] : [step]),
       ...(reason === undefined ? [] : [reason]),
+      ...verdicts.slice(-1).map(verdictText),
     ];
     const line = [`${id}: ${goal}`, [status, ...facts].join(", ")].join(" — ");
     return visibleText(line.replaceAll(/\s+/g, " ")).slice(0, TASK_LINE_CHARS).toWellFormed();
   });
   return textContent(lines.join("\n"));
+}
+
+function verdictText({ correctness, completeness, confidence, reason }: HermesVerdict): string {
+  if (correctness === undefined) return reason;
+  const scores = `correctness ${correctness}, completeness ${completeness ?? "?"}, confidence ${confidence ?? "?"}`;
+  return reason === "" ? scores : `${scores} (${reason})`;
 }
 
 /** The tags around foreign data are for the model. */

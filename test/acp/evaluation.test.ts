@@ -68,6 +68,9 @@ test("a result that the judge finds wrong is corrected before another task build
   expect(runs[1]).toContain("not accepted: It counts folders too.");
   expect(runs[2]).toContain("Answer 2.");
   expect(judged).toHaveLength(3);
+  expect(JSON.stringify(agent.of("tool_call_update").at(-1)?.["content"])).toContain(
+    "a: a: count the files — completed, 2 steps, correctness 0.9, completeness 0.9, confidence 0.9 (All is there.)",
+  );
   expect(judged[0]).toMatchObject({ temperature: 0 });
   expect(judged[0]).not.toHaveProperty("tools");
   expect(results).toMatchObject([
