@@ -155,7 +155,7 @@ export function proxyRefusal(proxy: ProxyServer, status: number, statusText: str
   const needsUser = status === PROXY_AUTHENTICATION_REQUIRED;
   const advice =
     proxy.authorization === undefined
-      ? "put user and password into its address, as in http://user:password@host:port"
+      ? "write USER:PASSWORD@ before the host in its address"
       : "check the user and password of the proxy";
   return needsUser
     ? Object.assign(new Error(`the proxy ${name} requires authentication (407): ${advice}`), {

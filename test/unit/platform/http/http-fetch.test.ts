@@ -338,7 +338,7 @@ describe("a proxy", () => {
       const sent = httpFetch(url, { method: "POST", body: "conversation" });
       await expect(sent).rejects.toMatchObject({
         code: "ERR_PROXY_AUTHENTICATION",
-        message: `the proxy ${proxy.url} requires authentication (407): put user and password into its address, as in http://user:password@host:port`,
+        message: `the proxy ${proxy.url} requires authentication (407): write USER:PASSWORD@ before the host in its address`,
       });
       expect(requests).toHaveLength(0);
     },
