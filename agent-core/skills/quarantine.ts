@@ -76,7 +76,9 @@ export async function quarantine(
   const top = read.kind === "git" ? join(folder, read.inner) : folder;
   if (!isInside(top, folder))
     throw new Error(`${read.kind === "git" ? read.inner : source} is outside the repository.`);
-  const checked = await Promise.all((await skillFolders(top, 0)).map((each) => checkFolder(each)));
+  const own = read.kind === "git" ? basename(read.url, ".git") : basename(read.folder);
+  const nameOf = (each: string): string => (each === folder ? own : basename(each));
+  const checked = await Promise.all((await skillFolders(top, 0)).map((each) => checkFolder(each, nameOf(each))));
   if (checked.length === 0) throw new Error(`${source} has no ${SKILL_FILE}.`);
   return {
     skills: checked.filter((each) => "hash" in each),
@@ -123,13 +125,13 @@ async function skillFolders(folder: string, depth: number): Promise<readonly str
   return found.flat().toSorted();
 }
 
-/** The skill in a folder of any name: its own name is in its front matter. */
-async function checkFolder(folder: string): Promise<QuarantinedSkill | Refusal> {
-  const refuse = (reason: string): Refusal => ({ name: basename(folder), reason });
+/** The skill in a folder of any name: its own name is in its front matter. `folderName`: the folder's name at its source. */
+async function checkFolder(folder: string, folderName: string): Promise<QuarantinedSkill | Refusal> {
+  const refuse = (reason: string): Refusal => ({ name: folderName, reason });
   const files = await readFiles(folder).catch((error: unknown) => messageOf(error));
   if (typeof files === "string") return refuse(files);
   const text = decodeText(files.get(SKILL_FILE) ?? Buffer.alloc(0)) ?? "";
-  const name = /^name:[ \t]*["']?([^"'\s#]+)/m.exec(text)?.[1] ?? basename(folder);
+  const name = /^name:[ \t]*["']?([^"'\s#]+)/m.exec(text)?.[1] ?? folderName;
   const parsed = nameProblem(name) === undefined ? await parseSkill(text, name) : undefined;
   if (parsed?.ok !== true) return refuse(parsed?.reason ?? nameProblem(name) ?? "");
   for (const [path, bytes] of files) {

@@ -127,7 +127,11 @@ export async function parseSkill(source: string, folder: string): Promise<Parsed
   try {
     raw = parseYaml(head[1] ?? "");
   } catch (error) {
-    return { ok: false, line: 1, reason: `its front matter is not valid YAML: ${messageOf(error).split("\n", 1)[0]}` };
+    return {
+      ok: false,
+      line: 1,
+      reason: `its front matter is not valid YAML: ${messageOf(error).split("\n", 1)[0]?.replace(/:$/, "")}`,
+    };
   }
   const version = WRITTEN_VERSION.exec(head[1] ?? "")?.[1];
   const facts = factsOf(version === undefined ? (raw ?? {}) : Object.assign({}, raw, { version }), folder);

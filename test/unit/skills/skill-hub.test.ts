@@ -101,6 +101,13 @@ describe("the hub", () => {
     expect(existsSync(installed("deploy"))).toBe(false);
   });
 
+  it("names a refused source by its own folder", async () => {
+    put("source/SKILL.md", skill("deploy"));
+    symlinkSync("/etc/hostname", join(folder, "source/hosts"));
+    expect(await run("install", "source")).toBe(1);
+    expect(lines.join("\n")).toContain("source: hosts is a symbolic link, or not a file");
+  });
+
   it("clones a git repository without running anything of it, and takes the folder after #", async () => {
     const marker = join(folder, "ran");
     put("repository/skills/deploy/SKILL.md", skill("deploy"));
