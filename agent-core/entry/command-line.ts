@@ -241,7 +241,7 @@ function elsewhere(words: readonly string[]): ParsedCommandLine | undefined {
   return command && { kind: "elsewhere", command, words };
 }
 
-/** The agent's message, without the protocol's names of the error and of the parameter. */
+/** The agent's message, without the protocol's name of the parameter. */
 export function ownWords(error: unknown): string {
-  return messageOf(error).replace(/^Invalid params: (?:(?:value|modeId): )?/, "");
+  return messageOf(error).replace(/^(?:value|modeId): /, "");
 }

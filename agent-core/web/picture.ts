@@ -56,7 +56,9 @@ export async function fitPicture(bytes: Buffer, name: string, signal: AbortSigna
   const checked = checkPicture(bytes, name);
   if (checked.ok || checked.isTooLarge === undefined) return checked;
   const format = formats.find(({ matches }) => matches(bytes));
-  if (format === undefined || !SCALED.has(format.mimeType)) return checked;
+  if (format === undefined || !SCALED.has(format.mimeType)) {
+    return { ...checked, text: `${checked.text}, or save it as PNG or JPEG, which Hermes scales itself` };
+  }
   const scaled = await readScaled(bytes, GOOD_SIDE, signal);
   if (!scaled.ok) return { ok: false, text: `${checked.text} (it could not be scaled here: ${scaled.text})` };
   const picture = { mimeType: "image/jpeg", data: Buffer.from(scaled.bytes).toString("base64") };
