@@ -39,6 +39,7 @@ import { WorkspaceFiles } from "./context/workspace-files.ts";
 import { Learning } from "./learning/learning.ts";
 import { AgentEnvironment, LastModel, MODEL_SETTINGS } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
+import { showInformation } from "./notifications.ts";
 import { EditProblems } from "./problems/edit-problems.ts";
 import { SkillProblems } from "./problems/skill-problems.ts";
 import { Requests } from "./requests/requests.ts";
@@ -178,7 +179,7 @@ function sessionsIn(
     notify: () => vscode.workspace.getConfiguration("hermes").get("notify", "hidden"),
     isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
     show: (sessionId, text) => {
-      const answered = vscode.window.showInformationMessage(text, vscode.l10n.t("Open"));
+      const answered = showInformation(text, vscode.l10n.t("Open"));
       void answered.then((chosen) => chosen !== undefined && sessions.reveal(sessionId));
     },
   });

@@ -7,6 +7,7 @@ import { registerQuickFixes } from "./commands/fix-problem.ts";
 import { openUris } from "./commands/open-uri.ts";
 import { CHAT_VIEW, LEARNING_TAB, SESSION_TAB, showPanel } from "./commands/show-panel.ts";
 import { registerParticipant, registerReadTools } from "./editor-chat/participant.ts";
+import { showWarning } from "./notifications.ts";
 import type { Services } from "./services.ts";
 import { StatusItem } from "./status-item.ts";
 
@@ -29,7 +30,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerUriHandler(
       openUris(
         async (command) => showPanel((await extension()).services, command),
-        (text) => vscode.window.showWarningMessage(text),
+        (text) => showWarning(text),
       ),
     ),
     registerQuickFixes(),

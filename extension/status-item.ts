@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import type { HermesSandbox } from "../agent-core/protocol/sessions.ts";
 import type { Sessions } from "./chat/sessions.ts";
+import { showWarning } from "./notifications.ts";
 import type { NoticeButton, RequestNotice } from "./requests/requests.ts";
 
 /** Maximum length of the model's name, in characters, to leave room for other items. */
@@ -169,7 +170,7 @@ export async function notifyRequest(notice: RequestNotice, closed: AbortSignal):
   };
   closed.addEventListener("abort", hide, { once: true });
   try {
-    return await vscode.window.showWarningMessage<NoticeButton & vscode.MessageItem>(notice.text, ...notice.buttons);
+    return await showWarning<NoticeButton & vscode.MessageItem>(notice.text, ...notice.buttons);
   } finally {
     closed.removeEventListener("abort", hide);
   }

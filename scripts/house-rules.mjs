@@ -1,5 +1,5 @@
 // Checks the rules of this repository that no other tool knows: every file is worth its name, comments open with a noun,
-// ARCHITECTURE.md points to code that exists, and the palette offers the commands that exist.
+// ARCHITECTURE.md points to code that exists, the palette offers the commands that exist, and notifications have no links.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -35,7 +35,13 @@ const files = execFileSync("git", [
   .filter((file) => /\.(ts|tsx|mjs)$/.test(file) && existsSync(file));
 const texts = new Map(files.map((file) => [file, readFileSync(file, "utf8")]));
 
-const problems = [...smallFileProblems(), ...openingProblems(), ...architectureProblems(), ...commandProblems()];
+const problems = [
+  ...smallFileProblems(),
+  ...openingProblems(),
+  ...architectureProblems(),
+  ...commandProblems(),
+  ...notificationProblems(),
+];
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
@@ -93,4 +99,13 @@ function commandProblems() {
     ...written.filter((id) => !declared.includes(id)).map((id) => `${id} is not declared in package.json.`),
     ...declared.filter((id) => !written.includes(id)).map((id) => `${id} is not in extension/commands/commands.ts.`),
   ];
+}
+
+/** VS Code reads links in notifications, and none in modal dialogs. */
+function notificationProblems() {
+  return [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(/window\s*\.show(?:Information|Warning|Error)Message\b(.*?);/gs)]
+      .filter(([, call]) => !call.includes("modal: true"))
+      .map(() => `${file} shows a notification: extension/notifications.ts takes the links out of its text.`),
+  );
 }

@@ -24,7 +24,7 @@ const PROPERTY = /^(title|label|detail|description|tooltip|placeHolder|placehold
 /** Keys of the keyboard, other names of the DOM and of the agent, and a request that the offline interpreter understands. */
 const DOM_NAME =
   /^(Enter|Escape|Tab|Home|End|Backspace|Delete|Arrow\w+( Arrow\w+)*|Macintosh|Files|Run Python|What does this project do\?)$/;
-const SHOWING = /\.(show\w+Message|setStatusBarMessage)$|^withErrorMessage$/;
+const SHOWING = /\.(show\w+Message|setStatusBarMessage)$|^(withErrorMessage|show(Information|Warning|Error))$/;
 
 const VALUE_OPERATORS = ["??", "||", "&&", "+"];
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { CronFinished } from "../../agent-core/protocol/cron.ts";
+import { showInformation, showWarning } from "../notifications.ts";
 
 /** The agent starts when the window has settled: a job can wait this long. Milliseconds. */
 const START_DELAY_MS = 15_000;
@@ -37,7 +38,7 @@ export function announceJob(
   if (message === undefined || setting === "never") return;
   const { sessionId, output, state } = run;
   const open = vscode.l10n.t("Open");
-  const show = state === "completed" ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+  const show = state === "completed" ? showInformation : showWarning;
   const shown = async (): Promise<void> => {
     const canOpen = sessionId !== undefined || output !== undefined;
     const chosen = await show(message, ...(canOpen ? [open] : []));

@@ -1,9 +1,9 @@
 /** The palette commands, by id. Each also needs its entry in package.json. */
 import * as vscode from "vscode";
-import { withErrorMessage } from "../chat/with-error-message.ts";
 import { addTerminalToHermes, addToHermes, askSelection } from "../context/attach-files.ts";
 import { chooseModel, chooseReasoningEffort, setUpModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
+import { withErrorMessage } from "../notifications.ts";
 import {
   decideHunk,
   keepChange,

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { applyEdits, type FormattingOptions, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import * as vscode from "vscode";
-import { withErrorMessage } from "../chat/with-error-message.ts";
+import { showInformation, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
 
 /** Oldest Node that the agent runs on. */
@@ -46,7 +46,7 @@ async function connect(editor: OtherEditor, agent: AgentCommand): Promise<void> 
     answer === ADD && file !== undefined
       ? vscode.l10n.t("Hermes was added to {0}. Keys of VS Code stay in VS Code.", file)
       : vscode.l10n.t("The settings were copied. Keys of VS Code stay in VS Code.");
-  const next = await vscode.window.showInformationMessage(done, SET_UP);
+  const next = await showInformation(done, SET_UP);
   if (next === SET_UP) setUpInTerminal(agent);
 }
 

@@ -1,6 +1,7 @@
 /** Editor actions: each sends a prompt with the code to the session that the panel shows. */
 import * as vscode from "vscode";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import { showInformation } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { documentPrompt, explainPrompt, reviewPrompt, testsPrompt } from "./action-prompts.ts";
 import { codeAt } from "./code-at-cursor.ts";
@@ -21,7 +22,7 @@ export const reviewChanges = (services: Services): Promise<void> =>
 async function askAboutCode(services: Services, text: string): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (editor !== undefined) return ask(services, text, [await codeAt(editor)]);
-  await vscode.window.showInformationMessage(vscode.l10n.t("Hermes: put the cursor into the code first."));
+  await showInformation(vscode.l10n.t("Hermes: put the cursor into the code first."));
 }
 
 /** Starts a turn in the session that the panel shows. While another turn runs, the request waits in the queue. */

@@ -1,6 +1,7 @@
 /** Problems of the editor as requests to Hermes: quick fixes on diagnostics, and the commands behind them. */
 import * as vscode from "vscode";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
+import { showInformation } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { explainProblemPrompt, fixPrompt } from "./action-prompts.ts";
 import { fileOf, linesOf, near } from "./code-at-cursor.ts";
@@ -54,7 +55,7 @@ async function askAboutProblems(services: Services, promptFor: PromptFor, given:
   const uri = place && vscode.Uri.parse(place.uri, true);
   const all = uri === undefined ? [] : vscode.languages.getDiagnostics(uri);
   if (place === undefined || uri === undefined || all.length === 0) {
-    await vscode.window.showInformationMessage(vscode.l10n.t("Hermes: the active file has no problems."));
+    await showInformation(vscode.l10n.t("Hermes: the active file has no problems."));
     return;
   }
   const here = all.filter(({ range: { start, end } }) => start.line <= place.end && end.line >= place.start);

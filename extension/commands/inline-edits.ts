@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 import type { Sessions } from "../chat/sessions.ts";
+import { showError, showInformation } from "../notifications.ts";
 import { inlinePrompt } from "./action-prompts.ts";
 import { linesAt } from "./code-at-cursor.ts";
 
@@ -43,7 +44,7 @@ export class InlineEdits implements vscode.Disposable {
   async start(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (editor === undefined) {
-      await vscode.window.showInformationMessage(vscode.l10n.t("Hermes: put the cursor into the code first."));
+      await showInformation(vscode.l10n.t("Hermes: put the cursor into the code first."));
       return;
     }
     const { document, selection } = editor;
@@ -139,8 +140,8 @@ export class InlineEdits implements vscode.Disposable {
     const shown = text.length > ANSWER_CHARS ? `${text.slice(0, ANSWER_CHARS)}…` : text;
     const answered =
       failure === undefined
-        ? await vscode.window.showInformationMessage(`Hermes: ${shown}`, SHOW)
-        : await vscode.window.showErrorMessage(vscode.l10n.t("Hermes could not edit: {0}", failure), SHOW);
+        ? await showInformation(`Hermes: ${shown}`, SHOW)
+        : await showError(vscode.l10n.t("Hermes could not edit: {0}", failure), SHOW);
     if (answered === SHOW && session.sessionId !== undefined) this.#sessions.reveal(session.sessionId);
   }
 }

@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesGrants, settingsMethods } from "../../agent-core/protocol/settings.ts";
+import { showError } from "../notifications.ts";
 import type { Services } from "../services.ts";
 
 type Item = vscode.QuickPickItem & { readonly grantId?: string };
@@ -32,7 +33,7 @@ export async function manageGrants({ sessions, worker, log }: Services): Promise
     if (item.grantId === undefined) return;
     revoke(item.grantId).catch((error: unknown) => {
       log.error(String(error));
-      vscode.window.showErrorMessage(vscode.l10n.t("Hermes could not revoke the permission. {0}", String(error)));
+      void showError(vscode.l10n.t("Hermes could not revoke the permission. {0}", String(error)));
     });
   });
   list.onDidHide(() => list.dispose());

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { type HermesMemory, memoryMethods } from "../../agent-core/protocol/memory.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import { withErrorMessage } from "../chat/with-error-message.ts";
+import { withErrorMessage } from "../notifications.ts";
 
 type MemoryFile = HermesMemory["files"][number];
 

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesImport, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { exportSession } from "../chat/export-session.ts";
-import { withErrorMessage } from "../chat/with-error-message.ts";
+import { showInformation, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { showPanel } from "./show-panel.ts";
 
@@ -16,7 +16,7 @@ export function showNewSession(services: Services): Promise<void> {
 export async function exportShownSession({ sessions, worker }: Services): Promise<void> {
   const { sessionId } = sessions.shown;
   if (sessionId !== undefined) return exportSession(worker, sessionId);
-  await vscode.window.showInformationMessage(vscode.l10n.t("Hermes: there is no session to export yet."));
+  await showInformation(vscode.l10n.t("Hermes: there is no session to export yet."));
 }
 
 function countText(messages: number): string {
@@ -110,7 +110,7 @@ async function runImport(services: Services, request: HermesImport): Promise<voi
       }
     },
   );
-  const answer = await vscode.window.showInformationMessage(summary, SHOW, ...(deleted > 0 ? [AGAIN] : []));
+  const answer = await showInformation(summary, SHOW, ...(deleted > 0 ? [AGAIN] : []));
   if (answer === AGAIN)
     await withErrorMessage(vscode.l10n.t("Nothing was imported"), () =>
       runImport(services, { ...request, again: true }),

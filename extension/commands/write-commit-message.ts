@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import { commitMethods, MAX_SENT_DIFF_CHARS } from "../../agent-core/protocol/commit-message.ts";
 import { call } from "../../agent-core/protocol/method.ts";
-import { withErrorMessage } from "../chat/with-error-message.ts";
+import { showInformation, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { chooseRepository, commitDiff, type GitRepository } from "./git-repository.ts";
 
@@ -69,7 +69,7 @@ async function writeInto(repository: GitRepository, services: Services, signal: 
 }
 
 async function mayReplace(message: string): Promise<boolean> {
-  return (await vscode.window.showInformationMessage(`Hermes: ${message}`, USE)) === USE;
+  return (await showInformation(`Hermes: ${message}`, USE)) === USE;
 }
 
 /** Empty before the first commit. */

@@ -6,6 +6,7 @@ import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { Attachment, PictureType } from "../../agent-core/protocol/attachments.ts";
 import { showPanel } from "../commands/show-panel.ts";
+import { showWarning } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { editorAttachment } from "./suggestion.ts";
 import { nameOf } from "./workspace-files.ts";
@@ -80,7 +81,7 @@ export async function addToHermes(services: Services, clicked?: unknown, selecte
   const files = uris.length > 0 ? uris : [uri].filter((one) => one !== undefined);
   const { attachments, refused } = await attachFiles(files, { within: false });
   if (attachments.length > 0) await attach(services, attachments);
-  if (refused.length > 0) vscode.window.showWarningMessage(`Hermes: ${refused.join(" ")}`);
+  if (refused.length > 0) void showWarning(`Hermes: ${refused.join(" ")}`);
 }
 
 /** Attaches the selection of the active terminal, else the output of its last command. */

@@ -1,6 +1,7 @@
 /** Links to files in answers: their form, the file behind them, and the place in it. */
 import { basename, isAbsolute, join, normalize } from "node:path";
 import * as vscode from "vscode";
+import { showWarning } from "../notifications.ts";
 
 export type FileLink = {
   readonly path: string;
@@ -76,14 +77,12 @@ export async function openFileLink(href: string): Promise<void> {
       break;
     }
     case "outside":
-      await vscode.window.showWarningMessage(
+      await showWarning(
         vscode.l10n.t("Hermes: {0} is outside this workspace, so the link does not open it.", target.path),
       );
       break;
     case "missing":
-      await vscode.window.showWarningMessage(
-        vscode.l10n.t("Hermes: there is no file {0} in this workspace.", target.path),
-      );
+      await showWarning(vscode.l10n.t("Hermes: there is no file {0} in this workspace.", target.path));
       break;
     case "none":
       break;

@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesModels, settingsMethods } from "../../agent-core/protocol/settings.ts";
+import { showInformation } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { enterKey } from "./enter-key.ts";
 
@@ -72,7 +73,7 @@ export async function chooseReasoningEffort({ sessions }: Services): Promise<voi
   const option = chat.option("thought_level");
   if (option === undefined) {
     const model = chat.option("model")?.currentName ?? vscode.l10n.t("This model");
-    await vscode.window.showInformationMessage(vscode.l10n.t("{0} has no reasoning effort to choose.", model));
+    await showInformation(vscode.l10n.t("{0} has no reasoning effort to choose.", model));
     return;
   }
   const items = option.choices.map(({ value, name }) => ({

@@ -7,6 +7,7 @@ import {
   type HermesProvider,
   settingsMethods,
 } from "../../agent-core/protocol/settings.ts";
+import { showError } from "../notifications.ts";
 import type { Services } from "../services.ts";
 
 type Entered = { readonly key: string; readonly check: HermesKeyCheck };
@@ -135,7 +136,7 @@ async function askAgain(
     ...(!refused && !hasAddress ? [{ title: vscode.l10n.t("Try Again"), step: "again" } as const] : []),
     ...(refused ? [] : [{ title: vscode.l10n.t("Store Anyway"), step: "store" } as const]),
   ];
-  return (await vscode.window.showErrorMessage(message, ...answers))?.step;
+  return (await showError(message, ...answers))?.step;
 }
 
 async function askOnce(

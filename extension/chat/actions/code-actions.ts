@@ -5,10 +5,10 @@ import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.t
 import { findLinkedFile } from "../../documents/file-links.ts";
 import { presentText } from "../../documents/guarded-edit.ts";
 import { placeCode, type Span } from "../../documents/place-code.ts";
+import { showWarning, withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
-import { withErrorMessage } from "../with-error-message.ts";
 
 /** Display time of a message in the status bar. Milliseconds. */
 const STATUS_MS = 3_000;
@@ -45,7 +45,7 @@ export function codeActions(
       unclear: vscode.l10n.t("Hermes: it is not clear which lines of {0} this code replaces.", name),
     }[reason];
     const actions = reason === "same" ? [] : [INSERT, NEW_FILE, ASK];
-    const action = await vscode.window.showWarningMessage(text, ...actions);
+    const action = await showWarning(text, ...actions);
     if (action === INSERT) await insertText(block.text, await vscode.window.showTextDocument(uri));
     if (action === NEW_FILE) await openNewFile(block);
     if (action === ASK) panel.shown.prompt({ text: askText(block, name) });
@@ -66,7 +66,7 @@ async function targetOf(block: Block): Promise<vscode.Uri | undefined> {
   if (missing !== undefined) return createOr(missing.uri, active);
   if (active !== undefined) return active;
   const text = vscode.l10n.t("Hermes: open the file that this code is for.");
-  if ((await vscode.window.showWarningMessage(text, NEW_FILE)) === NEW_FILE) await openNewFile(block);
+  if ((await showWarning(text, NEW_FILE)) === NEW_FILE) await openNewFile(block);
   return undefined;
 }
 
@@ -81,7 +81,7 @@ async function createOr(missing: vscode.Uri, active: vscode.Uri | undefined): Pr
   const create = vscode.l10n.t("Create File");
   const apply = active && vscode.l10n.t("Apply to {0}", vscode.workspace.asRelativePath(active));
   const text = vscode.l10n.t("Hermes: there is no file {0}.", vscode.workspace.asRelativePath(missing));
-  const action = await vscode.window.showWarningMessage(text, create, ...(apply === undefined ? [] : [apply]));
+  const action = await showWarning(text, create, ...(apply === undefined ? [] : [apply]));
   if (action === undefined) return undefined;
   return action === create ? missing : active;
 }

@@ -4,10 +4,10 @@ import { messageOf } from "../../../agent-core/platform/errors.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { sessionMethods } from "../../../agent-core/protocol/sessions.ts";
 import { type AttachedFiles, attachFiles } from "../../context/attach-files.ts";
+import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
-import { withErrorMessage } from "../with-error-message.ts";
 
 type ContextActions = PanelActions<
   "context-show" | "mention-search" | "attach-dropped" | "attach-pick" | "attach-suggested"

@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { memoryMethods } from "../../../agent-core/protocol/memory.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
+import { withErrorMessage } from "../../notifications.ts";
 import type { Requests } from "../../requests/requests.ts";
 import type { Services } from "../../services.ts";
 import type { EditorTabs } from "../editor-tabs.ts";
@@ -11,7 +12,6 @@ import type { ChatPanel } from "../panels.ts";
 import type { PromptContent } from "../prompt-queue.ts";
 import type { SessionHistory } from "../session-history.ts";
 import type { SessionRestores } from "../session-restores.ts";
-import { withErrorMessage } from "../with-error-message.ts";
 
 type SessionActions = ConversationActions & HistoryActions;
 

@@ -6,11 +6,11 @@ import { delegationMethods } from "../../../agent-core/protocol/delegation.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import type { HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlierMeta, HermesEarlierPage } from "../../../agent-core/protocol/sessions.ts";
+import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
 import type { ChatSession } from "../chat-session.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
-import { withErrorMessage } from "../with-error-message.ts";
 
 type TaskActions = PanelActions<"task-stop" | "task-steer" | "task-open" | "task-refresh" | "task-earlier">;
 

@@ -6,10 +6,10 @@ import { processMethods } from "../../../agent-core/protocol/processes.ts";
 import { existingLinks, openFileLink } from "../../documents/file-links.ts";
 import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
+import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
-import { withErrorMessage } from "../with-error-message.ts";
 
 /** Searches of the settings editor. */
 const SETTINGS = { hermes: "@ext:hermes-agent.hermes-vscode", network: "http.proxy" } as const;
