@@ -198,14 +198,14 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
 
 /**
  * A command that may print a secret file without naming it: the sandbox hides the file from a command that only reads;
- * otherwise the question and its grant are those of reading the file. Code in the sandbox sees the workspace's secrets.
+ * otherwise the question and its grant are those of reading the file. Unread code in the sandbox sees the workspace's secrets.
  */
 function withSecrets(decision: Decision, verdict: CommandVerdict, context: PolicyContext): Decision {
   const { reachedSecrets, printsHistory } = verdict;
   if (reachedSecrets.length === 0 || decision.kind === "deny") return decision;
   if (decision.kind === "allow" && decision.sandbox === "isolated") {
     if (verdict.readOnly && !printsHistory) return { ...decision, sandbox: "reading" };
-    if (verdict.level !== "safe" || verdict.runsProject) return decision;
+    if (!printsHistory && (verdict.level !== "safe" || verdict.runsProject)) return decision;
   }
   const asking = reachedSecrets.slice(0, MAX_SECRETS).map((path) => ({ path, reason: "" }));
   const isWhole = asking.length === reachedSecrets.length;

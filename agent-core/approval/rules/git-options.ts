@@ -49,7 +49,7 @@ export const CHANGING = {
     "all update force no-force patch interactive edit no-edit intent-to-add refresh ignore-errors ignore-removal dry-run chmod=",
     "renormalize verbose quiet amend message= file= author= date= reuse-message= reedit-message= fixup= squash= reset-author",
     "signoff no-signoff trailer= allow-empty allow-empty-message cleanup= include only no-verify verify gpg-sign=? no-gpg-sign",
-    "status no-status untracked-files=? porcelain short long branch null pathspec-from-file= pathspec-file-nul ff no-ff ff-only",
+    "status no-status untracked-files=? porcelain short long branch null pathspec-file-nul ff no-ff ff-only",
     "squash no-squash commit no-commit stat no-stat log=? strategy= strategy-option= into-name= abort continue quit skip",
     "autostash no-autostash allow-unrelated-histories no-rebase rebase=? rerere-autoupdate progress no-progress mainline= cached",
     "create= detach guess no-guess track=? no-track orphan= recurse-submodules=? no-recurse-submodules all append atomic depth=",
@@ -66,4 +66,5 @@ export const CHANGING = {
     "prefix= worktree-attributes add-file= mtime= remote-name really-refresh assume-unchanged no-assume-unchanged skip-worktree",
     "no-skip-worktree index-info refresh again show-index discard-changes stdin literally no-filters path= edit-todo show-current-patch",
   ].join(" "),
+  options: { "pathspec-from-file=": "read" },
 } satisfies Rule;

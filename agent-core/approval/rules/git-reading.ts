@@ -2,7 +2,7 @@
 import { type Call, type CommandEffect, opaque, reads, readsFacts } from "../command-effect.ts";
 import { type Arg, afterPrefix, UNKNOWN } from "../shell/arg.ts";
 import { LOOKING } from "./git-options.ts";
-import { has, type Options } from "./options.ts";
+import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, withOptions } from "./rule.ts";
 
 /** A command that reads: some options of it write a file or run a helper. Its operands may be files of any folder. */
@@ -15,12 +15,17 @@ export const READ: Rule = {
       "Runs {name} with {option}, which runs other programs",
     ),
   },
-  effects: (call, options) => [...readsOf(options.operands), ...historyOf(call, options)],
+  effects: (call, options) => [
+    ...readsOf([...options.operands, ...valuesOf(options, "L").filter(({ text }) => text !== "")]),
+    ...historyOf(call, options),
+  ],
 };
 
 /** Commands that print the text of files by default, and those that do it with an option for patches. */
 const PRINTERS = /^git (?:diff|show|grep|cat-file|archive|fast-export|format-patch|range-diff|merge-tree)$/;
-const PATCH = words("p u patch patch-with-raw patch-with-stat U unified c cc W function-context L binary remerge-diff");
+const PATCH = words(
+  "p u patch patch-with-raw patch-with-stat U unified c cc W function-context L binary remerge-diff diff-merges dd",
+);
 const SUMMARY = words("stat shortstat numstat name-only name-status summary dirstat raw no-patch s quiet check list");
 const NAMES_OF_GREP = words("l files-with-matches name-only L files-without-match c count q quiet");
 const FACTS_OF_OBJECT = words("t s e batch-check");
@@ -34,11 +39,15 @@ export function historyOf({ name, args }: Call, options: Options): readonly Comm
   if (operands.length > 0 && operands.every(({ text }) => ONE_FILE.test(text))) return [];
   const end = args.findIndex(({ text }) => text === "--");
   const own = name === "git grep" && !has(options, "e", "f") ? operands.slice(1) : operands;
-  return [{ kind: "history", paths: end < 0 ? own : args.slice(end) }];
+  const lines = valuesOf(options, "L").map((arg) => afterPrefix(arg, arg.text.lastIndexOf(":") + 1));
+  return [{ kind: "history", paths: end < 0 ? [...own, ...lines] : args.slice(end) }];
 }
 
 function printsText(name: string, options: Options): boolean {
   if (name === "git status") return has(options, "v", "verbose");
+  // With any option it prints a patch, unless that option asks for a summary.
+  if (name === "git stash" && options.operands[0]?.text === "show" && !has(options, ...SUMMARY))
+    return options.given.size > 0;
   if (!PRINTERS.test(name) || has(options, ...PATCH)) return has(options, ...PATCH);
   const silent = { "git grep": NAMES_OF_GREP, "git cat-file": FACTS_OF_OBJECT }[name] ?? SUMMARY;
   return !has(options, ...silent);
@@ -52,9 +61,14 @@ function readsOf(operands: readonly Arg[]): readonly CommandEffect[] {
   );
 }
 
+/** A command that follows commits; its options may hold lines of a file, or a text that changes brought or took. */
+export const LOG = withOptions(READ, { "L: S: G:": [] });
+
 export const readingCommands: Readonly<Record<string, Rule>> = {
-  "status diff log show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree name-rev merge-base": READ,
-  "for-each-ref show-ref show-branch diff-tree diff-index diff-files count-objects fsck": READ,
+  "status shortlog describe rev-parse ls-files ls-tree name-rev merge-base": READ,
+  "diff log show rev-list diff-tree diff-index diff-files": LOG,
+  "blame annotate": withOptions(READ, { "L:": [], "S:": "read" }),
+  "for-each-ref show-ref show-branch count-objects fsck": READ,
   "check-ignore check-attr": { ...READ, effects: (_, { operands }) => readsFacts(operands) },
   "check-mailmap whatchanged var version help range-diff cherry verify-commit verify-tag verify-pack diff-pairs": READ,
   "last-modified merge-tree stripspace get-tar-commit-id column interpret-trailers show-index patch-id": READ,

@@ -2,12 +2,23 @@
 import { ask, type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { CHANGING } from "./git-options.ts";
-import { historyOf, READ, readingCommands } from "./git-reading.ts";
+import { historyOf, LOG, READ, readingCommands } from "./git-reading.ts";
 import { has, valuesOf } from "./options.ts";
 import { CHANGES, LOOKS, programOf, type Rule, ruleTable, withEffects, withOptions } from "./rule.ts";
 
+/** Prints the hunks that it lets one choose from. */
+const choosing: Rule["effects"] = (_, options) =>
+  has(options, "p", "patch", "i", "interactive") || (has(options, "dry-run") && has(options, "v", "verbose"))
+    ? [{ kind: "history", paths: [] }]
+    : [];
+
 /** A command that changes the index or adds commits; the earlier state can be restored. */
-const CHANGE_REPOSITORY: Rule = { ...CHANGING, ...(READ.options && { options: READ.options }), does: CHANGE };
+const CHANGE_REPOSITORY: Rule = {
+  ...CHANGING,
+  ...(READ.options && { options: READ.options }),
+  does: CHANGE,
+  effects: choosing,
+};
 
 /** A command that lists with some options and changes with others. */
 const CHANGE_LISTS: Rule = { ...CHANGING, ...(READ.options && { options: READ.options }) };
@@ -67,8 +78,8 @@ const reset: Rule = {
 
 const stash: Program = (call) => {
   const action = call.args[0]?.text ?? "push";
-  if (action === "list" || action === "show") return programOf(READ)(call);
-  if (/^(?:push|save|pop|apply|branch|-\S*|create)$/.test(action)) return [CHANGE];
+  if (action === "list" || action === "show") return programOf(LOG)(call);
+  if (/^(?:push|save|pop|apply|branch|-\S*|create)$/.test(action)) return programOf(CHANGE_REPOSITORY)(call);
   return [ask(`Runs git stash ${shown(action)}, which can drop stashed changes`)];
 };
 
@@ -94,11 +105,11 @@ const REMOTE_NAME = /^[A-Za-z0-9][\w.-]*$/;
 
 /** Fetches from a configured remote; an address on the command line could name a program. */
 const fetch: Rule = {
+  ...CHANGING,
   options: {
     "upload-pack= exec= receive-pack=": opaque("Runs {name} with {option}, which runs a program"),
     "recurse-submodules=? server-option= o:": ask("Runs {name} with {option}, which reaches other repositories"),
   },
-  ...CHANGING,
   effects: ({ name }, options) => {
     const [remote, ...refs] = options.operands;
     const odd = (remote && !REMOTE_NAME.test(remote.text)) || refs.some(({ text }) => !/^[\w./+:*@-]+$/.test(text));
@@ -119,11 +130,12 @@ function says(args: readonly Arg[], ...words: readonly string[]): boolean {
   return args.some(({ text }) => words.includes(text));
 }
 
-const remove: Program = ({ args }) => {
-  if (says(args, "--cached")) return [CHANGE];
-  return args
-    .filter(({ text }) => !text.startsWith("-"))
-    .map((path): CommandEffect => ({ kind: "delete", path, recursive: true }));
+const remove: Rule = {
+  ...CHANGING,
+  effects: (_, options) =>
+    has(options, "cached")
+      ? [CHANGE]
+      : options.operands.map((path): CommandEffect => ({ kind: "delete", path, recursive: true })),
 };
 
 const move: Rule = {
@@ -202,9 +214,9 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   ),
   branch,
   tag,
-  checkout,
-  restore,
-  reset,
+  checkout: withEffects(checkout, choosing),
+  restore: withEffects(restore, choosing),
+  reset: withEffects(reset, choosing),
   stash,
   config,
   remote: {
@@ -326,7 +338,8 @@ function settingEffects(setting: Arg): readonly CommandEffect[] {
 function commandEffects(word: Arg, call: Call): readonly CommandEffect[] {
   if (!isKnown(word)) return [opaque(`Runs a git command that is not known before it runs: ${shown(word)}`)];
   const command = commands.get(word.text);
-  if (!command) return [ask(`Runs git ${word.text}, which is not known to be harmless`, "prefix")];
+  if (!command)
+    return [ask(`Runs git ${word.text}, which is not known to be harmless`, "prefix"), { kind: "history", paths: [] }];
   return command({ ...call, name: `git ${word.text}` });
 }
 

@@ -58,10 +58,11 @@ function judgeNamedSecrets(
   setting: Setting,
   { scope, record }: Walk,
 ): void {
-  if (SILENT.has(name)) return;
+  // The values of its options are files that it reads.
+  const isSilent = ({ text }: Arg) => SILENT.has(name) && (name !== "git" || !text.startsWith("-"));
   const { described, codes, runsCode } = factsOf(effects);
   for (const [at, arg] of args.entries()) {
-    if (EXCLUDES.test(arg.text) || EXCLUDES.test(args[at - 1]?.text ?? "")) continue;
+    if (isSilent(arg) || EXCLUDES.test(arg.text) || EXCLUDES.test(args[at - 1]?.text ?? "")) continue;
     if (codes.some((code) => code.includes(arg.text))) continue;
     const texts = runsCode ? arg.text.split(/[^\w.\-/~]+/) : [arg.text, pathOf(arg).text];
     const found = texts.find((text) => isSecretName(basename(text)) && !described.has(text));
@@ -89,6 +90,32 @@ const GUESSED = "words of an unknown program";
 /** Commands in the words of a call that are walked. */
 const MAX_GUESSES = 8;
 
+/** Start of a word up to the value of an option. */
+const VALUE_START = /^--?[\w-]+=/;
+/** Options whose value is a text for people. */
+const TEXTS = /^--?\w*(?:title|body|message|description|comment|note|text|subject|reason)/;
+
+/**
+ * A program that asks anyway may run the value of an option that its rule does not describe: `dpkg --pre-invoke='rm -rf x'`.
+ * It may only escalate.
+ */
+export function raiseValues(
+  { args }: Call,
+  effects: readonly CommandEffect[],
+  setting: Setting,
+  { code, record }: Walk,
+): void {
+  if (setting.calls.includes(GUESSED) || !effects.some(({ kind }) => kind === "ask" || kind === "opaque")) return;
+  const inner = { ...setting, calls: [...setting.calls, GUESSED] };
+  const values = args
+    .filter((arg) => isKnown(arg) && VALUE_START.test(arg.text) && !TEXTS.test(arg.text))
+    .map(({ text }) => text.replace(VALUE_START, ""))
+    .filter((text) => /\s/.test(text));
+  record.escalateOnly(() => {
+    for (const text of values.slice(0, MAX_GUESSES)) record.nested(() => code(text, inner));
+  });
+}
+
 /**
  * A program without a rule may run its words as a command, one of them as shell code, or its input: `setpriv rm -rf x`.
  * All of them may only escalate.
@@ -105,7 +132,7 @@ export function raiseWords(
   const codes = args.filter((arg) => isKnown(arg) && /\s/.test(arg.text)).slice(0, MAX_GUESSES);
   walk.record.escalateOnly(() => {
     for (const at of starts) walk.record.nested(() => walk.command(args.slice(at), inner));
-    for (const { text } of codes) walk.record.nested(() => walk.code(text, inner));
+    for (const { text } of codes) walk.record.nested(() => walk.code(text.replace(VALUE_START, ""), inner));
     if (input.kind === "text") walk.record.nested(() => walk.code(input.text, inner));
   });
 }

@@ -11,7 +11,7 @@ import { expandDocument, expandValue, expandWord } from "./expand-word.ts";
 import { isDecodingText, knownOutput } from "./known-output.ts";
 import { judgeTarget, runEffects } from "./run-effects.ts";
 import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
-import { judgeUnread, raiseWords } from "./unread-words.ts";
+import { judgeUnread, raiseValues, raiseWords } from "./unread-words.ts";
 
 /** Rounds of a recursive function that are walked. */
 const MAX_ROUNDS = 3;
@@ -220,6 +220,7 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   const effects = program(call);
   const output = runEffects(effects, setting, walk);
   judgeUnread(call, effects, setting, walk);
+  raiseValues(call, effects, setting, walk);
   record.reach(reachOf(call, record.findings.slice(before)));
   // Unknown words may be options that no rule has examined.
   const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN));

@@ -162,11 +162,32 @@ describe("in a repository that tracks a secret file", () => {
     "git archive HEAD",
     "git status -v",
     "git stash show -p",
+    "git stash show --oneline",
+    "git stash list --diff-merges=1",
+    "git log -L1,1:.env",
+    "git log -L 1,1:.env --oneline",
+    "git show -n1,1:.env",
+    "git add -p",
+    "git commit --dry-run -v",
+    "git commit -m x --patch",
+    "git checkout -p",
+    "git reset --patch",
+    "git stash -p",
+    "git request-pull HEAD~ . -p",
+    "git difftool -y",
     "git -C src log -p",
   ])("a command that prints the text of all tracked files asks: %s", (command) => {
     expect(way(root, command)).toBe("ask");
-    expect(way(root, command, { sandbox: true })).toBe("ask");
+    for (const mode of ["code", "auto"] as const) expect(way(root, command, { mode, sandbox: true })).toBe("ask");
   });
+
+  test.each(["checkout", "reset", "rm", "stash"])(
+    "git %s names the lines of a file that it takes for paths",
+    (verb) => {
+      for (const option of ["--pathspec-from-file=.env", "--pathspec-from-file .env"])
+        expect(way(root, `git ${verb} ${option}`, { mode: "auto", sandbox: true }), option).toBe("ask");
+    },
+  );
 
   test.each([
     "git status",
@@ -181,6 +202,13 @@ describe("in a repository that tracks a secret file", () => {
     "git grep -l KEY",
     "git grep KEY src",
     "git blame src/a.ts",
+    "git blame -L 1,1 src/a.ts",
+    "git blame -L1,+1 src/a.ts",
+    "git log -L 1,1:src/a.ts",
+    "git log -S'a b' --oneline",
+    "git log -Gsome_name. --oneline",
+    "git stash show",
+    "git stash show --stat",
     "git cat-file -t HEAD",
   ])("a command that prints other files or no text runs unasked: %s", (command) => {
     expect(way(root, command)).toBe("allow");
