@@ -27,7 +27,7 @@ export type FileEntry = { readonly root: number; readonly path: string; readonly
 
 export type FileMatch = FileEntry & { readonly score: number; readonly marks: MentionItem["marks"] };
 
-/** A folder, and the entries directly in it. */
+/** A folder, and the entries directly in it. `path` is without accents. */
 type Folder = { readonly path: string; readonly entries: FileEntry[] };
 
 /**
@@ -51,14 +51,14 @@ export class FileIndex {
     let size = 0;
     let slice: FileEntry[] = [];
     const endSlice = (): void => {
-      slices.push(fuzzysort.snapshot(slice, { key: nameOf }));
+      slices.push(fuzzysort.snapshot(slice, { key: searchedName }));
       slice = [];
     };
     for (const entry of entries) {
       size += 1;
       slice.push(entry);
       const path = entry.path.slice(0, Math.max(0, entry.path.lastIndexOf("/")));
-      const folder = folders.get(`${entry.root}:${path}`) ?? { path, entries: [] };
+      const folder = folders.get(`${entry.root}:${path}`) ?? { path: withoutAccents(path), entries: [] };
       folders.set(`${entry.root}:${path}`, folder);
       folder.entries.push(entry);
       if (slice.length < SLICE_FILES) continue;
@@ -77,7 +77,9 @@ export class FileIndex {
     isRecent: (file: FileEntry) => boolean,
     signal: AbortSignal,
   ): Promise<readonly FileMatch[]> {
-    const parts = query.split(/[/\\\s]+/).filter((part) => part !== "");
+    const parts = withoutAccents(query)
+      .split(/[/\\\s]+/)
+      .filter((part) => part !== "");
     const name = /[/\\]$/.test(query) ? "" : (parts.pop() ?? "");
     const found =
       parts.length === 0 ? await this.#inAll(name, signal) : inFolders(name, this.#foldersAt(parts.join(" ")));
@@ -117,11 +119,15 @@ const MAX_IN_FOLDERS = 2_000;
 function inFolders(name: string, folders: readonly Folder[]): readonly FileMatch[] {
   const entries = folders.flatMap((folder) => folder.entries).slice(0, MAX_IN_FOLDERS);
   if (name === "") return entries.slice(0, MAX_MENTIONS).map((entry) => ({ ...entry, score: 1, marks: [] }));
-  return fuzzysort.go(name, entries, { key: nameOf, limit: MAX_MENTIONS, threshold: LEAST_SCORE }).map(matchOf);
+  return fuzzysort.go(name, entries, { key: searchedName, limit: MAX_MENTIONS, threshold: LEAST_SCORE }).map(matchOf);
 }
 
 function nameOf({ path }: FileEntry): string {
   return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function searchedName(entry: FileEntry): string {
+  return withoutAccents(nameOf(entry));
 }
 
 /** Of equal matches, the file with the shorter path comes first. */
@@ -130,7 +136,7 @@ function byScore(one: KeyResult<FileEntry>, other: KeyResult<FileEntry>): number
 }
 
 function matchOf({ obj, score, indexes }: KeyResult<FileEntry>): FileMatch {
-  return { ...obj, score, marks: rangesOf(indexes) };
+  return { ...obj, score, marks: rangesOf(indexes, nameOf(obj)) };
 }
 
 /** Yields to the event loop after each slice of work. */
@@ -164,12 +170,13 @@ export type ScoredMention = { readonly item: MentionItem; readonly score: number
 
 /** Items whose label matches. `weight`: factor of their scores. */
 export function matchItems(query: string, items: readonly MentionItem[], weight: number): readonly ScoredMention[] {
-  const start = query.toLowerCase();
-  const options = { key: ({ attachment }: MentionItem) => attachment.label, limit: MANY, threshold: LEAST_SCORE };
-  const found = fuzzysort.go(query, items, options);
-  return found.map(({ obj, score, indexes }) => {
-    const boost = obj.attachment.label.toLowerCase().startsWith(start) ? PREFIX_BOOST : 0;
-    return { item: { ...obj, marks: rangesOf(indexes) }, score: (score + boost) * weight };
+  const searched = withoutAccents(query);
+  const start = searched.toLowerCase();
+  const key = ({ attachment }: MentionItem): string => withoutAccents(attachment.label);
+  const found = fuzzysort.go(searched, items, { key, limit: MANY, threshold: LEAST_SCORE });
+  return found.map(({ obj, target, score, indexes }) => {
+    const boost = target.toLowerCase().startsWith(start) ? PREFIX_BOOST : 0;
+    return { item: { ...obj, marks: rangesOf(indexes, obj.attachment.label) }, score: (score + boost) * weight };
   });
 }
 
@@ -179,13 +186,38 @@ export function bestMentions(...sources: readonly (readonly ScoredMention[])[]):
   return all.slice(0, MAX_MENTIONS).map(({ item }) => item);
 }
 
-/** Neighbouring indexes as ranges. */
-function rangesOf(indexes: readonly number[]): readonly (readonly [number, number])[] {
+/** Letters of several, which Unicode does not take apart. Letters such as ø and ł are known to fuzzysort. */
+const LETTERS: Readonly<Record<string, string>> = { ß: "ss", ẞ: "SS", æ: "ae", Æ: "AE", œ: "oe", Œ: "OE" };
+
+/** The text as it is searched: `grüße` is `grusse`, however its letters are encoded. */
+function withoutAccents(text: string): string {
+  return isAscii(text) ? text : Array.from(text, baseLetters).join("");
+}
+
+function isAscii(text: string): boolean {
+  return !/[^\x20-\x7E]/.test(text);
+}
+
+function baseLetters(letter: string): string {
+  return LETTERS[letter] ?? letter.normalize("NFKD").replaceAll(/[\u0300-\u036F]/g, "");
+}
+
+/** Neighbouring indexes of `withoutAccents(text)` as ranges of `text`. A letter is marked with its accents. */
+function rangesOf(indexes: readonly number[], text: string): readonly (readonly [number, number])[] {
+  const found = new Set(indexes);
   const ranges: [number, number][] = [];
-  for (const index of [...indexes].sort((one, other) => one - other)) {
+  let start = 0;
+  let at = 0;
+  let isMarked = false;
+  for (const letter of text) {
+    const { length } = isAscii(letter) ? letter : baseLetters(letter);
+    if (length > 0) isMarked = Array.from({ length }, (_, part) => at + part).some((index) => found.has(index));
     const last = ranges.at(-1);
-    if (last !== undefined && last[1] === index) last[1] = index + 1;
-    else ranges.push([index, index + 1]);
+    const end = start + letter.length;
+    if (isMarked && last?.[1] === start) last[1] = end;
+    else if (isMarked) ranges.push([start, end]);
+    at += length;
+    start = end;
   }
   return ranges;
 }

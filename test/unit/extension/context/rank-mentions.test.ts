@@ -37,6 +37,26 @@ test("files in use come earlier, and the matched letters are marked", async () =
   expect(first).toMatchObject({ path: "src/basket.test.js", marks: [[0, 6]] });
 });
 
+test("accents and double letters are found by base letters, and base letters by accents", async () => {
+  const names = ["grüße.ts", "strasse.ts", "re\u0301sume\u0301.md", "Œuvre.md", "한글.md".normalize("NFD")];
+  const index = await indexOf(names.map((name) => `tür/${name}`));
+  const found = async (query: string) =>
+    (await index.search(query, never, signal)).map(({ path, marks }) => [path.slice(path.indexOf("/") + 1), marks]);
+  for (const query of ["grusse", "grüße", "gru\u0308ße", "GRÜSSE", "tur/gruß"]) {
+    expect(await found(query), query).toEqual([[names[0], [[0, query.endsWith("ß") ? 4 : 5]]]]);
+  }
+  expect(await found("straße")).toEqual([["strasse.ts", [[0, 7]]]]);
+  expect(await found("résumé")).toEqual([[names[2], [[0, 8]]]]);
+  expect(await found("oeuvre")).toEqual([["Œuvre.md", [[0, 5]]]]);
+  expect(await found("글")).toMatchObject([[names[4], {}]]);
+  const session = {
+    attachment: { kind: "session", sessionId: "s", label: "Größe der Übersicht" },
+    icon: "x",
+    marks: [],
+  };
+  expect(matchItems("grosse", [session as MentionItem], 1)).toMatchObject([{ item: { marks: [[0, 5]] } }]);
+});
+
 test("a stopped search rejects, and removed files are gone", async () => {
   const index = await indexOf(PATHS);
   await expect(index.search("a", never, AbortSignal.abort())).rejects.toThrow();
