@@ -111,7 +111,11 @@ export class AIAgent {
       ...{ sessionId: this.sessionId, setup, record, shell: this.#shell, context: this.#context, contextFor, notify },
       ...{ platform: options.platform, lastEdits: options.lastEdits },
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
-      beginTurn: () => this.checkpoints?.beginTurn(),
+      beginTurn: () => {
+        this.checkpoints?.beginTurn();
+        // The list of sessions names a running one. Only a model's title waits for the end of the turn.
+        if (setup.auxiliary.ownModel("title_generation") === undefined) this.#makeTitle();
+      },
       ...(options.infersVerdicts && { onInferred: (verdict: ReviewOutcome) => void this.recordReview(verdict) }),
     });
     this.#review = new MemoryReview({
@@ -331,7 +335,7 @@ export class AIAgent {
   async runConversation(options: RunOptions): Promise<ConversationResult> {
     void this.#review.cancel();
     const result = await this.#turns.run(options);
-    if (this.title === undefined) this.#makeTitle();
+    this.#makeTitle();
     if (result.stopReason === "end_turn") this.#review.turnEnded();
     return result;
   }
@@ -366,6 +370,7 @@ export class AIAgent {
   }
 
   #makeTitle(): void {
+    if (this.title !== undefined) return;
     const { auxiliary, onDefect } = this.#setup;
     makeTitle({ messages: this.messages, auxiliary, signal: this.#closed.signal, onDefect }, (title) => {
       if (this.title === undefined) this.setTitle(title);

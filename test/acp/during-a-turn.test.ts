@@ -51,6 +51,18 @@ test("/steer sends a message into the running turn; /queue and a plain prompt wa
   ]);
 });
 
+test("a session has its title from the start of its first turn", async () => {
+  const { agent, model, id } = await opened();
+  model.script({ silent: true });
+  const turn = agent.prompt(id, "Mend the average");
+  await model.nextRequest();
+  expect((await agent.request("session/list", {})).result).toMatchObject({
+    sessions: [{ sessionId: id, title: "Mend the average" }],
+  });
+  await agent.prompt(id, "/stop");
+  await turn;
+});
+
 test("without a running turn, /steer and /queue send an ordinary prompt", async () => {
   const { agent, model, id } = await opened();
   model.script(say("one"), say("two"));
