@@ -4,6 +4,9 @@ import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { emptyState } from "../../webview/state/state.ts";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
 
+/** Runs in the browser, whose names are not among the types of this project. */
+const SCHEME = new Function("element", "return getComputedStyle(element).colorScheme") as (element: unknown) => string;
+
 // The panel where the user needs a next step: before the first message, after an error, after a plan.
 describe("next steps in the panel", () => {
   const panel = useFedPanel();
@@ -44,6 +47,51 @@ describe("next steps in the panel", () => {
     await expect.poll(posted).toEqual({ type: "prompt", text: "Review them." });
     await button(/^Fix the total/).click();
     await expect.poll(posted).toEqual({ type: "session-open", sessionId: "old-1" });
+  });
+
+  test("notices before the first message leave the suggestions in sight", async () => {
+    await panel().feed({ kind: "notice", severity: "info", text: "The key works: it reaches 3 models." });
+    await panel().locator(".notice").getByText("it reaches 3 models").waitFor();
+    await button(/^Review my changes/).waitFor();
+    await pictures("start-page-notice");
+    await panel().reset();
+  });
+
+  test("controls of the browser are drawn for the theme", async () => {
+    const schemes: Record<string, string> = {};
+    await panel().tell({ type: "command", id: "c0", command: { kind: "show-sessions" } });
+    const box = panel().page.getByRole("checkbox", { name: "All folders" });
+    for (const theme of ["light", "dark", "high-contrast", "high-contrast-light"] as const) {
+      await panel().setTheme(theme);
+      schemes[theme] = await box.evaluate(SCHEME);
+    }
+    expect(schemes).toEqual({
+      ...{ light: "normal", dark: "dark", "high-contrast": "dark", "high-contrast-light": "normal" },
+    });
+    await panel().setTheme("dark");
+    await panel().page.keyboard.press("Escape");
+  });
+
+  test("the bar of edits shows its whole text, and its buttons keep the focus in the panel", async () => {
+    const file = (path: string) => ({ path, label: path, isWaiting: false, pendingHunks: 1, added: 123, removed: 45 });
+    const [first, second] = [file("a.ts"), file("b.ts")];
+    await facts({ review: [first, second] });
+    const bar = panel().page.getByRole("region", { name: "Edits to review" });
+    for (const width of [200, 260, 290, 320]) {
+      await panel().setWidth(width);
+      const isWhole = await bar.locator(".tool-title").evaluate((text) => text.scrollWidth <= text.clientWidth);
+      expect(isWhole, `${width} px`).toBe(true);
+    }
+    await pictures("review-bar");
+    await bar.getByRole("button", { name: "2 files" }).click();
+    await button("Keep a.ts").focus();
+    await panel().page.keyboard.press("Enter");
+    await facts({ review: [second] });
+    await expect.poll(() => panel().page.locator(":focus").textContent()).toContain("b.ts");
+    await bar.getByRole("button", { name: "Keep", exact: true }).press("Enter");
+    await facts({});
+    await bar.waitFor({ state: "detached" });
+    await expect.poll(() => panel().page.locator(":focus").getAttribute("aria-label")).toBe("Message Hermes");
   });
 
   test("the page that sets up a model leads to a real one first", async () => {
@@ -125,6 +173,8 @@ describe("next steps in the panel", () => {
       await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
       await panel().locator(".answer").hover();
       await panel().pictures("answer-actions");
+      const text = await panel().locator(".answer .markdown").boundingBox();
+      expect((await button("Copy answer").boundingBox())?.y).toBeGreaterThanOrEqual(text ? text.y + text.height : 0);
       await button("Try again with another model").click();
       const resend = { position: 0, text: "What is wrong here?" };
       await expect.poll(posted).toEqual({ type: "choose-model", resend });

@@ -9,6 +9,7 @@ import { Composer } from "./composer/composer.tsx";
 import { TaskPage } from "./delegation/task-page.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
+import { useFocusNotLost } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
 import { History } from "./history.tsx";
 import { Icon, IconButton } from "./icon.tsx";
@@ -19,11 +20,13 @@ import { PermissionCard, QuestionCard } from "./request-cards.tsx";
 import { DockBar, DockText, ReviewBar } from "./review-bar.tsx";
 import { SetupPageView } from "./setup-page.tsx";
 import { NoFolderPage, StartPageView } from "./start-page.tsx";
+import { isNotice } from "./transcript/entry-row.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
 import { CONTINUE } from "./transcript/turn-end.tsx";
 
 export function App() {
   const { store } = usePanel();
+  const dock = useFocusNotLost<HTMLDivElement>(".composer textarea");
   const { permissions, questions, announcement, facts } = store.shown.value;
   if (facts.folder !== "open") {
     return (
@@ -39,7 +42,7 @@ export function App() {
       <BackgroundLine />
       <ExtensionsLine />
       <Content />
-      <div class="dock">
+      <div class="dock" ref={dock}>
         {permissions.map((request) => (
           <PermissionCard key={request.requestId} request={request} />
         ))}
@@ -63,14 +66,14 @@ export function App() {
   );
 }
 
-/** The page of the route; without one the transcript, or examples before the first message. */
+/** The page of the route; without one the transcript, or examples before the first message. Notices may come before it. */
 function Content() {
   const panel = usePanel();
   const { entries, open, earlier, facts, route, history, sessionId, title } = panel.store.shown.value;
   if (route.sessions) return <History page={history} />;
   if (route.extensions) return <ExtensionsPage />;
   if (route.setup && facts.setup !== null) return <SetupPageView page={facts.setup} />;
-  const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
+  const isEmpty = entries.every(isNotice) && open === undefined && earlierOf(earlier) === undefined;
   if (route.task !== undefined && panel.task !== undefined)
     return <TaskPage key={panel.task.child} open={panel.task} />;
   if (isEmpty) return <StartPageView />;

@@ -32,19 +32,22 @@ export function ConfigPicker({ option }: { readonly option: SelectOption }) {
   }
   const tip = choices.find(({ value }) => value === option.currentValue)?.description ?? currentChoice(option);
   return (
-    <select
-      class="config-picker"
-      aria-label={option.name}
-      title={`${option.name}: ${tip}`}
-      value={option.currentValue}
-      onChange={(event) => post({ type: "set-config", configId: option.id, value: event.currentTarget.value })}
-    >
-      {choices.map(({ value, name }) => (
-        <option key={value} value={value}>
-          {option.category === "thought_level" ? t("{0} effort", name) : name}
-        </option>
-      ))}
-    </select>
+    <span class="config-select">
+      <select
+        class="config-picker"
+        aria-label={option.name}
+        title={`${option.name}: ${tip}`}
+        value={option.currentValue}
+        onChange={(event) => post({ type: "set-config", configId: option.id, value: event.currentTarget.value })}
+      >
+        {choices.map(({ value, name }) => (
+          <option key={value} value={value}>
+            {option.category === "thought_level" ? t("{0} effort", name) : name}
+          </option>
+        ))}
+      </select>
+      <Icon name="chevron-down" />
+    </span>
   );
 }
 

@@ -1,4 +1,4 @@
-/** Keeps the focus inside a list while its rows move and disappear. */
+/** Keeps the focus while rows of a list, or parts of the panel, move and disappear. */
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
@@ -32,14 +32,36 @@ export function useFocusKept<List extends HTMLElement>(
   }, []);
   useLayoutEffect(() => {
     const was = focused.current;
-    const isLost = document.activeElement === null || document.activeElement === document.body;
-    if (was === undefined || !isLost || !document.hasFocus()) return;
+    if (was === undefined || !isFocusLost()) return;
     const rows = rowsOf(list.current);
     const row = rows.find(({ dataset }) => dataset["row"] === was.id) ?? rows[was.index] ?? rows.at(-1);
     const next = row?.querySelector<HTMLElement>(inRow);
     (next ?? document.querySelector<HTMLElement>(otherwise))?.focus();
   }, [shown]);
   return list;
+}
+
+/** When the focused element of the frame is removed, the `otherwise` element takes the focus. */
+export function useFocusNotLost<Frame extends HTMLElement>(otherwise: string): RefObject<Frame | null> {
+  const frame = useRef<Frame>(null);
+  const focused = useRef<Node | undefined>(undefined);
+  useLayoutEffect(() => {
+    const onFocusIn = ({ target }: FocusEvent): void => {
+      focused.current = target instanceof Node && frame.current?.contains(target) ? target : undefined;
+    };
+    document.addEventListener("focusin", onFocusIn);
+    return () => document.removeEventListener("focusin", onFocusIn);
+  }, []);
+  useLayoutEffect(() => {
+    if (focused.current?.isConnected !== false || !isFocusLost()) return;
+    document.querySelector<HTMLElement>(otherwise)?.focus();
+  });
+  return frame;
+}
+
+function isFocusLost(): boolean {
+  const { activeElement, body } = document;
+  return document.hasFocus() && (activeElement === null || activeElement === body);
 }
 
 function rowsOf(list: HTMLElement | null): readonly HTMLElement[] {

@@ -2,13 +2,17 @@
 import type { ComponentChildren } from "preact";
 import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
+import { useFocusKept } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
+const FOCUS = { inRow: ".review-file", otherwise: ".composer textarea" };
+
 export function ReviewBar() {
   const { store, post } = usePanel();
   const { review, undone } = store.shown.value.facts;
+  const list = useFocusKept<HTMLUListElement>(review, FOCUS);
   if (review.length === 0) return undone > 0 ? <UndoneLine files={undone} /> : null;
   const added = review.reduce((sum, file) => sum + file.added, 0);
   const removed = review.reduce((sum, file) => sum + file.removed, 0);
@@ -16,7 +20,7 @@ export function ReviewBar() {
   const summary = (
     <>
       <Icon name="diff-multiple" />
-      <span class={waiting > 0 ? "tool-title review-waiting" : "tool-title"} role="status">
+      <span class={waiting > 0 ? "tool-title review-waiting" : "tool-title"} aria-live="polite">
         {barTitle(review.length, waiting)}
       </span>
       {waiting === 0 && (
@@ -37,7 +41,7 @@ export function ReviewBar() {
       ]}
     >
       <Fold id="review" openByDefault={false} summary={summary}>
-        <ul class="review-list">
+        <ul class="review-list" ref={list}>
           {review.map((file) => (
             <ReviewLine key={`${file.isWaiting} ${file.path}`} file={file} />
           ))}
@@ -65,7 +69,7 @@ function barTitle(files: number, waiting: number): string {
 function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { readonly file: ReviewedFile }) {
   const { post } = usePanel();
   return (
-    <li>
+    <li data-row={path}>
       <button
         type="button"
         class="review-file"

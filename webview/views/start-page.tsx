@@ -5,6 +5,7 @@ import { t } from "../texts.ts";
 import { shortTime } from "./format.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
+import { isNotice, Notice } from "./transcript/entry-row.tsx";
 
 /** Requests that the built-in interpreter understands in every workspace. */
 const OFFLINE: readonly Suggestion[] = [
@@ -15,7 +16,7 @@ const OFFLINE: readonly Suggestion[] = [
 
 export function StartPageView() {
   const { store, post } = usePanel();
-  const { agentName, configOptions, facts } = store.shown.value;
+  const { agentName, configOptions, entries, facts } = store.shown.value;
   const offline = isOffline(configOptions);
   return (
     <div class="empty">
@@ -25,6 +26,9 @@ export function StartPageView() {
           "Reads and edits files and runs commands in this workspace. You review each edit; risky commands ask first.",
         )}
       </p>
+      {entries.filter(isNotice).map((entry) => (
+        <Notice key={entry.key} entry={entry} />
+      ))}
       {facts.start !== null && (
         <>
           <Suggestions suggestions={offline ? OFFLINE : facts.start.suggestions} />

@@ -93,15 +93,7 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
         </div>
       );
     case "notice":
-      return (
-        <div class={`entry notice notice-${entry.severity}`}>
-          <Icon name={entry.severity} />{" "}
-          <span dir="auto">
-            {entry.retry === undefined ? entry.text : <RetryText entry={entry} retry={entry.retry} />}
-          </span>{" "}
-          {entry.memoryCall !== undefined && <MemoryUndo callId={entry.memoryCall} />}
-        </div>
-      );
+      return <Notice entry={entry} />;
     case "restored":
       return <RestoreLine entry={entry} />;
     case "summary":
@@ -110,6 +102,21 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
       return <TurnEnd entry={entry} />;
   }
 });
+
+export function isNotice(entry: Entry): entry is NoticeEntry {
+  return entry.type === "notice";
+}
+
+export function Notice({ entry }: { readonly entry: NoticeEntry }) {
+  const { severity, text, retry, memoryCall } = entry;
+  return (
+    <div class={`entry notice notice-${severity}`}>
+      <Icon name={severity} />{" "}
+      <span dir="auto">{retry === undefined ? text : <RetryText entry={entry} retry={retry} />}</span>{" "}
+      {memoryCall !== undefined && <MemoryUndo callId={memoryCall} />}
+    </div>
+  );
+}
 
 /** Interval of the countdown. Milliseconds. */
 const TICK_MS = 1_000;

@@ -85,7 +85,7 @@ export function AnswerActions({ entry }: { readonly entry: TextEntry }) {
     );
   };
   return (
-    <div class="message-actions">
+    <div class={isLast ? "answer-actions" : "message-actions"}>
       <IconButton
         icon={isCopied ? "check" : "copy"}
         name={t("Copy answer")}
