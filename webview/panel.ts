@@ -96,8 +96,10 @@ export class Panel {
   /** Reports to the host that the panel runs. */
   start(): void {
     this.#channel.start();
-    if (this.memory.route.sessions) this.#loadSessions();
-    if (this.memory.route.extensions) this.post({ type: "extensions-list" });
+    // The memory has the page that is on screen, and the one of before the reload is not yet.
+    const { sessions, extensions } = this.store.state.route;
+    if (sessions) this.#loadSessions();
+    if (extensions) this.post({ type: "extensions-list" });
   }
 
   readonly post = (message: PanelMessage): void => this.#host.postMessage(message);

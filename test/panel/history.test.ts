@@ -31,6 +31,14 @@ describe("sessions in the panel", () => {
     await panel().page.keyboard.press("Escape");
   });
 
+  test("the list is there again after a reload of the window", async () => {
+    await panel().runCommand("Hermes: Show Sessions");
+    await page().getByText("No sessions in this folder yet.").waitFor();
+    await panel().reload();
+    await page().getByText("No sessions in this folder yet.").waitFor();
+    await panel().page.keyboard.press("Escape");
+  });
+
   test("editing a message sends it again and removes the messages after it", async () => {
     await say("read a.txt", "three");
     await say("list the files", "a.txt");
