@@ -5,6 +5,8 @@ import type { Auxiliary } from "./auxiliary.ts";
 
 /** Limit of a title in characters. */
 const MAX_TITLE_CHARS = 60;
+/** A shorter paragraph is a greeting. Characters. */
+const LEAST_SUBJECT_CHARS = 10;
 /** Length of the first message that the model sees, in characters. */
 const MAX_SHOWN_CHARS = 2_000;
 
@@ -34,7 +36,7 @@ async function sessionTitle({ messages, auxiliary, signal }: TitleRequest): Prom
   const subject = first === undefined ? "" : subjectOf(first.content);
   if (subject.trim() === "") return undefined;
   // Titles must not cost the user anything unasked, so only a model that is configured for titles makes them.
-  if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(subject);
+  if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(firstParagraph(subject));
   const answer = await auxiliary.ask("title_generation", {
     messages: [
       { role: "system", content: TITLE_REQUEST },
@@ -50,6 +52,12 @@ function subjectOf(content: UserMessage["content"]): string {
   const typed = typedText(content, " ");
   if (typed.trim() !== "" || typeof content === "string") return typed;
   return content.flatMap((part) => (part.type === "text" ? (part.attached?.name ?? []) : ["Picture"])).join(", ");
+}
+
+/** The first paragraph says what a message is about, unless it is only a greeting. */
+function firstParagraph(text: string): string {
+  const [first = ""] = text.trim().split(/\n\s*\n/, 1);
+  return first.length < LEAST_SUBJECT_CHARS ? text : first;
 }
 
 /** Shortens a title to one line that ends at a word. */

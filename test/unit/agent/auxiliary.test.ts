@@ -46,7 +46,9 @@ const own = (chain: readonly string[]): Partial<AIAgentOptions> => ({
 test("without a title model the first words become the title, without a request", async () => {
   expect(await titleAfter("Fix the\n  login test")).toBe("Fix the login test");
   expect(await titleAfter(`Please ${"look at everything ".repeat(10)}`)).toMatch(/^Please look at .{20,45} \w+…$/);
-  expect(main.requests).toHaveLength(2);
+  expect(await titleAfter("Hello!\n\nFix the login test")).toBe("Hello! Fix the login test");
+  expect(await titleAfter("Fix the login test\n\nIt is in login.test.ts.")).toBe("Fix the login test");
+  expect(main.requests).toHaveLength(4);
 });
 
 test("a dedicated model makes the title; the conversation's model gets no request", async () => {
