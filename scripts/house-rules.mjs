@@ -63,7 +63,7 @@ function smallFileProblems() {
     );
   const outdated = Object.keys(smallFiles)
     .filter((file) => !small.includes(file))
-    .map((file) => `${file} is no small file with one importer any more: remove it from scripts/house-rules.mjs.`);
+    .map((file) => `${file} is no longer a small file with one importer: remove it from scripts/house-rules.mjs.`);
   return [...unlisted, ...outdated];
 }
 

@@ -150,7 +150,7 @@ export class SessionModel {
   async reconfigure(): Promise<void> {
     const { directory, makeAgent } = this.#options;
     const own = this.#chosen && directory.resolve(this.#chosen);
-    // A removed key is not used any more. The choice stays, in case the key comes back.
+    // A removed key is no longer used. The choice stays, in case the key comes back.
     const resolution = own?.ok ? own : await directory.resolveDefault();
     if (resolution.ok && !isDeepStrictEqual(resolution.model, this.#model))
       makeAgent().setModel(settingsOf(resolution.model));

@@ -163,7 +163,7 @@ export class Memory {
 
   /** Removes a whole entry for the user. Rejects when writing fails. */
   async remove(target: MemoryTarget, text: string, { sessionId }: { readonly sessionId: string }): Promise<MemoryUndo> {
-    const missing = { ok: false, message: "There is no such entry of the memory any more." };
+    const missing = { ok: false, message: "This entry of the memory no longer exists." };
     if (!(await this.read(target)).includes(text)) return missing;
     const written = await this.#write(target, async (notes) => {
       if (!notes.includes(text)) return { ok: false, message: missing.message };

@@ -10,7 +10,7 @@ type Refusals = {
   readonly parameters: Set<string>;
   noImages: boolean;
   needsReasoning: boolean;
-  /** Refusals of reasoning. After the second one the model gets none any more. */
+  /** Refusals of reasoning. After the second one the model gets no reasoning. */
   reasoningRefusals: number;
 };
 
