@@ -159,7 +159,7 @@ export class ModelDirectory {
     return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))), ...price, ...stated };
   }
 
-  /** Finds the editor's models and servers on this machine. Takes 200 ms at most. */
+  /** Finds the editor's models and servers on this machine. Takes a second at most, 200 ms without an editor that has models. */
   async discover(): Promise<void> {
     const { editorModels, log } = this.#options;
     const offered = editorModels?.().catch((error: unknown) => {

@@ -134,8 +134,11 @@ function llamacppFacts(answer: unknown): ModelFacts | undefined {
   };
 }
 
-/** A slower list is dropped; the editor reports it later. Milliseconds. */
-const LIMIT_MS = 200;
+/**
+ * An editor that is starting, or busy, answers late, and without its models the user would be asked for a key. A slower
+ * list is dropped; the editor reports it later. Milliseconds.
+ */
+const LIMIT_MS = 1_000;
 
 /** One group with the first model as its default; empty when the editor has none. Rejects when the request fails. */
 export async function discoverEditorModels(models: EditorModels): Promise<readonly DiscoveredModels[]> {
