@@ -81,10 +81,12 @@ describe("context of a message", () => {
     await panel().page.keyboard.press("ArrowDown");
     await panel().page.keyboard.press("Enter");
     await expect.poll(names).toEqual(["File: private.ts"]);
-    expect(await composer().inputValue()).toBe("look at ");
+    expect(await composer().inputValue()).toBe("look at private.ts ");
     await list().waitFor({ state: "detached" });
     await composer().press("Enter");
-    expect(posted("prompt")).toEqual([{ type: "prompt", text: "look at ", attachments: [file("src/private.ts")] }]);
+    expect(posted("prompt")).toEqual([
+      { type: "prompt", text: "look at private.ts ", attachments: [file("src/private.ts")] },
+    ]);
     await chips().waitFor({ state: "detached" });
     expect(await panel().page.locator("body").evaluate(TOO_WIDE)).toEqual([]);
   });
@@ -231,6 +233,11 @@ describe("context of a message", () => {
     await list().waitFor({ state: "detached" });
     await panel().page.keyboard.type("z");
     expect(await list().count()).toBe(0);
+    await composer().fill("why");
+    await panel().page.getByRole("button", { name: "Add context" }).click();
+    await answer(found(file("a.ts")));
+    await list().getByText("a.ts").click();
+    expect(await composer().inputValue()).toBe("why ");
     await composer().fill("@");
     await list().getByText("Files and pictures from disk…").click();
     await expect.poll(() => posted("attach-pick").length).toBe(1);

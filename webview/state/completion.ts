@@ -34,6 +34,18 @@ export function withoutWord(text: string, { start, end }: CompletedWord): string
   return `${before}${isDouble ? after.slice(1) : after}`;
 }
 
+/** A sentence keeps the name of what it mentions: `compare a.ts with b.ts`. The caret is behind it. Empty name: none. */
+export function withName(
+  text: string,
+  word: CompletedWord,
+  name: string,
+): { readonly text: string; readonly caret: number } {
+  const [before, after] = [text.slice(0, word.start), text.slice(word.end)];
+  if (name === "" || `${before}${after}`.trim() === "") return { text: withoutWord(text, word), caret: word.start };
+  const named = after === "" ? `${name} ` : name;
+  return { text: `${before}${named}${after}`, caret: word.start + named.length };
+}
+
 /** Text with `@` at the caret, as the start of a word, and the caret behind it. */
 export function withMention(text: string, caret: number): { readonly text: string; readonly caret: number } {
   const [before, after] = [text.slice(0, caret), text.slice(caret)];

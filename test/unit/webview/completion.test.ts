@@ -2,7 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { MentionItem } from "../../../agent-core/protocol/attachments.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { MentionSearch } from "../../../webview/attaching.ts";
-import { mentionGroups, withMention, withoutWord, wordAt } from "../../../webview/state/completion.ts";
+import {
+  type CompletedWord,
+  mentionGroups,
+  withMention,
+  withName,
+  withoutWord,
+  wordAt,
+} from "../../../webview/state/completion.ts";
 
 /** The word at `|`. */
 const word = (marked: string) => wordAt(marked.replace("|", ""), marked.indexOf("|"));
@@ -29,6 +36,17 @@ describe("the word at the caret", () => {
     expect(withoutWord("see @a now", { kind: "mention", query: "a", start: 4, end: 6 })).toBe("see now");
     expect(withoutWord("@a", { kind: "mention", query: "a", start: 0, end: 2 })).toBe("");
     expect(withoutWord("(@a)", { kind: "mention", query: "a", start: 1, end: 3 })).toBe("()");
+  });
+
+  test("leaves its name in a sentence", () => {
+    const chosen = (marked: string) => {
+      const { text, caret } = withName(marked.replace("|", ""), word(marked) as CompletedWord, "b.ts");
+      return `${text.slice(0, caret)}|${text.slice(caret)}`;
+    };
+    expect(chosen("compare a.ts with @b|")).toBe("compare a.ts with b.ts |");
+    expect(chosen("compare @b| with c.ts")).toBe("compare b.ts| with c.ts");
+    expect(chosen("@b| is wrong")).toBe("b.ts| is wrong");
+    expect(chosen(" @b|")).toBe(" |");
   });
 
   test("begins where the caret is, as a word of its own", () => {

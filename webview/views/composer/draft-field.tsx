@@ -6,7 +6,6 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { longText } from "../../attaching.ts";
 import type { Panel } from "../../panel.ts";
 import { type Draft, withAttachments, withoutAttachment, withText } from "../../state/attachments.ts";
-import { withMention } from "../../state/completion.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -62,7 +61,7 @@ export function DraftField(props: DraftFieldProps) {
   return (
     <div class="draft-field">
       {list && <CompletionList id="completion" {...list} chosen={completion.chosen} />}
-      <DraftTop draft={draft} field={field} replace={replace} suggestion={suggestion} />
+      <DraftTop draft={draft} field={field} replace={replace} suggestion={suggestion} onMention={completion.mention} />
       {note !== undefined && (
         <p class="draft-note" role="status">
           {note}
@@ -157,10 +156,11 @@ type DraftTopProps = {
   readonly field: Field;
   readonly replace: Replace;
   readonly suggestion: ComponentChildren;
+  readonly onMention: () => void;
 };
 
 /** Button that adds context, suggestion and chips. */
-function DraftTop({ draft, field, replace, suggestion }: DraftTopProps) {
+function DraftTop({ draft, field, replace, suggestion, onMention }: DraftTopProps) {
   const { attachments, reading = 0 } = draft.value;
   const caretOf = (): number => field.current?.selectionStart ?? draft.peek().text.length;
   const edits = useMemo((): ChipEdits => {
@@ -177,10 +177,6 @@ function DraftTop({ draft, field, replace, suggestion }: DraftTopProps) {
       leave: () => field.current?.focus(),
     };
   }, [draft]);
-  const mention = (): void => {
-    const { text, caret } = withMention(draft.peek().text, caretOf());
-    replace(withText(draft.peek(), text), caret);
-  };
   return (
     <div class="draft-top">
       <button
@@ -189,7 +185,7 @@ function DraftTop({ draft, field, replace, suggestion }: DraftTopProps) {
         title={CONTEXT_TITLE}
         aria-label={t("Add context")}
         onMouseDown={(event) => event.preventDefault()}
-        onClick={mention}
+        onClick={onMention}
       >
         <Icon name="mention" /> {attachments.length === 0 && !suggestion && t("Add context")}
       </button>

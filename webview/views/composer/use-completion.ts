@@ -7,7 +7,15 @@ import type { MentionItem } from "../../../agent-core/protocol/attachments.ts";
 import type { Mentions } from "../../attaching.ts";
 import type { Panel } from "../../panel.ts";
 import { type Draft, shortLabel, titleOf, withAttachments, withText } from "../../state/attachments.ts";
-import { type CompletedWord, matchingCommands, mentionGroups, withoutWord, wordAt } from "../../state/completion.ts";
+import {
+  type CompletedWord,
+  matchingCommands,
+  mentionGroups,
+  withMention,
+  withName,
+  withoutWord,
+  wordAt,
+} from "../../state/completion.ts";
 import { t } from "../../texts.ts";
 import { usePanel } from "../panel-context.ts";
 import type { CompletionRow } from "./completion-list.tsx";
@@ -29,6 +37,8 @@ export type Completion = {
   readonly onKeyDown: (event: KeyboardEvent) => boolean;
   /** The caret may have moved. */
   readonly onCaret: () => void;
+  /** Inserts an @ at the caret, which opens the list. */
+  readonly mention: () => void;
   /** The user has typed. */
   readonly onType: () => void;
   readonly onBlur: () => void;
@@ -48,15 +58,19 @@ export function useCompletion(target: CompletionTarget): Completion {
   const [dismissed, dismiss] = useState<number | undefined>(undefined);
   const [choice, choose] = useState<Choice>(FIRST);
   const isTaking = useRef(false as boolean);
+  /** The button inserted the @: the word is no part of a sentence. */
+  const isByButton = useRef(false as boolean);
   const found = caret === undefined ? undefined : wordAt(text, caret);
   const word = found !== undefined && found.start !== dismissed ? found : undefined;
   const mentions = useMentions(word);
-  const list = word && contentOf(word, mentions, { ...target, panel, commands });
+  const list = word && contentOf(word, mentions, { ...target, panel, commands, isByButton });
   const rows = list?.rows ?? [];
   const chosen = indexOf(choice, rows);
   const isWaiting = word?.kind === "mention" && mentions?.query !== word.query;
   useLayoutEffect(() => {
-    if (found === undefined) dismiss(undefined);
+    if (found !== undefined) return;
+    dismiss(undefined);
+    isByButton.current = false;
   }, [found === undefined]);
   useLayoutEffect(() => {
     if (!isTaking.current || isWaiting) return;
@@ -93,6 +107,12 @@ export function useCompletion(target: CompletionTarget): Completion {
       return list !== undefined && !hasModifier && isListKey(event.key) && act[event.key]();
     },
     onCaret,
+    mention: () => {
+      isByButton.current = true;
+      const { text: before } = draft.peek();
+      const next = withMention(before, field.current?.selectionStart ?? before.length);
+      target.replace(withText(draft.peek(), next.text), next.caret);
+    },
     onType: () => {
       isTaking.current = false;
       choose(FIRST);
@@ -149,7 +169,7 @@ function useMentions(word: CompletedWord | undefined): Mentions | undefined {
   return isOpen ? mentions.found.value : undefined;
 }
 
-type Choosing = CompletionTarget & { readonly panel: Panel };
+type Choosing = CompletionTarget & { readonly panel: Panel; readonly isByButton: RefObject<boolean> };
 
 function contentOf(
   word: CompletedWord,
@@ -186,10 +206,11 @@ function mentionRows(
       group: index === 0 && groups.length > 1 ? name : undefined,
     })),
   );
-  const { draft, replace, panel } = choosing;
+  const { draft, replace, panel, isByButton } = choosing;
   const choose = ({ attachment }: MentionItem): void => {
-    const left = withText(draft.peek(), withoutWord(draft.peek().text, word));
-    replace(withAttachments(left, [attachment]), word.start);
+    const name = isByButton.current ? "" : shortLabel(attachment.label);
+    const { text, caret } = withName(draft.peek().text, word, name);
+    replace(withAttachments(withText(draft.peek(), text), [attachment]), caret);
   };
   const pick = (): void => {
     replace(withText(draft.peek(), withoutWord(draft.peek().text, word)), word.start);
