@@ -35,7 +35,7 @@ export async function readReports(home: string, count: number): Promise<readonly
 export function reportText(report: HealthReport): string {
   const { date, sessions, rates, totals, regressions, recommendations } = report;
   const { tokens, usd, learningTokens, learningUsd } = totals;
-  const cost = `${tokens.toLocaleString("en")} tokens, $${usd.toFixed(2)}. Learning itself: ${learningTokens.toLocaleString("en")} tokens, $${learningUsd.toFixed(2)}.`;
+  const cost = `${costText(tokens, usd)}. Learning itself: ${costText(learningTokens, learningUsd)}.`;
   return [
     `**Health report of ${date}**, ${sessions} ${sessions === 1 ? "session" : "sessions"}`,
     ...(rates.length === 0 ? ["There are no figures yet."] : [rateTable(rates)]),
@@ -45,8 +45,22 @@ export function reportText(report: HealthReport): string {
   ].join("\n\n");
 }
 
+/** Tokens without dollars are those of models whose price nobody knows. */
+function costText(tokens: number, usd: number): string {
+  const dollars = tokens > 0 && usd === 0 ? "price unknown" : `$${usd.toFixed(2)}`;
+  return `${tokens.toLocaleString("en")} tokens, ${dollars}`;
+}
+
+/** Leaves out a part that is the whole, such as the only model, and dollars of models without a known price. */
+function shownRates(rates: readonly Rate[]): readonly Rate[] {
+  const whole = new Map(rates.flatMap(({ name, of, n }) => (of === undefined ? [[name, n] as const] : [])));
+  return rates.filter(
+    ({ name, of, n, high }) => (of === undefined || whole.get(name) !== n) && !(name === "usd_per_task" && high === 0),
+  );
+}
+
 function rateTable(rates: readonly Rate[]): string {
-  const rows = rates.map(({ name, of, value, n, low, high, baseline }) =>
+  const rows = shownRates(rates).map(({ name, of, value, n, low, high, baseline }) =>
     [
       rateTitle(name, of),
       figure(name, value),

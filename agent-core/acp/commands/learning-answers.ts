@@ -17,7 +17,7 @@ export async function answerLearning(
   { learning: access, cwd, signal }: Pick<CommandSession, "learning" | "cwd" | "signal">,
 ): Promise<string> {
   const [verb = "", what] = argument.split(/\s+/);
-  if (argument === "run") return runNow(access, signal);
+  if (argument === "run") return runNow(access, cwd, signal);
   if (verb === "on" || verb === "off") return switched(access, what ?? "enabled", verb === "on");
   const action = ACTIONS.find((known) => known === verb);
   if (action !== undefined) return what === undefined ? `Type ${SYNTAX}.` : (await access.act(what, action)).message;
@@ -26,7 +26,7 @@ export async function answerLearning(
 
 type Access = CommandSession["learning"];
 
-async function runNow(access: Access, signal: AbortSignal): Promise<string> {
+async function runNow(access: Access, cwd: string, signal: AbortSignal): Promise<string> {
   const before = new Set((await access.state()).items.map(({ id }) => id));
   if (!(await access.runNow(signal)))
     return "Another window of this home is learning at the moment. Try again in a minute.";
@@ -34,7 +34,7 @@ async function runNow(access: Access, signal: AbortSignal): Promise<string> {
   const fresh = items.filter(({ id }) => !before.has(id));
   if (obstacle !== undefined) return OBSTACLES[obstacle];
   if (fresh.length === 0) return "Everything that was due is done. Nothing new was learnt.";
-  return ["Learnt:", "", ...fresh.slice(0, LISTED).map((item) => itemLine(item, undefined))].join("\n");
+  return ["Learnt:", "", ...fresh.slice(0, LISTED).map((item) => itemLine(item, cwd))].join("\n");
 }
 
 async function switched(access: Access, what: string, isOn: boolean): Promise<string> {
@@ -86,7 +86,7 @@ function stateLines({ switches, loops, budget, obstacle }: LearningState): strin
   ].join("\n");
 }
 
-function itemLine(item: LearntItem, cwd: string | undefined): string {
+function itemLine(item: LearntItem, cwd: string): string {
   const { id, kind, text, scope, reason, seen, used, state, pinned, version } = item;
   const project = scope === cwd ? "this project" : plainText(scope);
   const facts = [

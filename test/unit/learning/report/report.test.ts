@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { report } from "../../../../agent-core/learning/report/report.ts";
-import { readReports } from "../../../../agent-core/learning/stored-reports.ts";
+import { readReports, reportText } from "../../../../agent-core/learning/stored-reports.ts";
 import type { HealthReport, Rate } from "../../../../agent-core/protocol/learning.ts";
 import { ReportHome } from "../support/report-home.ts";
 
@@ -88,6 +88,17 @@ test("is written as JSON and as text with definitions, replaces an earlier one o
     "| context overflow rate | Share of tasks in which the provider refused a request as too long. |",
   );
   expect(await lastRun()).toMatchObject({ result: "2 sessions: 0 regressions, 0 recommendations." });
+});
+
+test("the text leaves out parts that are the whole, and dollars of models without a known price", () => {
+  const rate = (name: string, of?: string, n = 5): Rate => ({ name, ...(of && { of }), value: 0, n, low: 0, high: 0 });
+  const text = reportText({
+    ...{ date: "2026-11-25", period: { from: 0, to: 1 }, sessions: 5, regressions: [], recommendations: [] },
+    rates: [rate("retry_rate"), rate("retry_rate", "code"), rate("retry_rate", "data", 2), rate("usd_per_task")],
+    totals: { tokens: 1_200, usd: 0, learningTokens: 0, learningUsd: 0 },
+  });
+  expect(text.match(/^\| (?:retry|usd).*?(?= \|)/gm)).toEqual(["| retry rate", "| retry rate of data"]);
+  expect(text).toContain("Cost: 1,200 tokens, price unknown. Learning itself: 0 tokens, $0.00.");
 });
 
 test("names a tool that fails at 25 % within a day, with its newest sessions", async () => {
