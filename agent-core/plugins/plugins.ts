@@ -160,9 +160,8 @@ export class Plugins implements Extension {
     if (this.#states.size === 0) {
       return `There are no plugins. A plugin adds tools, slash commands, hooks and skills.\n\nAdd one as a folder in ${folder}.`;
     }
-    return this.items()
-      .map(({ name, state, detail, error }) => `- \`${name}\` (${state}): ${error ?? detail}`)
-      .join("\n");
+    const lines = this.items().map(({ name, state, detail, error }) => `- \`${name}\` (${state}): ${error ?? detail}`);
+    return [...lines, "", "Type `/plugins enable|disable|restart NAME`."].join("\n");
   }
 
   /** Reads the folder of the plugins again. Running plugins do not change. */

@@ -99,7 +99,7 @@ test("two folders with one name: the first is used, and the list names the other
   const plugins = await started({ enabled: ["one"] });
   expect(await run(plugins, "one", {})).toEqual({ ok: true, text: "1" });
   expect(await plugins.commands()[0]?.run("", never)).toBe(
-    `- \`one\` (on): 1.0 · A test · 1 tool\n- \`./two\` (off): ${join(home, "plugins", "one")} has the same name`,
+    `- \`one\` (on): 1.0 · A test · 1 tool\n- \`./two\` (off): ${join(home, "plugins", "one")} has the same name\n\nType \`/plugins enable|disable|restart NAME\`.`,
   );
   expect(shown).toEqual([]);
 });

@@ -218,7 +218,7 @@ test("without plugins nothing is read or started, and /plugins finds one that wa
   expect(await command("")).toMatch(/^There are no plugins\. A plugin adds tools/);
   expect(await command("")).toContain(`Add one as a folder in ${join(home, "plugins")}.`);
   install("late", plugin(tool("late", "return 1")));
-  expect(await command("")).toBe("- `late` (off): 1.0 · A test");
+  expect(await command("")).toContain("- `late` (off): 1.0 · A test\n");
 });
 
 test("/plugins lists plugins and switches one on and off, in the session and in config.yaml", async () => {
@@ -226,13 +226,13 @@ test("/plugins lists plugins and switches one on and off, in the session and in 
   install("greeter", plugin(tool("greet", "return 'hi'")));
   const plugins = await started({});
   const command = (argument: string) => plugins.commands()[0]?.run(argument, never);
-  expect(await command("")).toBe("- `greeter` (off): 1.0 · A test");
+  expect(await command("")).toBe("- `greeter` (off): 1.0 · A test\n\nType `/plugins enable|disable|restart NAME`.");
   expect(await command("enable greeter")).toBe("The plugin greeter is on.");
   expect(await run(plugins, "greet", {})).toEqual({ ok: true, text: "hi" });
   expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe(
     "# mine\nplugins:\n  enabled: [ other, greeter ] # keep\n",
   );
-  expect(await command("")).toBe("- `greeter` (on): 1.0 · A test · 1 tool");
+  expect(await command("")).toContain("- `greeter` (on): 1.0 · A test · 1 tool\n");
   expect(await command("disable greeter")).toBe("The plugin greeter is off.");
   expect(plugins.tools()).toEqual([]);
   expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe("# mine\nplugins:\n  enabled: [ other ] # keep\n");
