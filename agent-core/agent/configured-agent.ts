@@ -14,7 +14,7 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { networkVariables } from "../platform/http/network-settings.ts";
 import { deployments } from "../providers/deployments.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
-import type { ModelSettings } from "../providers/resolve-model.ts";
+import { type ModelSettings, resolveModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { unsupportedToolsets } from "../tools/toolsets.ts";
@@ -144,7 +144,7 @@ export async function configuredAgent(
       ...warnings,
       ...prefill.warnings,
       ...toolsetWarnings(toolsets),
-      ...targetWarnings(config.compression),
+      ...[...fallbackWarnings(config, merged), ...targetWarnings(config.compression)],
       ...(search.warning === undefined ? [] : [search.warning]),
     ],
     errors,
@@ -207,6 +207,15 @@ function configuredSampling({ model, agent }: Config): Sampling {
 function toolsetWarnings(toolsets: readonly string[] = []): readonly string[] {
   const names = unsupportedToolsets(toolTable, toolsets);
   return names.length === 0 ? [] : [`config.yaml: toolsets without tools in this version: ${names.join(", ")}.`];
+}
+
+/** Fallbacks that no key makes usable. */
+function fallbackWarnings(config: Config, environment: Environment): readonly string[] {
+  return config.fallback_providers.flatMap((entry) => {
+    const resolution = resolveModel(modelSettings(entry, config, environment), environment);
+    if (resolution.ok || resolution.missing === "key") return [];
+    return [`config.yaml: fallback_providers: ${resolution.message}`];
+  });
 }
 
 function targetWarnings({ threshold, target = 0 }: Config["compression"]): readonly string[] {

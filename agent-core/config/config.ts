@@ -12,7 +12,7 @@ import type { Environment } from "./home.ts";
 import { sectionDefault } from "./section-defaults.ts";
 import { type Config, fallbacks, type SectionName, sections } from "./sections.ts";
 import type { Safeguard } from "./setting-names.ts";
-import { UNUSABLE_TERMINAL } from "./terminal-section.ts";
+import { terminalProblem, UNUSABLE_TERMINAL } from "./terminal-section.ts";
 import { readTuned, withTuned } from "./tuned-settings.ts";
 
 /** `${NAME}` and `${NAME:-default}` in a value, so that a config can be shared without its secrets. */
@@ -55,6 +55,9 @@ export async function loadConfig(home: string, environment: Environment): Promis
       `config.yaml: its format has version ${version}, and this version of Hermes knows ${CONFIG_VERSION}. Newer settings may have no effect.`,
     );
   }
+  const { terminal } = config;
+  const refusal = terminal === UNUSABLE_TERMINAL ? undefined : terminalProblem(terminal);
+  if (refusal !== undefined) warnings.push(`config.yaml: ${refusal}`);
   const all = { warnings, errors: [...errors, ...names.errors] };
   return { config: strictConfig(config, strict), raw, environment: merged, ...all };
 }

@@ -53,3 +53,21 @@ export const terminalSection = z
 export const UNUSABLE_TERMINAL: TerminalConfig = { ...terminalDefaults, backend: "unusable" };
 
 export type TerminalConfig = z.output<typeof terminalSection>;
+
+const BACKENDS = ["local", "ssh", "docker", "singularity", "apptainer"];
+const CHOICES = "Set terminal.backend in config.yaml to local, ssh, docker or singularity.";
+
+/** Reason why no command runs with these settings, in sentences; undefined when commands run. */
+export function terminalProblem({ backend, ssh_host: host }: TerminalConfig): string | undefined {
+  if (backend === UNUSABLE_TERMINAL.backend) {
+    return "No command runs until the errors in config.yaml are corrected. `hermes doctor` shows them.";
+  }
+  if (backend === "modal" || backend === "daytona") {
+    return `The terminal backend ${backend} is not built in: a plugin can run commands there with a tool of its own (ctx.registerTool). Else: ${CHOICES}`;
+  }
+  if (!BACKENDS.includes(backend)) return `Unsupported terminal backend: ${JSON.stringify(backend)}. ${CHOICES}`;
+  if (backend === "ssh" && host === undefined) {
+    return "terminal.backend is ssh, but terminal.ssh_host is not set in config.yaml.";
+  }
+  return undefined;
+}

@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { configuredAgent } from "../agent/configured-agent.ts";
 import { findBrowser } from "../browser/find-browser.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
-import { UNUSABLE_TERMINAL } from "../config/terminal-section.ts";
+import { terminalProblem, UNUSABLE_TERMINAL } from "../config/terminal-section.ts";
 import { usableSandbox } from "../host/terminals/configured-backend.ts";
 import { findShell } from "../host/terminals/local-backend.ts";
 import { sandboxText } from "../host/terminals/terminals.ts";
@@ -75,6 +75,9 @@ function sandbox({ configured: { terminal }, cwd }: Facts): readonly Diagnosis[]
   if (terminal.backend === UNUSABLE_TERMINAL.backend) {
     return [{ name, state: "fails", text: "no command runs, because config.yaml has errors", fix: "correct them" }];
   }
+  const problem = terminalProblem(terminal);
+  if (problem !== undefined)
+    return [{ name, state: "fails", text: problem.replace(/\.$/, ""), fix: "correct it in config.yaml" }];
   if (terminal.backend !== "local") {
     const text = `off: commands run by ${terminal.backend}, without a sandbox of ours`;
     return [{ name, state: "limited", text }];

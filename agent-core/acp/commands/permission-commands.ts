@@ -38,7 +38,7 @@ export const status: Command = {
   run(_argument, { agent, mode: current, cwd }) {
     const { sandbox, model } = agent;
     const advice = sandbox?.isOn === false ? ` To enable it, ${sandbox.advice}.` : "";
-    const text = sandbox === undefined ? "off: commands run on another machine" : sandboxText(sandbox);
+    const text = sandbox === undefined ? "off: no command runs on this machine" : sandboxText(sandbox);
     return [
       `- Sandbox ${text}.${advice}`,
       `- Mode: \`${current}\``,

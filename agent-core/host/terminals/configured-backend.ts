@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, relative } from "node:path";
-import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/terminal-section.ts";
+import { type TerminalConfig, terminalProblem } from "../../config/terminal-section.ts";
 import type { Backend, CommandVariables } from "./backend.ts";
 import { localBackend } from "./local-backend.ts";
 import type { Transport } from "./remote-backend.ts";
@@ -16,6 +16,8 @@ export function configuredBackend(
   variables: CommandVariables,
   confine?: SandboxOptions["confine"],
 ): Backend {
+  const problem = terminalProblem(config);
+  if (problem !== undefined) return refusingBackend(config.backend, problem);
   switch (config.backend) {
     case "local":
       return confine === undefined
@@ -49,17 +51,9 @@ export function configuredBackend(
         });
       });
     }
-    case "modal":
-    case "daytona":
-      return refusingBackend(
-        config.backend,
-        `The terminal backend ${config.backend} is not built in: a plugin can run commands there with a tool of its own (ctx.registerTool). Else set terminal.backend in config.yaml to local, ssh, docker or singularity.`,
-      );
     case "ssh": {
-      if (config.ssh_host === undefined) {
-        return refusingBackend("ssh", "terminal.backend is ssh, but terminal.ssh_host is not set in config.yaml.");
-      }
-      const target = config.ssh_user === undefined ? config.ssh_host : `${config.ssh_user}@${config.ssh_host}`;
+      const { ssh_host: host = "" } = config; // a missing one is a problem above
+      const target = config.ssh_user === undefined ? host : `${config.ssh_user}@${host}`;
       const place = `${target} (ssh)`;
       return backendElsewhere(place, variables.passed, async () => {
         const { sshTransport } = await import("./ssh-transport.ts");
@@ -72,16 +66,8 @@ export function configuredBackend(
         });
       });
     }
-    case UNUSABLE_TERMINAL.backend:
-      return refusingBackend(
-        config.backend,
-        "No command runs until the errors in config.yaml are corrected. `hermes doctor` shows them.",
-      );
     default:
-      return refusingBackend(
-        config.backend,
-        `Unsupported terminal backend: ${JSON.stringify(config.backend)}. Set terminal.backend in config.yaml to local, ssh, docker or singularity.`,
-      );
+      throw new Error(`no terminal backend ${config.backend}`); // a problem above
   }
 }
 
