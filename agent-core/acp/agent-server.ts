@@ -289,7 +289,7 @@ function createSession(create: () => AcpSession): AcpSession {
   try {
     return create();
   } catch (error) {
-    throw failure(messageOf(error));
+    throw failure(`config.yaml: ${messageOf(error)}`);
   }
 }
 

@@ -74,11 +74,14 @@ export function findThreat(text: string): string | undefined {
 /** Space and characters without a glyph, which a model may overlook within a tag. */
 const GAP = String.raw`[\s\p{Cf}]{0,20}`;
 
+/** Copies of ASCII that nothing shows, with which a text hides instructions. Flags of regions consist of them, too. */
+const HIDDEN_ASCII = new RegExp(`[${tag}](?<!\\u{1f3f4}[${tag}]*)`, "gu");
+
 /** Wraps foreign text for a prompt in `<tag name="…">`; neither the text nor the name can close the tag. */
 export function wrapData(tag: string, name: string, text: string): string {
   const letters = [...tag].join(GAP);
   const closing = new RegExp(`[<＜﹤](${GAP}[/／]?${GAP})(${letters})(?![a-z0-9])`, "giu");
-  const safe = text.replaceAll(closing, "<$1\u200b$2");
+  const safe = text.replaceAll(HIDDEN_ASCII, "").replaceAll(closing, "<$1\u200b$2");
   const shown = JSON.stringify(name.replaceAll(/[<>]/g, "_"));
   return `<${tag} name=${shown}>\n${safe.trim()}\n</${tag}>`;
 }
