@@ -2,13 +2,13 @@
 import { homedir } from "node:os";
 import { type AgentContext, type ClientCapabilities, RequestError } from "@zed-industries/agent-client-protocol";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
-import { resolvePath } from "../approval/resolve-path.ts";
 import { spillFolder, withheldFolder } from "../config/home.ts";
 import type { EditedFile, FileProblems, Host, HostEditor, HostProblems, ProblemWatch } from "../host/host.ts";
 import type { Backend } from "../host/terminals/backend.ts";
 import { childRunner } from "../host/terminals/child-runner.ts";
 import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { sessionTerminals } from "../host/terminals/session-terminals.ts";
+import { resolvePath } from "../platform/resolve-path.ts";
 import { problemMethods } from "../protocol/editor.ts";
 import { call, InvalidResponseError } from "../protocol/method.ts";
 import { clientFiles } from "./client-files.ts";

@@ -1,7 +1,6 @@
 /** Builds the parts of an agent from its options, bottom-up: host, policy, models, tools, prompt. */
 import { homedir } from "node:os";
 import { Grants } from "../approval/grants.ts";
-import { resolvePath } from "../approval/resolve-path.ts";
 import { Checkpoints } from "../checkpoints/checkpoints.ts";
 import {
   checkpointsFolder,
@@ -20,6 +19,7 @@ import { nodeHost } from "../host/node-host.ts";
 import { Memory } from "../memory/memory.ts";
 import { systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
+import { resolvePath } from "../platform/resolve-path.ts";
 import { SubfolderContext } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";

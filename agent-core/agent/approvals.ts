@@ -2,10 +2,10 @@
 import * as z from "zod";
 import type { ApprovalMode, Decision, Effect } from "../approval/decision.ts";
 import type { Grants } from "../approval/grants.ts";
-import { resolvePath } from "../approval/resolve-path.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { parseRepairedJson } from "../platform/json.ts";
+import { resolvePath } from "../platform/resolve-path.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
 import type { FileDiff, ToolContext } from "../tools/tool.ts";

@@ -1,6 +1,5 @@
 /** Sub-agents of an agent: real sessions with its host, policy, hooks and tools, and a context and a journal of their own. */
 import { join } from "node:path";
-import { resolvePath } from "../approval/resolve-path.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { sessionsFolder } from "../config/home.ts";
 import { sectionDefault } from "../config/section-defaults.ts";
@@ -14,6 +13,7 @@ import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
 import { type Child, type ChildPorts, type Evaluate, oneLine } from "../orchestration/task-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
+import { resolvePath } from "../platform/resolve-path.ts";
 import { parseChoice, settingsOf } from "../providers/model-choice.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";

@@ -6,6 +6,7 @@ import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { Attachment, PictureType } from "../../agent-core/protocol/attachments.ts";
 import { showPanel } from "../commands/show-panel.ts";
+import { realPlace } from "../documents/file-links.ts";
 import { showWarning } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { editorAttachment } from "./suggestion.ts";
@@ -39,7 +40,7 @@ export async function attachFiles(
 async function attachFile(uri: vscode.Uri, within: boolean): Promise<Attachment | string> {
   const label = nameOf(uri);
   if (uri.scheme !== "file") return vscode.l10n.t("{0} is not attached: it is no file on this machine.", label);
-  if (within && vscode.workspace.getWorkspaceFolder(uri) === undefined) {
+  if (within && realPlace(uri).below === undefined) {
     return vscode.l10n.t("{0} is not attached: it is outside the workspace.", label);
   }
   try {

@@ -1,6 +1,7 @@
 /** Links to files in answers: their form, the file behind them, and the place in it. */
-import { basename, isAbsolute, join, normalize } from "node:path";
+import { basename, isAbsolute, join, normalize, relative, sep } from "node:path";
 import * as vscode from "vscode";
+import { resolvePath } from "../../agent-core/platform/resolve-path.ts";
 import { showWarning } from "../notifications.ts";
 
 export type FileLink = {
@@ -59,10 +60,20 @@ export async function findLinkedFile(href: string): Promise<Target> {
       (found) => found,
       () => undefined, // nothing is there
     );
-    if (stat?.type === vscode.FileType.File) return { kind: "file", uri, link };
+    // A link to a file has both types.
+    if (((stat?.type ?? 0) & vscode.FileType.File) !== 0) return { kind: "file", uri, link };
   }
   const [uri] = inside;
   return uri === undefined ? { kind: "outside", path: link.path } : { kind: "missing", uri, path: link.path };
+}
+
+/** Real path of a file, links followed; `below`: its path in a workspace folder, undefined outside of all. */
+export function realPlace({ fsPath }: vscode.Uri): { readonly path: string; readonly below: string | undefined } {
+  const path = resolvePath(fsPath);
+  const below = (vscode.workspace.workspaceFolders ?? [])
+    .map(({ uri }) => relative(resolvePath(uri.fsPath), path))
+    .find((each) => !isAbsolute(each) && each.split(sep)[0] !== "..");
+  return { path, below };
 }
 
 /** Opens the file of a link, or says why it does not. */

@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { confine } from "../../agent-core/approval/confinement.ts";
-import { resolvePath } from "../../agent-core/approval/resolve-path.ts";
 import type { ScriptLanguage } from "../../agent-core/code/hermes-tools.ts";
 import { SessionScripts } from "../../agent-core/code/session-scripts.ts";
 import { childRunner } from "../../agent-core/host/terminals/child-runner.ts";
@@ -14,6 +13,7 @@ import { sandboxedBackend } from "../../agent-core/host/terminals/sandbox/sandbo
 import { sessionTerminals } from "../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
 import { findProgram } from "../../agent-core/platform/find-program.ts";
+import { resolvePath } from "../../agent-core/platform/resolve-path.ts";
 import { table } from "../../agent-core/tools/table.gen.ts";
 import { median, type Row } from "./measuring.ts";
 

@@ -3,13 +3,13 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { confine } from "../../agent-core/approval/confinement.ts";
-import { resolvePath } from "../../agent-core/approval/resolve-path.ts";
 import { childRunner } from "../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../agent-core/host/terminals/local-backend.ts";
 import { findSandbox } from "../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { sandboxedBackend } from "../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals, SandboxKind } from "../../agent-core/host/terminals/terminals.ts";
+import { resolvePath } from "../../agent-core/platform/resolve-path.ts";
 import { median, type Row } from "./measuring.ts";
 
 const ROUNDS = 40;

@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { call, callTools, say } from "../support/model-server/model-server.ts";
 import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
@@ -68,5 +70,24 @@ describe("code blocks of an answer", () => {
     await answer(fence("sh ../outside.sh", "true\n"));
     await press("true", "Apply to ../outside.sh");
     await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Hermes: open the file that this code is for.");
+  });
+
+  test("change no file behind a link that leads out of the workspace, or to a hidden file, without a question", async () => {
+    const outside = join(panel().workspace, "..", "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "run.sh"), "true\n");
+    symlinkSync(outside, join(panel().workspace, "src", "linked"));
+    mkdirSync(join(panel().workspace, ".git"));
+    writeFileSync(join(panel().workspace, ".git", "config"), "[core]\n");
+    symlinkSync("../.git/config", join(panel().workspace, "src", "settings"));
+    await answer(fence("sh src/linked/run.sh", "true # evil\n") + fence("ini src/settings", "[core] # evil\n"));
+    await press("true # evil", "Apply to src/linked/run.sh");
+    await expect
+      .poll(() => panel().warnings.at(-1)?.text)
+      .toContain("src/linked/run.sh leads there, out of the workspace");
+    await press("[core] # evil", "Apply to src/settings");
+    await expect.poll(() => panel().warnings.at(-1)?.text).toContain("can change what other programs run");
+    expect(readFileSync(join(outside, "run.sh"), "utf8")).toBe("true\n");
+    expect(panel().readFile(".git/config")).toBe("[core]\n");
   });
 });

@@ -2,7 +2,7 @@
 import { relative, sep } from "node:path";
 import * as vscode from "vscode";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
-import { findLinkedFile } from "../../documents/file-links.ts";
+import { findLinkedFile, realPlace } from "../../documents/file-links.ts";
 import { presentText } from "../../documents/guarded-edit.ts";
 import { placeCode, type Span } from "../../documents/place-code.ts";
 import { showWarning, withErrorMessage } from "../../notifications.ts";
@@ -86,14 +86,24 @@ async function createOr(missing: vscode.Uri, active: vscode.Uri | undefined): Pr
   return action === create ? missing : active;
 }
 
-/** Hidden files configure git, the editor and other tools: one in the workspace changes only after a question. */
+/**
+ * Hidden files configure git, the editor and other tools: one in the workspace changes only after a question. So does a
+ * file outside of the workspace that a link in it leads to.
+ */
 async function isAllowed(uri: vscode.Uri): Promise<boolean> {
   const folder = vscode.workspace.getWorkspaceFolder(uri);
   const path = folder === undefined ? uri.fsPath : relative(folder.uri.fsPath, uri.fsPath);
-  if (!path.split(sep).some((name) => name.startsWith("."))) return true;
+  const real = realPlace(uri);
+  const isHidden = [path, real.below ?? ""].some((each) => each.split(sep).some((name) => name.startsWith(".")));
+  if (folder !== undefined && real.below === undefined)
+    return confirm(vscode.l10n.t("Apply the code to {0}? {1} leads there, out of the workspace.", real.path, path));
+  if (!isHidden) return true;
+  return confirm(vscode.l10n.t("Apply the code to {0}? Such a file can change what other programs run.", path));
+}
+
+async function confirm(question: string): Promise<boolean> {
   const apply = vscode.l10n.t("Apply");
-  const text = vscode.l10n.t("Apply the code to {0}? Such a file can change what other programs run.", path);
-  return (await vscode.window.showWarningMessage(text, { modal: true }, apply)) === apply;
+  return (await vscode.window.showWarningMessage(question, { modal: true }, apply)) === apply;
 }
 
 /** Editor of the user's last file. It is not active while the panel in an editor tab has the focus. */

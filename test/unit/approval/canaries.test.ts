@@ -19,7 +19,6 @@ import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { confine } from "../../../agent-core/approval/confinement.ts";
 import type { ApprovalMode, Decision, PolicyContext } from "../../../agent-core/approval/decision.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
-import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { bwrapArguments } from "../../../agent-core/host/terminals/sandbox/bwrap.ts";
@@ -27,6 +26,7 @@ import { findSandbox, type Sandbox } from "../../../agent-core/host/terminals/sa
 import { sandboxedBackend } from "../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals, SandboxKind } from "../../../agent-core/host/terminals/terminals.ts";
+import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
 import { hasSandbox } from "../../support/programs.ts";
 import { sweep } from "../../support/scale.ts";
 import { canaryCommands, type Targets, WIPES } from "./support/canary-commands.ts";

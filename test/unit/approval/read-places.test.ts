@@ -6,8 +6,8 @@ import type { CommandScope } from "../../../agent-core/approval/command-scope.ts
 import { decide } from "../../../agent-core/approval/policy.ts";
 import { protectedReason } from "../../../agent-core/approval/protected-paths.ts";
 import { outsideReason, readPlace, toolchainPlaces } from "../../../agent-core/approval/read-places.ts";
-import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { secretReason } from "../../../agent-core/approval/secret-paths.ts";
+import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
 
 const home = "/home/someone";
 const scope: CommandScope = {

@@ -15,7 +15,6 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, test as anyTest, beforeAll, expect } from "vitest";
 import { confine } from "../../../../agent-core/approval/confinement.ts";
-import { resolvePath } from "../../../../agent-core/approval/resolve-path.ts";
 import { childRunner } from "../../../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../../../agent-core/host/terminals/local-backend.ts";
 import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
@@ -27,6 +26,7 @@ import type {
   SandboxKind,
   ShellState,
 } from "../../../../agent-core/host/terminals/terminals.ts";
+import { resolvePath } from "../../../../agent-core/platform/resolve-path.ts";
 import { hasPrograms, hasSandbox } from "../../../support/programs.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "hermes-workspace-")));
