@@ -16,7 +16,7 @@ import {
 } from "./decision.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
 import { decideBrowse, decideFetch, ownSecrets } from "./internet-policy.ts";
-import { exportedVariables } from "./project-scripts.ts";
+import { exportedVariables, isPlainRepository } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { textFilters } from "./rules/programs.ts";
@@ -263,15 +263,16 @@ function decideInSandbox(
 
 /**
  * True when every part that leaves the sandbox asks a service for what it knows, by a program of this machine, and every
- * other part only filters text. In `code` mode such a command asks nothing without a sandbox either.
+ * other part only filters text, or reads a repository whose settings run nothing. In `code` mode such a command asks
+ * nothing without a sandbox either.
  */
 function onlyLooks(verdict: CommandVerdict, { mode, scope }: PolicyContext): boolean {
   if (mode !== "code" || verdict.level !== "safe" || verdict.runsProject || verdict.outsideCommands.changes)
     return false;
-  return verdict.parts.every(({ looks, readOnly, reach, program, words }) =>
-    reach === "inside"
-      ? readOnly && textFilters.has(program)
-      : (looks || readOnly) && isOfMachine(words?.[0] ?? "/", scope),
+  const isPlainReader = ({ program, folders }: Pick<CommandPart, "program" | "folders">): boolean =>
+    textFilters.has(program) || (program === "git" && folders?.every(isPlainRepository) === true);
+  return verdict.parts.every(({ looks, readOnly, reach, words, ...part }) =>
+    reach === "inside" ? readOnly && isPlainReader(part) : (looks || readOnly) && isOfMachine(words?.[0] ?? "/", scope),
   );
 }
 

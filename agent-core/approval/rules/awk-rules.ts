@@ -1,5 +1,14 @@
 /** Rules for awk, whose programs can run commands and name files. A program that is not read to its end asks. */
-import { ask, askForCode, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  askForCode,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+  readsSecrets,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
@@ -132,10 +141,12 @@ function commandEffects(tokens: readonly Token[]): readonly CommandEffect[] {
   const effects: CommandEffect[] = [];
   const has = (kind: Token["kind"], ...texts: readonly string[]) =>
     tokens.some((token) => token.kind === kind && texts.includes(token.text));
+  const strings = tokens.filter(({ kind }) => kind === "string").map(({ text }) => plain(text));
+  const choosesFiles = has("name", "ARGV", "ARGC", "ARGIND") || (has("name", "getline") && has("sign", "<"));
+  if (choosesFiles) effects.push(...readsSecrets(strings.map(knownArg)));
   if (has("name", "ARGV", "ARGC", "ARGIND"))
     effects.push(ask("Runs an awk program that chooses the files that it reads"));
   if (!has("sign", "|", "|&") && !has("name", "system")) return effects;
-  const strings = tokens.filter(({ kind }) => kind === "string").map(({ text }) => plain(text));
   const codes = strings.length > 1 ? [...strings, strings.join(" ")] : strings;
   effects.push(askForCode("Runs shell commands from an awk program"));
   return [...effects, ...codes.map((code): CommandEffect => ({ kind: "shell", code, escalateOnly: true }))];

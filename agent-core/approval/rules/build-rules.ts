@@ -10,7 +10,7 @@ import {
   reads,
   writes,
 } from "../command-effect.ts";
-import { type Arg, afterPrefix, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
+import { afterPrefix, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
 import { valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
@@ -28,25 +28,15 @@ const tool: Program = (call) => [project(call.args), ...formatter(call)];
 
 /** A tool that may rewrite its operands; operands outside the project ask. */
 const formatter: Program = ({ name, args }) => {
-  const paths = args.flatMap((arg) => pathOf(arg));
   const steering = args.filter(
     (arg) => STEERING.test(arg.text) || (arg.splits && arg.text === UNKNOWN && !isKnown(arg)),
   );
   return [
     CHANGE,
     { kind: "words", words: args },
-    ...writes(paths),
     ...steering.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which can make it run other programs`)),
   ];
 };
-
-function pathOf(arg: Arg): readonly Arg[] {
-  if (!isKnown(arg)) return [];
-  if (!arg.text.startsWith("-")) return PATH.test(arg.text) ? [arg] : [];
-  const equals = arg.text.indexOf("=");
-  const value = equals > 0 ? afterPrefix(arg, equals + 1) : undefined;
-  return value && PATH.test(value.text) ? [value] : [];
-}
 
 /** A task runner: some tasks reach beyond the project. */
 const tasks: Program = (call) => {

@@ -45,7 +45,7 @@ export const programs: ReadonlyMap<string, Program> = new Map(
 );
 
 /** Readers that cannot run a program or write a file, and the shell's own words for small steps. */
-export const textFilters = words("cat head tail grep wc cut tr uniq jq echo printf true cd sleep test [");
+export const textFilters = words("cat head tail grep wc cut tr uniq jq echo printf true cd pwd ls date sleep test [");
 
 /** Network programs that need neither keys nor services of this machine. */
 const CLIENTS = words(

@@ -85,7 +85,7 @@ pgrep | d:lavwcfg:G:inoO:P:s:t:u:U:xF:Lr:AhV | delimiter= list-name list-full in
 pidof | sxcqo: | single-shot
 pstree | acGhlnpsStTuUA | arguments compact-not long show-pids ascii unicode numeric-sort thread-names
 ps | aAdeEfFgGhHjlLMmNnOoprsStTuUvVwwxXZyk:q:C: | sort= forest format= pid= ppid= user= group= no-headers headers cols= columns= width= rows= tty= deselect info quick-pid= context cumulative sid=
-lsof | aAbcCdeEfFgiKlLMnNoOpPqQrRstTuUvVwxXz: |
+lsof | aAbcCdeEfFgi::KlLMnNoOpPqQrRs::tTuUvVwxXz: |
 netstat | rigsMvWnNepoclaFCZtux46bfI: | route interfaces groups statistics masquerade verbose wide numeric numeric-hosts numeric-ports numeric-users symbolic extend programs timers continuous listening all fib cache context
 ss | nalremopiusbtxw460hHOMSEzZNKf:A: | numeric resolve all listening options extended memory processes info summary ipv4 ipv6 tcp udp unix family= query= no-header oneline
 which whereis type | aspvfPtb | all skip-alias skip-functions

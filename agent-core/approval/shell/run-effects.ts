@@ -116,7 +116,8 @@ function noteHistory(words: readonly Arg[], { state }: Setting, { scope, record 
 export function judgeTarget(effect: PathEffect, setting: Setting, { scope, record }: Walk): void {
   const { cwds } = setting.state;
   judgePath(effect, { scope, record, cwds });
-  if (effect.kind === "read") return;
+  // A script stays the text that was read, whoever may run it.
+  if (effect.kind === "read" || effect.kind === "permissions") return;
   const paths = effect.path.glob ? undefined : foldersOf(effect.path.text, setting.state);
   for (const path of paths ?? [""]) record.noteWrite(path === "" ? path : scope.resolvePath(path));
 }

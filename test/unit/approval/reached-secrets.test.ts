@@ -105,6 +105,8 @@ describe("in a workspace with a secret file", () => {
   test.each([
     `awk '{while((getline l < ".env")>0) print l}' src/a.ts`,
     `awk 'BEGIN{system("cat .env")}'`,
+    `awk 'BEGIN { ARGV[1] = ".env"; ARGC = 2 } { print }'`,
+    `awk 'BEGIN { f = ".env"; while ((getline l < f) > 0) print l }'`,
     `awk 'BEGIN{"cat ./.env"|getline x; print x}'`,
     "perl -e 'system(qw(cat .env))'",
     "python3 -c 'import os; os.system(\"cat .env\")'",

@@ -137,7 +137,7 @@ test.each([
 
 test.each([
   "docker ps -a",
-  "docker images",
+  "docker images; ls src",
   "docker logs --tail 50 app 2>&1 | grep -i error",
   "docker compose ps && docker compose logs web | tail -n 20",
   "docker compose config --services",
@@ -165,9 +165,14 @@ test.each([
   mkdirSync(join(folder, ".git"));
   writeFileSync(join(folder, ".git/config"), settings);
   const inside = { ...scope, cwd: folder, roots: [folder] };
-  const effect = { kind: "command", command: "git pull", cwd: folder } as const;
   const context = { mode: "code", scope: inside, trusted: true, grants: newGrants(), sandbox: true } as const;
-  expect(decide(effect, context).kind).toBe(kind);
+  for (const command of [
+    "git pull",
+    "git fetch origin && git status -sb",
+    "git fetch; git log HEAD..origin/main | head",
+  ])
+    expect(decide({ kind: "command", command, cwd: folder }, context).kind, command).toBe(kind);
+  expect(decide({ kind: "command", command: "git fetch && make", cwd: folder }, context).kind).toBe("ask");
 });
 
 test.each([
