@@ -1,5 +1,5 @@
 /** Makes random commands that try to reach canary files: every option of every program, embedded languages, quoting. */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bwrapArguments } from "../../../../agent-core/host/terminals/sandbox/bwrap.ts";
@@ -53,9 +53,16 @@ zstd bzip2 xz lz4 lzcat zless zdiff bc diff3 sdiff patch troff groff tbl col csp
 dpkg dpkg-deb dpkg-query apt-cache apt-config pip gpg ldconfig localedef zdump namei findmnt lsof cmake ninja cargo gcc cc as
 ld javac java mvn npm npx rev ul taskset prlimit ionice chrt setpriv flock busybox mawk zsh dash vim ed ex docker curl wget ssh
 ssh-keygen cp mv ln touch mkdir rmdir install truncate mktemp chmod gdb setsid nohup stdbuf unshare script choom tmux
-openssl ps getconf uname id who tput tty ldd addr2line msgfmt watch column look iconv cpio ar envsubst getopt sqlite3`.split(
-  /\s+/,
-);
+openssl ps getconf uname id who tput tty ldd addr2line msgfmt watch column look iconv cpio ar envsubst getopt sqlite3
+git-log git-show git-diff git-rev-list git-stash-show git-blame git-grep git-status git-ls-files git-archive git-cat-file
+git-commit git-add git-checkout git-reset git-shortlog git-format-patch git-stash git-stash-list git-diff-tree`
+  .split(/\s+/)
+  .map((program) => (program.startsWith("git-") ? gitCommand(program) : program));
+
+/** `git-stash-show` → `git stash show`; the names of some commands have a hyphen. */
+function gitCommand(name: string): string {
+  return name.replaceAll("-", " ").replace(/(?<=git )(rev|ls|cat|format|diff) (?=list|files|file|patch|tree)/, "$1-");
+}
 
 /** Templates: P is code, Q the code as one quoted word, X a canary's place, F a file, O an option of the program. */
 const TEMPLATES =
@@ -170,16 +177,14 @@ function quoted(text: string): string {
 /** Even a program's help runs without the network and without rights over the machine. */
 const NOWHERE = { binds: [], folder: "/", outlivesShell: false, hasNetwork: false };
 
-/** Options that the program's own help names. */
+/** Options that the program's own help names; none where it is not installed: then only the template commands try it. */
 function helpOf(program: string): readonly string[] {
-  try {
-    const help = execFileSync("bwrap", bwrapArguments(NOWHERE, program, ["--help"]), {
-      encoding: "utf8",
-      timeout: 2_000,
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    return [...new Set(help.match(/(?<![\w-])(?:--[a-z][\w-]+|-[A-Za-z0-9])(?![\w-])/g) ?? [])];
-  } catch {
-    return []; // not installed, or without help: only the template commands try it
-  }
+  const [name = program, ...verbs] = program.split(" ");
+  const words = verbs.length > 0 ? [...verbs, "-h"] : ["--help"];
+  const { stdout } = spawnSync("bwrap", bwrapArguments(NOWHERE, name, words), {
+    encoding: "utf8",
+    timeout: 2_000,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return [...new Set(stdout.match(/(?<![\w-])(?:--[a-z][\w-]+|-[A-Za-z0-9])(?![\w-])/g) ?? [])];
 }
