@@ -4,6 +4,7 @@ import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from 
 import type { AIAgent } from "../agent/ai-agent.ts";
 import { withoutSecretFiles } from "../approval/secret-paths.ts";
 import type { ContentPart, ImagePart, TextPart, UserMessage } from "../messages/message.ts";
+import { visibleText } from "../platform/visible-text.ts";
 import { attachmentOf } from "../protocol/attachments.ts";
 import type { PromptBlock } from "../protocol/conversation.ts";
 import { invalidParams } from "../protocol/handle.ts";
@@ -140,15 +141,20 @@ function imagePart(block: ImageContent & { type: "image" }): ImagePart {
 
 function linkText(block: ResourceLink & { type: "resource_link" }): string {
   const { uri, name } = block;
-  const path = filePath(uri);
+  const path = onOneLine(filePath(uri));
   if (path === undefined)
-    return `[Attached link "${name}": ${uri}. It was not fetched; only files can be read directly.]`;
+    return `[Attached link ${JSON.stringify(name)}: ${onOneLine(uri)}. It was not fetched; only files can be read directly.]`;
   const lines = linesIn(uri);
   if (lines !== undefined) return `[Attached lines ${lines} of ${path}]`;
   // Our own client names the kind, also of a folder such as `x.app`.
   if (attachmentOf(block)?.kind === "folder") return `[Attached folder: ${path}]`;
   // Not every editor ends a folder with a slash.
   return /\.[^/]+$/.test(path) ? `[Attached file: ${path}]` : `[Attached path: ${path}]`;
+}
+
+/** A name with line feeds is quoted: the message around it is the user's own words. */
+function onOneLine<Text extends string | undefined>(text: Text): Text | string {
+  return text !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) ? visibleText(JSON.stringify(text)) : text;
 }
 
 /** Range of lines in a fragment: `#L3`, `#L3-L9`, or Zed's `#L3:9`. */

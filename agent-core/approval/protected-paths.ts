@@ -9,36 +9,22 @@ import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.
 /** Folders that are protected with everything in them, at any depth of a workspace. */
 const FOLDERS: ReadonlyMap<string, string> = new Map([
   [".git", "it belongs to git's own files"],
-  [".vscode", "it is an editor setting"],
-  [".idea", "it is an editor setting"],
-  [".zed", "it is an editor setting"],
   [".devcontainer", "it sets up the development container"],
-  [".cargo", "it configures the compiler"],
-  [".mvn", "it configures the compiler"],
-  [".husky", "it is a git hook"],
-  [".githooks", "it is a git hook"],
-  [".circleci", "it is a CI workflow"],
-  [".buildkite", "it is a CI workflow"],
-  ...[
-    ".hermes",
-    ".claude",
-    ".cursor",
-    ".codex",
-    ".gemini",
-    ".kiro",
-    ".agents",
-    ".continue",
-    ".windsurf",
-    ".roo",
-    ".kilocode",
-    ".clinerules",
-    ".cline",
-    ".opencode",
-    ".qwen",
-    ".amazonq",
-    ".junie",
-  ].map((name): [string, string] => [name, "it configures an agent"]),
+  [".mise", "it runs when someone enters the folder"],
+  ...named("it is an editor setting", ".vscode .idea .zed .fleet .helix .nova .theia .vs"),
+  ...named("it configures the compiler", ".cargo .mvn"),
+  ...named("it is a git hook", ".husky .githooks"),
+  ...named("it is a CI workflow", ".circleci .buildkite .woodpecker .semaphore .teamcity"),
+  ...named(
+    "it configures an agent",
+    ".hermes .claude .cursor .codex .gemini .kiro .agents .continue .windsurf .roo .kilocode .clinerules .cline .opencode .qwen .amazonq .junie .trae .augment .factory .openhands .amp .crush",
+  ),
 ]);
+
+/** The same reason for each of these names. */
+function named(reason: string, names: string): readonly (readonly [string, string])[] {
+  return names.split(" ").map((name) => [name, reason]);
+}
 
 /** Protected parts of `.github` and its like. */
 const FORGE_FOLDERS = new Set([".github", ".gitea", ".forgejo"]);
@@ -54,61 +40,34 @@ const FORGE_PARTS: ReadonlyMap<string, string> = new Map([
   ["copilot-instructions.md", "agents read it as instructions"],
 ]);
 
-const INSTRUCTIONS = "agents read it as instructions";
-const CI = "it is a CI workflow";
-const PACKAGES = "it configures the package manager";
-const GIT = "it belongs to git's own files";
-const AT_START = "a program runs it at its start";
-
 const FILES: ReadonlyMap<string, string> = new Map([
-  [".gitmodules", GIT],
-  [".gitattributes", GIT],
-  [".gitconfig", GIT],
-  [".mcp.json", "it configures an agent"],
-  ["agents.md", INSTRUCTIONS],
-  ["agents.override.md", INSTRUCTIONS],
-  ["claude.md", INSTRUCTIONS],
-  ["claude.local.md", INSTRUCTIONS],
-  ["gemini.md", INSTRUCTIONS],
-  ["soul.md", INSTRUCTIONS],
-  ["hermes.md", INSTRUCTIONS],
-  [".hermes.md", INSTRUCTIONS],
-  [".cursorrules", INSTRUCTIONS],
-  [".windsurfrules", INSTRUCTIONS],
-  [".roorules", INSTRUCTIONS],
-  [".roomodes", INSTRUCTIONS],
-  [".envrc", "it runs when someone enters the folder"],
-  [".npmrc", PACKAGES],
-  [".yarnrc", PACKAGES],
-  [".yarnrc.yml", PACKAGES],
-  [".pnpmfile.cjs", PACKAGES],
-  [".pypirc", PACKAGES],
-  ["bunfig.toml", PACKAGES],
-  [".pre-commit-config.yaml", "it is a git hook"],
-  ["lefthook.yml", "it is a git hook"],
-  ["lefthook.yaml", "it is a git hook"],
-  ["mise.toml", "it runs when someone enters the folder"],
-  [".mise.toml", "it runs when someone enters the folder"],
-  ["sitecustomize.py", AT_START],
-  ["usercustomize.py", AT_START],
-  [".gdbinit", AT_START],
-  [".lldbinit", AT_START],
-  [".rprofile", AT_START],
-  [".irbrc", AT_START],
-  [".pryrc", AT_START],
-  [".gitlab-ci.yml", CI],
-  [".travis.yml", CI],
-  [".drone.yml", CI],
-  [".woodpecker.yml", CI],
-  ["azure-pipelines.yml", CI],
-  ["bitbucket-pipelines.yml", CI],
-  ["appveyor.yml", CI],
-  ["jenkinsfile", CI],
+  ...named("it belongs to git's own files", ".gitmodules .gitattributes .gitconfig"),
+  ...named("it configures the version control", "hgrc .hgrc"),
+  ...named("it sets up the development container", ".devcontainer.json .gitpod.yml"),
+  ...named("it is an editor setting", ".exrc .nvimrc .nvim.lua .lvimrc .dir-locals.el"),
+  ...named("it configures an agent", ".mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml"),
+  ...named(
+    "agents read it as instructions",
+    "agents.md agents.override.md claude.md claude.local.md gemini.md soul.md hermes.md .hermes.md qwen.md crush.md warp.md .cursorrules .windsurfrules .roorules .roomodes .rules .goosehints .continuerules .augment-guidelines .openhands_instructions",
+  ),
+  ...named("it runs when someone enters the folder", ".envrc mise.toml .mise.toml"),
+  ...named("it configures the package manager", ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc bunfig.toml"),
+  ...named("it is a git hook", ".pre-commit-config.yaml .overcommit.yml"),
+  ...named(
+    "a program runs it at its start",
+    "sitecustomize.py usercustomize.py .gdbinit .lldbinit .rprofile .irbrc .pryrc",
+  ),
+  ...named(
+    "it is a CI workflow",
+    ".gitlab-ci.yml .travis.yml .drone.yml .woodpecker.yml .woodpecker.yaml .cirrus.yml azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml appveyor.yml .appveyor.yml buildspec.yml cloudbuild.yaml jenkinsfile",
+  ),
 ]);
 
+/** Tools that git starts before a commit, in all spellings of their settings. */
+const HOOK_FILE = /^(?:\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|\.(?:simple-git-hooks|lintstagedrc)(?:\..+)?)$/;
 /** `.env`, `.env.local` and so on, without the templates that are shared. */
 const ENVIRONMENT_FILE = /^\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$))/;
-const WORKSPACE_FILE = /\.code-workspace$/;
+const WORKSPACE_FILE = /\.(?:code-workspace|sublime-project)$/;
 /** Short names on NTFS, which git treats as `.git`. */
 const SHORT_GIT_NAME = /^\.?git~\d$/;
 /** Characters that HFS+ ignores in a comparison of names, and that users do not see. */
@@ -212,6 +171,7 @@ function fileReason(part: string): string | undefined {
   if (SHORT_GIT_NAME.test(part)) return FOLDERS.get(".git");
   if (ENVIRONMENT_FILE.test(part)) return "it holds secrets";
   if (WORKSPACE_FILE.test(part)) return "it is an editor setting";
+  if (HOOK_FILE.test(part)) return "it is a git hook";
   return FILES.get(part);
 }
 

@@ -112,3 +112,25 @@ test("a hard link to a protected file cannot be made unasked", () => {
   linkSync(join(root, "src/a.ts"), join(root, "src/b.ts"));
   expect(isProtected("src/b.ts")).toBe(false);
 });
+
+test.each([
+  ".devcontainer.json",
+  ".helix/languages.toml",
+  ".woodpecker/build.yml",
+  ".lefthook.yaml",
+  "lefthook-local.yml",
+  "sub/.lintstagedrc.json",
+  "opencode.jsonc",
+  ".goosehints",
+  ".hg/hgrc",
+  "app.sublime-project",
+])("%s runs code or steers an agent, and asks", (path) => {
+  expect(isProtected(path)).toBe(true);
+});
+
+test.each(["docs/agent.md", "lefthook.md", "rules.md", "opencode.ts", "src/hgrc.ts", "lintstaged.md"])(
+  "%s is an ordinary file",
+  (path) => {
+    expect(isProtected(path)).toBe(false);
+  },
+);
