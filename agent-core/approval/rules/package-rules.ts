@@ -286,24 +286,41 @@ function system(looks: string): Rule {
     effects: ({ name, args }, options) => {
       const verbs = args.filter(({ text }) => !text.startsWith("-"));
       // Some settings are hooks: shell commands.
-      const hooks = valuesOf(options, "o").flatMap(({ text }): CommandEffect[] => {
+      const hooks = valuesOf(options, "o", "option").flatMap(({ text }): CommandEffect[] => {
         const code = /(?:Pre|Post)-Invoke(?:-\w+)?(?:::)?=(.*)$/i.exec(text)?.[1];
         const runs = opaque(`Makes ${name} run ${code ?? ""}`);
         return code === undefined ? [] : [runs, { kind: "shell", code, escalateOnly: true }];
       });
-      const looksOnly = verbs[0] && looking.has(verbs[0].text) && !has(options, "o", "c");
+      const looksOnly = verbs[0] && looking.has(verbs[0].text) && !has(options, "o", "c", "option", "config-file");
       if (looksOnly) return [CHANGE];
       const words = verbs.slice(0, 3).map(shown).join(" ");
-      return [ask(`Runs ${name} ${words}, which changes the software of this machine`, "prefix"), ...hooks];
+      return [
+        ask(`Runs ${name} ${words}, which changes the software of this machine`, "prefix"),
+        ...runsFiles(name, args),
+        ...hooks,
+      ];
     },
   };
 }
 
-/** A package manager whose verbs are letters: it reads when its first word matches. */
+/** A file that is installed, settings that are a file, and a hook: its code leaves the sandbox with the package manager. */
+function runsFiles(name: string, args: readonly Arg[]): readonly CommandEffect[] {
+  const file = args.find(
+    ({ text }) => /[/\s(]|^-c|\.(?:deb|rpm|apk|snap|flatpak|rb|nupkg|msi)$/.test(text) && !/^https?:/.test(text),
+  );
+  return file === undefined ? [] : [askForCode(`Runs ${name} with ${shown(file)}, whose code may run`)];
+}
+
+/** A package manager whose verbs are letters: it reads when its first word and all other options match. */
 const letters =
-  (looks: RegExp): Program =>
-  ({ name, args }) =>
-    looks.test(args[0]?.text ?? "") ? [] : [ask(`Runs ${name}, which changes the software of this machine`, "prefix")];
+  (looks: RegExp, more = /^$/): Program =>
+  ({ name, args }) => {
+    const [first, ...others] = args;
+    const odd = others.find(({ text }) => text.startsWith("-") && !looks.test(text) && !more.test(text));
+    if (!looks.test(first?.text ?? ""))
+      return [ask(`Runs ${name}, which changes the software of this machine`, "prefix"), ...runsFiles(name, args)];
+    return odd === undefined ? [] : [askForCode(`Runs ${name} with ${shown(odd)}, an option that is not known`)];
+  };
 
 const pipVerbs = manager("list show freeze check help index config debug inspect hash");
 const pip: Rule = {
@@ -379,8 +396,11 @@ export const packageManagers: ReadonlyMap<string, Program> = ruleTable({
   dpkg: letters(
     /^(?:-[lLsSpIcC]|--(?:list|listfiles|status|search|print-avail|get-selections|info|contents|audit|compare-versions|print-architecture))$/,
   ),
-  "dpkg-query": letters(/^(?:-[lLsSW]|--(?:list|listfiles|status|search|show)).*$/),
-  rpm: letters(/^(?:-q\w*|--(?:query|version))$/),
+  "dpkg-query": letters(/^(?:-[lLsSWf]|--(?:list|listfiles|status|search|show|showformat)).*$/),
+  rpm: letters(
+    /^(?:-q\w*|--(?:query|version))$/,
+    /^(?:-[acdfgilpRsv]+|--(?:all|file|list|info|changes|changelog|requires|provides|conflicts|obsoletes|what\w+|last|qf|queryformat|docfiles|configfiles|state|package|(?:qf|queryformat)=[^(]*))$/,
+  ),
   pacman: letters(/^(?:-Q\w*|-Ss|-Si|-F\w*)$/),
   "nvm fnm volta asdf mise pyenv rbenv nodenv goenv jenv sdk rvm n direnv": versions,
 });

@@ -200,6 +200,18 @@ test.each([
   expect(way(command)).toBe("ask");
 });
 
+test.each([
+  "dpkg --pre-invoke='./evil.sh' -P",
+  "dpkg -i evil.deb",
+  "apt-get install -y ./evil.deb",
+  "apt-get update -c=evil.conf",
+  "brew install someone/tap/evil",
+  "rpm --eval '%(./evil)'",
+])("code that a package manager takes out of the sandbox asks in auto, too: %s", (command) => {
+  expect(way(command, "auto")).toBe("ask");
+  expect(decision("apt-get install -y jq", { mode: "auto" }).kind).toBe("allow");
+});
+
 test("a program that the workspace provides leaves the sandbox only on the user's word", () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-bin-")));
   const path = process.env["PATH"];
