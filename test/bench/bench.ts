@@ -19,8 +19,9 @@ import { measureManyTurns } from "./many-turns.ts";
 import { measureMcp } from "./mcp.ts";
 import type { Row } from "./measuring.ts";
 import { measureMentions } from "./mentions.ts";
-import { measurePanel } from "./panel.ts";
+import { measurePanelDelegation, measurePanelMentions, measurePanelReplay, measurePanelStream } from "./panel.ts";
 import { measurePanelHour } from "./panel-hour.ts";
+import { measurePanelTexts } from "./panel-texts.ts";
 import { measurePlugins } from "./plugins.ts";
 import { measureSandbox } from "./sandbox.ts";
 import { measureSearch } from "./search.ts";
@@ -55,7 +56,11 @@ const measurements = {
   plugins: measurePlugins,
   web: measureWeb,
   "extension-host": measureExtensionHost,
-  panel: measurePanel,
+  "panel-replay": measurePanelReplay,
+  "panel-stream": measurePanelStream,
+  "panel-delegation": measurePanelDelegation,
+  "panel-mentions": measurePanelMentions,
+  "panel-texts": measurePanelTexts,
   "panel-hour": measurePanelHour,
   size: measureSize,
 };

@@ -1,7 +1,7 @@
 /** An hour of streaming in the panel, as fast as the page draws it: neither its nodes nor its memory may grow. */
 import type { Page } from "playwright-core";
+import { FedPanel } from "./fed-panel.ts";
 import type { Row } from "./measuring.ts";
-import { FedPanel } from "./panel.ts";
 
 const TOKENS_A_SECOND = 200;
 const SECONDS = 3_600;

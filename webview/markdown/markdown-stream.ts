@@ -37,13 +37,28 @@ type Continued = {
 
 const NOT_CONTINUED: Continued = { part: 0, type: "", fence: undefined, header: "" };
 
-export type TextLimit = { readonly chars: number; readonly lines: number };
+export type TextLimit = {
+  readonly chars: number;
+  readonly lines: number;
+  /** Each becomes an element, or part of one: their number decides on the time. Undefined: they do not count. */
+  readonly marks?: number;
+};
+
+/** Text of one step, unless a single block is longer. */
+const STEP_LIMIT: TextLimit = { chars: 10_000, lines: 200, marks: 500 };
+
+/** Elements after which an update ends. */
+const UPDATE_ELEMENTS = 300;
+
+/** A code block has a toolbar and colours, a formula has many small elements. */
+const RICH = /<pre|class="math/g;
+const ELEMENTS_OF_RICH = 10;
 
 /** A part of this size takes the browser about 20 ms; a longer block is rendered part by part. */
-export const TEXT_LIMIT: TextLimit = { chars: 20_000, lines: 200 };
+const TEXT_LIMIT: TextLimit = { chars: 20_000, lines: 200, marks: 1_000 };
 
 /** Code is one node of text, so a part of it may be longer. */
-export const CODE_LIMIT: TextLimit = { chars: 50_000, lines: 1_000 };
+const CODE_LIMIT: TextLimit = { chars: 50_000, lines: 1_000 };
 
 /** A definition applies to the text before it only in texts up to this size. Characters. */
 const REFERENCES_CHARS = 2 * TEXT_LIMIT.chars;
@@ -77,16 +92,18 @@ export class MarkdownStream {
     this.#seen = text.length;
     this.#done = done;
     let rest = textFrom(text, this.#offset);
+    const end = this.#offset + STEP_LIMIT.chars;
     let settled: number;
-    // One update renders a bounded length, however many blocks it has.
-    let allowed = fittingLength(rest, TEXT_LIMIT);
+    let elements = 0;
+    // The time of an update has a limit, however many blocks it has.
     do {
-      settled = this.#settle(rest, done);
+      const known = this.#frozen.length;
+      settled = this.#settle(rest, done, STEP_LIMIT);
       rest = rest.slice(settled);
-      allowed -= settled;
-    } while (settled > 0 && rest !== "" && allowed > 0);
+      this.#offset = text.length - rest.length;
+      for (const block of this.#frozen.slice(known)) elements += elementsOf(block);
+    } while (settled > 0 && rest !== "" && this.#offset < end && elements < UPDATE_ELEMENTS);
     this.#isBehind = settled > 0 && rest !== "";
-    this.#offset = text.length - rest.length;
     const growing = settled === 0 ? this.#growing(rest) : undefined;
     this.#shown = growing === undefined ? this.#frozen : [...this.#frozen, growing];
     return this.#shown;
@@ -106,10 +123,10 @@ export class MarkdownStream {
   }
 
   /** Renders blocks at the beginning of `rest` that can no longer change, and gives their length. */
-  #settle(rest: string, done: boolean): number {
-    const fence = this.#continued.fence ?? openingFence(rest);
+  #settle(rest: string, done: boolean, limit: TextLimit): number {
+    const fence = this.#continued.fence ?? openingFence(rest.slice(0, limit.chars));
     if (fence !== undefined) return this.#settleFence(rest, fence, done);
-    const window = rest.slice(0, fittingLength(rest, TEXT_LIMIT));
+    const window = rest.slice(0, fittingLength(rest, limit));
     const isWhole = done || window.length < rest.length;
     const blocks = this.#split(
       this.#continued.header + (isWhole ? window : window.slice(0, window.lastIndexOf("\n") + 1)),
@@ -118,11 +135,12 @@ export class MarkdownStream {
     const end = this.#endOfPart(rest, first?.type, second?.start);
     if (end === 0) {
       this.#continued = NOT_CONTINUED;
-      return this.#settle(rest, done);
+      return this.#settle(rest, done, limit);
     }
     if (end !== undefined) return this.#freezeText(window.slice(0, end), NOT_CONTINUED);
     if (done && window.length === rest.length) return this.#freezeText(window, NOT_CONTINUED);
     if (second !== undefined) return this.#freezeText(window.slice(0, blocks.at(-1)?.start), NOT_CONTINUED);
+    if (limit === STEP_LIMIT && window.length < rest.length) return this.#settle(rest, done, TEXT_LIMIT);
     if (!isWhole) return 0;
     return this.#freezeText(window, first === undefined ? NOT_CONTINUED : this.#continuing(first.type, window));
   }
@@ -222,15 +240,33 @@ function lineStarts(text: string): readonly number[] {
 }
 
 /** Length of the beginning of `text` that a limit allows. It ends at a line end, else at a space, else anywhere. */
-export function fittingLength(text: string, { chars, lines }: TextLimit): number {
-  let [end, line] = [0, 0];
-  for (; line < lines; line += 1) {
-    const next = text.indexOf("\n", end) + 1;
-    if (next === 0) return text.length <= chars ? text.length : end || lengthInLine(text, chars);
+function fittingLength(text: string, { chars, lines, marks }: TextLimit): number {
+  let [end, left] = [0, marks ?? 0];
+  for (let line = 0; line < lines && end < text.length; line += 1) {
+    const next = text.indexOf("\n", end) + 1 || text.length;
     if (next > chars) return end || lengthInLine(text, chars);
+    if (marks !== undefined) left -= marksIn(text.slice(end, next));
+    if (left < 0 && end > 0) return end;
     end = next;
   }
   return end;
+}
+
+/** Marks of inline text, ends of a table's cells, and addresses. */
+const MARKS = /([*_~`])\1*|[[<|]|:\/\//g;
+/** A dollar sign may begin or end a formula, which has many small elements. */
+const MARKS_OF_DOLLAR = 4;
+
+function marksIn(line: string): number {
+  return countOf(line, MARKS) + MARKS_OF_DOLLAR * countOf(line, /\$/g);
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+function elementsOf({ html, code }: MarkdownBlock): number {
+  return code === undefined ? countOf(html, /<\w/g) + ELEMENTS_OF_RICH * countOf(html, RICH) : ELEMENTS_OF_RICH;
 }
 
 function lengthInLine(line: string, chars: number): number {

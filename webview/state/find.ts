@@ -186,7 +186,7 @@ function outputOf({ text }: TerminalState): string {
 
 /** A fence with its code, code in a line, a link, and the marks of emphasis and headings. */
 const MARKS =
-  /^[ \t]*(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:^[ \t]*\1[^\n]*|$(?![\s\S]))|`([^`\n]+)`|!?\[([^\]\n]+)\]\([^)\n]*\)|\*\*|~~|^#{1,6} +|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])/gm;
+  /^[ \t]*(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n([\s\S]*?)(?:^[ \t]*\1[^\n]*|$(?![\s\S]))|`([^`\n]+)`|!?\[([^[\]\n]+)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\*\*|~~|^#{1,6} +|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])/gm;
 
 /** Markdown as text without its marks, nearly as the page shows it: a parser would take seconds for a long conversation. */
 function shownText(markdown: string): string {

@@ -4,13 +4,23 @@ import { createParser, fenceInfo, linkKind } from "../../../webview/markdown/par
 import { appendText, emptyText } from "../../../webview/state/streamed-text.ts";
 import { ansiRuns } from "../../../webview/views/terminal-view.tsx";
 
-/** Blocks of the whole text, and the number of updates. */
-function rendered(text: string): { readonly blocks: readonly MarkdownBlock[]; readonly updates: number } {
+type Rendered = {
+  readonly blocks: readonly MarkdownBlock[];
+  readonly updates: number;
+  /** Most elements of one update. */
+  readonly elements: number;
+};
+
+/** Renders the whole text. */
+function rendered(text: string): Rendered {
   const stream = new MarkdownStream(createParser());
   const whole = appendText(emptyText, text);
+  let [known, elements] = [0, 0];
   for (let updates = 1; ; updates += 1) {
     const blocks = stream.update(whole, true);
-    if (!stream.isBehind) return { blocks, updates };
+    elements = Math.max(elements, count(contentOf(blocks.slice(known)), "</"));
+    known = blocks.length;
+    if (!stream.isBehind) return { blocks, updates, elements };
   }
 }
 
@@ -49,6 +59,23 @@ describe("a long text", () => {
     expect(blocks.map(({ source }) => source.length).reduce((sum, length) => sum + length)).toBeGreaterThan(
       text.length - 100,
     );
+  });
+
+  const sentence = "The **fox** `jumps` over the [dog](a.ts) and *runs* to `a.ts:1`. ";
+
+  test.each([
+    ["paragraphs with many marks", `${sentence.repeat(4)}\n\n`.repeat(200)],
+    ["long items with many marks", `- ${sentence.repeat(2)}\n`.repeat(400)],
+    ["headings", "# a\n".repeat(5_000)],
+    ["code blocks", "```ts\na\n```\n\n".repeat(2_000)],
+    ["a wide table", `${"| a ".repeat(100)}|\n${"|---".repeat(100)}|\n${`${"| 1 ".repeat(100)}|\n`.repeat(100)}`],
+  ])("of %s is rendered in updates of few elements", (_, text) => {
+    expect(rendered(text).elements).toBeLessThan(1_200);
+  });
+
+  test("shows a list of a usual length in one part", () => {
+    const { blocks } = rendered(`- ${sentence}\n`.repeat(80));
+    expect(blocks.map(({ part }) => part)).toEqual([0]);
   });
 
   test("shows a paragraph with very many marks as plain text, and a usual one with its marks", () => {

@@ -54,6 +54,17 @@ test("an answer is found as it is shown, without the marks of Markdown", () => {
   for (const hidden of ["##", "example.com", "```"]) expect(totalIn(hidden, answer(text)), hidden).toBe(0);
 });
 
+test.each(["[", "[a](", "[a](b(", "![", "`", "~", "*a ", "```\n"])("a long text of %j is searched at once", (mark) => {
+  const begin = performance.now();
+  expect(totalIn("wanted", answer(`${mark.repeat(100_000)}\n\nwanted`))).toBe(1);
+  expect(performance.now() - begin).toBeLessThan(1_000);
+});
+
+test("a link is found by its text, whatever its address contains", () => {
+  const text = "see [the page](https://example.com/a_(b)) and ![a picture](c.png), [x [y](z.ts)";
+  expect(totalIn("see the page and a picture, [x y", answer(text))).toBe(1);
+});
+
 test("a hit has a number, and the steps go round", () => {
   const found = findIn(stateAfter(answer("a a"), answer("b"), answer("a")), "a");
   expect([1, 2, 3, 4, 0].map((number) => hitAt(found, number))).toEqual([
