@@ -179,15 +179,15 @@ export class FedPanel {
     return this.call<Metered>("readMeter");
   }
 
-  /** Longest task of the page's main thread during the work. Milliseconds on the processor: they hardly depend on the load. */
-  async longestTask(work: () => Promise<void>): Promise<number> {
+  /** Tasks of the page's main thread during the work. Milliseconds on the processor: they hardly depend on the load. */
+  async tasks(work: () => Promise<void>): Promise<readonly number[]> {
     await this.#browser.startTracing(this.page, { categories: ["toplevel", "disabled-by-default-devtools.timeline"] });
     await work();
     const { traceEvents } = JSON.parse(String(await this.#browser.stopTracing())) as Trace; // Chromium's format
     const threads = traceEvents.filter(({ args }) => args.name === "CrRendererMain");
     const isMain = (event: TraceEvent): boolean =>
       threads.some(({ pid, tid }) => pid === event.pid && tid === event.tid) && event.name === "RunTask";
-    return Math.max(...traceEvents.filter(isMain).map(({ tdur = 0 }) => tdur / 1_000));
+    return traceEvents.filter(isMain).map(({ tdur = 0 }) => tdur / 1_000);
   }
 
   async call<Value>(name: string, argument?: string): Promise<Value> {

@@ -1,8 +1,7 @@
 /** Answers of 300 kB and more: the longest task of the page while it shows one. */
 import { FedPanel } from "./fed-panel.ts";
-import { type Row, times } from "./measuring.ts";
+import type { Row } from "./measuring.ts";
 
-const ROUNDS = 3;
 const CHARS = 300_000;
 /** Of a fast model in one frame. */
 const PARTS = /[\s\S]{1,5000}/g;
@@ -40,7 +39,7 @@ export async function measurePanelTexts(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   try {
     for (const [name, text] of Object.entries(texts)) {
-      const whole = await times(ROUNDS, async () => longestTask(panel, [text]));
+      const whole = await longestTask(panel, [text]);
       const parts = await longestTask(panel, text.match(PARTS) ?? []);
       rows.push({ what: `panel: ${name}, longest task`, ours: whole, target: 50, unit: "ms" });
       rows.push({ what: `panel: ${name} in parts, longest task`, ours: parts, target: 50, unit: "ms" });
@@ -57,7 +56,7 @@ async function longestTask(panel: FedPanel, parts: readonly string[]): Promise<n
   await panel.load();
   panel.log.push({ kind: "prompt", id: "bench", text: "Say much." });
   await panel.call("nextFrame");
-  return panel.longestTask(async () => {
+  const tasks = await panel.tasks(async () => {
     for (const text of [...parts, "\n\nAnswer 1: end"]) {
       const content = { type: "text", text } as const;
       panel.log.push({ kind: "update", update: { sessionUpdate: "agent_message_chunk", messageId: "b", content } });
@@ -66,4 +65,5 @@ async function longestTask(panel: FedPanel, parts: readonly string[]): Promise<n
     panel.log.push({ kind: "turn-end", stopReason: "end_turn" });
     await panel.call("endShown", "Answer 1");
   });
+  return Math.max(...tasks);
 }

@@ -13,6 +13,8 @@ const ROUNDS = 5;
 const TOKENS_A_SECOND = 200;
 const STREAMED_SECONDS = 10;
 const IDLE_SECONDS = 2;
+/** Shorter tasks draw nothing. Milliseconds. */
+const DRAWING_MS = 1;
 /** Of the whole panel, composer included; a conversation drawn as a whole has more than 100,000. */
 const MAX_NODES = 1_500;
 
@@ -62,10 +64,10 @@ export async function measurePanelStream(): Promise<readonly Row[]> {
     await panel.loadSession(agent, {});
     await panel.call("endShown", `Answer ${STREAMED_MESSAGES / 4}`);
     const idle = await panel.meter(async () => panel.stream(0, IDLE_SECONDS));
-    const busy = await panel.meter(async () => {
-      panel.log.push({ kind: "prompt", id: "bench", text: "Say much." });
-      await panel.stream(TOKENS_A_SECOND, STREAMED_SECONDS);
-    });
+    panel.log.push({ kind: "prompt", id: "bench", text: "Say much." });
+    const busy = await panel.meter(async () => panel.stream(TOKENS_A_SECOND, STREAMED_SECONDS));
+    const tasks = await panel.tasks(async () => panel.stream(TOKENS_A_SECOND, STREAMED_SECONDS));
+    const drawing = tasks.filter((ms) => ms > DRAWING_MS);
     const what = `panel: ${TOKENS_A_SECOND} tokens/s behind ${STREAMED_MESSAGES.toLocaleString("en")} messages`;
     return [
       {
@@ -75,6 +77,7 @@ export async function measurePanelStream(): Promise<readonly Row[]> {
         target: 17,
         unit: "ms",
       },
+      { what: `${what}, a frame's work p95`, ours: quantile(drawing, 0.95), target: 8, unit: "ms" },
       { what: `${what}, nodes of the page`, ours: busy.nodes, target: MAX_NODES, unit: "nodes" },
     ];
   } finally {
@@ -101,7 +104,7 @@ export async function measurePanelDelegation(): Promise<readonly Row[]> {
       );
     panel.log.push({ kind: "update", update: delegation("d", tasksAt(0)) });
     await panel.call("openTask");
-    const longest = await panel.longestTask(async () => {
+    const tasks = await panel.tasks(async () => {
       for (let number = 0; number < CALLS; number += 1) {
         for (const { id } of tasksAt(number)) {
           const call = { title: `Read file ${number}`, kind: "read", status: "in_progress" } as const;
@@ -117,7 +120,7 @@ export async function measurePanelDelegation(): Promise<readonly Row[]> {
       await panel.call("endShown", "Answer 1");
     });
     const what = `panel: ${TASKS} tasks with ${CALLS} calls each, longest task`;
-    return [{ what, ours: longest, target: 50, unit: "ms" }];
+    return [{ what, ours: Math.max(...tasks), target: 50, unit: "ms" }];
   } finally {
     await panel.close();
   }

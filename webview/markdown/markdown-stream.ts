@@ -255,7 +255,7 @@ function fittingLength(text: string, { chars, lines, marks }: TextLimit): number
 /** Marks of inline text, ends of a table's cells, and addresses. */
 const MARKS = /([*_~`])\1*|[[<|]|:\/\//g;
 /** A dollar sign may begin or end a formula, which has many small elements. */
-const MARKS_OF_DOLLAR = 4;
+const MARKS_OF_DOLLAR = 5;
 
 function marksIn(line: string): number {
   return countOf(line, MARKS) + MARKS_OF_DOLLAR * countOf(line, /\$/g);
