@@ -94,6 +94,37 @@ describe("next steps in the panel", () => {
     await expect.poll(() => panel().page.locator(":focus").getAttribute("aria-label")).toBe("Message Hermes");
   });
 
+  test("a long request leaves its answers and the message in sight", async () => {
+    const options = [
+      { optionId: "once", name: "Allow once", kind: "allow_once" },
+      { optionId: "no", name: "Reject", kind: "reject_once" },
+    ] as const;
+    const reasons = Array.from({ length: 40 }, (_, index) => `Deletes folder ${index} recursively`);
+    const command = `rm -rf ${"some/long/path ".repeat(60)}`;
+    await panel().feed({ kind: "prompt", id: "p1", text: "Clean up" });
+    await panel().feed({
+      ...{ kind: "permission", requestId: "r1", options, reasons, command },
+      toolCall: { toolCallId: "c1", title: "rm" },
+    });
+    const message = panel().page.getByRole("textbox", { name: "Message Hermes" });
+    for (const width of [200, 320]) {
+      await panel().setWidth(width);
+      for (const shown of [button("Allow once"), button("Reject"), message]) {
+        const { y = -1, height = 0 } = (await shown.boundingBox()) ?? {};
+        expect(y, `${width} px`).toBeGreaterThan(0);
+        expect(y + height, `${width} px`).toBeLessThanOrEqual(900);
+      }
+    }
+    await pictures("long-permission");
+    const choices = ["Half up (shops)", "Half to even (banks)", "Do not round, keep the cents as they are"];
+    const question = "Which rounding shall the total use? Banks usually round half to even, shops round half up.";
+    await panel().feed({ kind: "permission-end", requestId: "r1", label: "Rejected" });
+    await panel().feed({ kind: "question", requestId: "q1", message: question, choices });
+    await button("Skip").waitFor();
+    await pictures("long-question");
+    await panel().reset();
+  });
+
   test("the page that sets up a model leads to a real one first", async () => {
     const keys = ["OpenAI", "OpenRouter", "Anthropic", "Other endpoint"].map((title) => ({
       ...{ provider: title.toLowerCase(), title, hasKey: false },

@@ -43,19 +43,21 @@ export function App() {
       <ExtensionsLine />
       <Content />
       <div class="dock" ref={dock}>
-        {permissions.map((request) => (
-          <PermissionCard key={request.requestId} request={request} />
-        ))}
-        {questions.map((request) => (
-          <QuestionCard key={request.requestId} request={request} />
-        ))}
-        <LearntLine />
-        <InterruptedLine />
-        <PlanBar />
-        <PlanView />
-        <ReviewBar />
-        <ProcessStrip />
-        <QueueList />
+        <div class="dock-lines">
+          {permissions.map((request) => (
+            <PermissionCard key={request.requestId} request={request} />
+          ))}
+          {questions.map((request) => (
+            <QuestionCard key={request.requestId} request={request} />
+          ))}
+          <LearntLine />
+          <InterruptedLine />
+          <PlanBar />
+          <PlanView />
+          <ReviewBar />
+          <ProcessStrip />
+          <QueueList />
+        </div>
         <Composer />
       </div>
       <DropZone />

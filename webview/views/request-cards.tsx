@@ -97,7 +97,7 @@ function PermissionButtons({ request: { options, grant }, isArmed, onAnswer }: P
     </button>
   );
   return (
-    <>
+    <div class="ask-foot">
       <div class="ask-buttons">
         {options.filter((option) => !lasting.includes(option)).map(button)}
         {reject !== undefined && <RejectWithReason isArmed={isArmed} onReject={(reason) => onAnswer(reject, reason)} />}
@@ -108,7 +108,7 @@ function PermissionButtons({ request: { options, grant }, isArmed, onAnswer }: P
           <div class="ask-buttons">{lasting.map(button)}</div>
         </div>
       )}
-    </>
+    </div>
   );
 }
 
