@@ -52,6 +52,7 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual(["list the files"]);
     await panel().reload();
     await expect.poll(bubbles).toEqual(["list the files"]);
+    await panel().page.getByRole("button", { name: "Try again", exact: true }).waitFor();
   });
 
   test("a fork has the messages before the chosen one, and that one in the composer", async () => {

@@ -103,7 +103,8 @@ function useOpenByDefault(entry: ToolEntry): boolean {
   }).value;
   if (tasks !== undefined) return isUnfinished(entry);
   if (isOutdated && status !== "failed") return false;
-  return hasPicture(entry) || content.some((part) => part.type !== "content") || status === "failed";
+  const hasFailed = status === "failed" && !entry.isRejected; // the user knows the reason of a rejection
+  return hasPicture(entry) || content.some((part) => part.type !== "content") || hasFailed;
 }
 
 function isOfBrowser({ name }: ToolEntry): boolean {

@@ -117,7 +117,8 @@ function useIsLast(key: string): boolean {
   const { store, isReadOnly } = usePanel();
   return useComputed(() => {
     const { entries, open, running } = store.shown.value;
-    return !isReadOnly && !running && open === undefined && entries.at(-1)?.key === key;
+    // After a replay the last answer is still open for more text.
+    return !isReadOnly && !running && (open ?? entries.at(-1))?.key === key;
   }).value;
 }
 
