@@ -119,7 +119,10 @@ function home({ home: folder }: Facts): readonly Diagnosis[] {
     return [{ name, state: "fails", text: `${existing} is a file`, fix: "set HERMES_HOME to a folder" }];
   }
   if (!mayUse(existing, constants.W_OK)) {
-    return [{ name, state: "fails", text: `${existing} is not writable`, fix: `allow your user to write ${existing}` }];
+    const isMissing = existing !== folder;
+    const text = `${isMissing ? `${folder} cannot be created: ` : ""}${existing} is not writable`;
+    const fix = isMissing ? "set HERMES_HOME to a folder of your user" : `allow your user to write ${existing}`;
+    return [{ name, state: "fails", text, fix }];
   }
   const file = join(folder, ".env");
   const isOpen = process.platform !== "win32" && existsSync(file) && (statSync(file).mode & 0o077) !== 0;

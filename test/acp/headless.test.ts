@@ -158,11 +158,9 @@ test("a home that this user may not enter is named by the command line, and ends
       expect.anything(),
     ]);
   }
-  const doctor = await shell(`${line} doctor`, undefined, NOBODY);
-  expect([doctor.code, doctor.stdout]).toEqual([
-    1,
-    expect.stringContaining(`FAIL  home      ${closed} is not writable`),
-  ]);
+  const doctor = await shell(`HERMES_HOME=${closed}/none; export HERMES_HOME; hermes doctor`, undefined, NOBODY);
+  const missing = `FAIL  home      ${closed}/none cannot be created: ${closed} is not writable\n`;
+  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining(missing)]);
   const agent = new AcpProcess({}, closed, NOBODY);
   onTestFinished(() => agent.stop());
   if (NOBODY !== undefined) chownSync(agent.cwd, NOBODY, NOBODY);

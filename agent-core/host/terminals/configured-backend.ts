@@ -139,6 +139,9 @@ export function usableSandbox(wanted: TerminalConfig["sandbox"], roots: readonly
     const advice = "set terminal.sandbox in config.yaml to auto";
     return { ok: false, reason: "terminal.sandbox is off in config.yaml", advice };
   }
+  if (homedir() === "/") {
+    return { ok: false, reason: "your home folder is /", advice: "set HOME to a folder of your user" };
+  }
   const found = findSandbox();
   if (!found.ok || !roots.some((root) => isInside(root, homedir()))) return found;
   return { ok: false, reason: "the workspace contains your home folder", advice: "open a folder below it" };

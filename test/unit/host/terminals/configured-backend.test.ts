@@ -10,3 +10,8 @@ test("a home folder that does not exist is in no workspace", () => {
   vi.stubEnv("HOME", join(folder, "none"));
   expect(usableSandbox("auto", [folder])).not.toMatchObject({ reason: "the workspace contains your home folder" });
 });
+
+test("a home folder that cannot be hidden allows no sandbox, and the reason names it", () => {
+  vi.stubEnv("HOME", "/");
+  expect(usableSandbox("auto", [temporaryFolder("hermes-backend-")])).toMatchObject({ reason: "your home folder is /" });
+});
