@@ -51,7 +51,7 @@ export function withText(message: UserMessage["content"], content: UserMessage["
 /** Throws the protocol's error for a picture that the agent's model is known not to take. */
 export function checkPictures(message: UserMessage["content"], { model, refusesImages }: AIAgent): void {
   if (!refusesImages || !hasPictures(message)) return;
-  throw invalidParams("prompt", `${model.model} cannot see pictures. Remove the picture, or choose another model.`);
+  throw invalidParams("prompt", `${model.model} cannot see pictures. Remove the picture, or choose another model; if it can, set model.supports_vision in config.yaml.`);
 }
 
 /**
@@ -143,7 +143,7 @@ function linkText(block: ResourceLink & { type: "resource_link" }): string {
   const { uri, name } = block;
   const path = onOneLine(filePath(uri));
   if (path === undefined)
-    return `[Attached link ${JSON.stringify(name)}: ${onOneLine(uri)}. It was not fetched; only files can be read directly.]`;
+    return `[Attached link ${JSON.stringify(name)}: ${onOneLine(uri)}. It was not fetched.]`;
   const lines = linesIn(uri);
   if (lines !== undefined) return `[Attached lines ${lines} of ${path}]`;
   // Our own client names the kind, also of a folder such as `x.app`.
