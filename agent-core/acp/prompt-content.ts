@@ -51,7 +51,7 @@ export function withText(message: UserMessage["content"], content: UserMessage["
 /** Throws the protocol's error for a picture that the agent's model is known not to take. */
 export function checkPictures(message: UserMessage["content"], { model, refusesImages }: AIAgent): void {
   if (!refusesImages || !hasPictures(message)) return;
-  throw invalidParams("prompt", `${model.model} cannot see pictures. Remove the picture, or choose another model; if it can, set model.supports_vision in config.yaml.`);
+  throw invalidParams("prompt", `${model.model} cannot see pictures. Remove the picture, or choose another model.`);
 }
 
 /**
