@@ -30,7 +30,8 @@ export const tool = defineTool({
 
 async function run({ image, question }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
   const tool = "vision_analyze";
-  const advice = "The user can set auxiliary.vision in config.yaml (model.supports_vision if this model sees), or choose another model.";
+  const advice =
+    "The user can set auxiliary.vision in config.yaml (model.supports_vision if this model sees), or choose another model.";
   const blind = refuseWithoutVision(tool, context, advice);
   if (blind !== undefined) return blind;
   const checked = isUrl(image) ? await fetchPicture(image, context) : await readPicture(image, context);

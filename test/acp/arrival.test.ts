@@ -158,7 +158,7 @@ test("servers, settings, instructions, memory, skills, commands, hooks and sessi
   await answer("work");
   const results = (model.requests.at(-1)?.body.messages ?? []).filter(({ role }) => role === "tool");
   expect(results.map(({ content }) => content)).toEqual([
-    expect.stringContaining("one\\ntwo\\nthree"),
+    expect.stringContaining("one\ntwo\nthree"),
     expect.stringContaining("Echo: hello"),
     expect.stringContaining("No homeword here."),
     expect.stringContaining("No claudeword here."),

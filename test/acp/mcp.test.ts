@@ -105,7 +105,7 @@ test("a server of config.yaml reads files inside the session's folder unasked, b
   const sessionId = await open(agent);
   model.script(callTools(call("mcp__files__read_text_file", { path: join(agent.cwd, "a.txt") })), say("read"));
   await agent.prompt(sessionId, "read");
-  expect(sent(model)).toContain("one\\\\ntwo\\\\nthree");
+  expect(sent(model)).toContain("one\\ntwo\\nthree");
   expect(asked).toEqual([]);
 });
 
