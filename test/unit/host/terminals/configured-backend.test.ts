@@ -13,5 +13,7 @@ test("a home folder that does not exist is in no workspace", () => {
 
 test("a home folder that cannot be hidden allows no sandbox, and the reason names it", () => {
   vi.stubEnv("HOME", "/");
-  expect(usableSandbox("auto", [temporaryFolder("hermes-backend-")])).toMatchObject({ reason: "your home folder is /" });
+  expect(usableSandbox("auto", [temporaryFolder("hermes-backend-")])).toMatchObject({
+    reason: "your home folder is /",
+  });
 });
