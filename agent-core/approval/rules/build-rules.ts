@@ -112,7 +112,10 @@ const cargo: Program = (call) => {
   if (odd) return [opaque(`Runs cargo with ${shown(odd)}, which can make it run other programs`)];
   if (words.length === 0) return [];
   if (CARGO_WORK.has(words[0]?.text ?? "")) return tool(call);
-  return [ask(`Runs cargo ${words.slice(0, 2).map(shown).join(" ")}, which downloads or publishes code`, "prefix")];
+  return [
+    ...(words[0]?.text === "publish" ? [project(call.args)] : []),
+    ask(`Runs cargo ${words.slice(0, 2).map(shown).join(" ")}, which downloads or publishes code`, "prefix"),
+  ];
 };
 
 const make: Rule = {

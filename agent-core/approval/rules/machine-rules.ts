@@ -1,5 +1,15 @@
 /** Rules for processes, services, disks and the machine itself, on Unix and on Windows. */
-import { ask, block, CHANGE, type CommandEffect, LOOK, opaque, type Program, writes } from "../command-effect.ts";
+import {
+  ask,
+  askForCode,
+  block,
+  CHANGE,
+  type CommandEffect,
+  LOOK,
+  opaque,
+  type Program,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
 import { has } from "./options.ts";
 import { LOOKS, type Rule, ruleTable } from "./rule.ts";
@@ -47,7 +57,10 @@ const stops: Program = ({ name, args }) =>
 const service: Program = ({ name, args }) =>
   args.some(({ text }) => /^(?:status|list|print|--status-all|blame|managerpid)$/.test(text))
     ? []
-    : [ask(`Changes services of this machine (${[name, ...args.slice(0, 3).map(shown)].join(" ")})`)];
+    : [
+        ask(`Changes services of this machine (${[name, ...args.slice(0, 3).map(shown)].join(" ")})`),
+        ...args.filter(({ text }) => text.includes("/")).map((arg) => askForCode(`Runs ${shown(arg)} as a service`)),
+      ];
 
 /** Commands of a crontab run later and unseen. */
 const crontab: Rule = {
@@ -77,7 +90,7 @@ const terminals: Program = ({ name, args }) => {
   const codes = args
     .filter(({ text }) => /\s/.test(text))
     .map(({ text }): CommandEffect => ({ kind: "shell", code: text, escalateOnly: true }));
-  return [ask(`Runs commands in a terminal of its own (${name})`), ...codes];
+  return [askForCode(`Runs commands in a terminal of its own (${name})`), ...codes];
 };
 
 export const processTools: ReadonlyMap<string, Program> = ruleTable({

@@ -1,5 +1,15 @@
 /** Rules for programs that contact other machines: fetching a known address reads, sending and saving ask. */
-import { ask, CHANGE, type CommandEffect, LOOK, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  askForCode,
+  CHANGE,
+  type CommandEffect,
+  LOOK,
+  opaque,
+  type Program,
+  reads,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
@@ -241,7 +251,10 @@ const forge: Program = ({ name, args }) => {
     /^(?:-[iqpt]|--(?:include|jq|paginate|template|slurp|preview|cache))/.test(text),
   );
   if (topic === "api" && isPlain && isRead && isOwn) return [LOOK];
-  return [ask(`Runs ${name} ${words.slice(0, 3).join(" ")}, which changes something on another machine`, "prefix")];
+  return [
+    ask(`Runs ${name} ${words.slice(0, 3).join(" ")}, which changes something on another machine`, "prefix"),
+    ...(/^(?:extension|ext|alias)$/.test(topic) ? [askForCode(`Adds a command to ${name}, whose code may run`)] : []),
+  ];
 };
 
 /** Options that choose and format what is shown. */
@@ -287,7 +300,10 @@ export const networkTools: ReadonlyMap<string, Program> = ruleTable({
   "gh glab": forge,
   "aws gcloud az doctl": cloud,
   "ssh-keygen": keygen,
-  "open xdg-open start": ({ name, args }) => [ask(`Opens ${args.map(shown).join(" ")} in another program (${name})`)],
+  "open xdg-open start": ({ name, args }) => {
+    const reason = `Opens ${args.map(shown).join(" ")} in another program (${name})`;
+    return [args.some(({ text }) => /^https?:/.test(text)) ? ask(reason) : askForCode(reason)];
+  },
   "ping ping6 dig nslookup host traceroute tracepath mtr whois getent": lookUp,
   "telnet ftp lftp tftp mail mailx sendmail mutt swaks rclone s3cmd aria2c http https xh": { does: sends },
   "ssh-copy-id": { does: ask("Gives a key to another machine ({line})") },

@@ -149,9 +149,10 @@ const RUNNER_VERBS = new Set(
 
 function npmVerb(verb: Verb): readonly CommandEffect[] {
   const rule = NPM_VERBS.get(verb.verb.text);
-  return rule
-    ? rule(verb)
-    : [ask(`Runs ${verb.name} ${shown(verb.verb)}, which may reach beyond this project`, "prefix")];
+  if (rule) return rule(verb);
+  // The project's scripts prepare what is published.
+  const prepares = verb.verb.text === "publish" ? [project(verb.rest)] : [];
+  return [ask(`Runs ${verb.name} ${shown(verb.verb)}, which may reach beyond this project`, "prefix"), ...prepares];
 }
 
 const isVersion = (args: readonly Arg[]): boolean => /^-(?:v|-version|h|-help)$/.test(args[0]?.text ?? "");
@@ -306,7 +307,7 @@ function system(looks: string): Rule {
 /** A file that is installed, settings that are a file, and a hook: its code leaves the sandbox with the package manager. */
 function runsFiles(name: string, args: readonly Arg[]): readonly CommandEffect[] {
   const file = args.find(
-    ({ text }) => /[/\s(]|^-c|\.(?:deb|rpm|apk|snap|flatpak|rb|nupkg|msi)$/.test(text) && !/^https?:/.test(text),
+    ({ text }) => /[/\s(]|^\.$|^-c|\.(?:deb|rpm|apk|snap|flatpak|rb|nupkg|msi)$/.test(text) && !/^https?:/.test(text),
   );
   return file === undefined ? [] : [askForCode(`Runs ${name} with ${shown(file)}, whose code may run`)];
 }
@@ -332,6 +333,7 @@ const pip: Rule = {
       : pipVerbs(call),
 };
 
+const pipx = manager("list environment");
 const uvVerbs = manager("help lock version tree", "run");
 const uvPip = programOf(pip);
 const uv: Program = (call) => {
@@ -361,7 +363,7 @@ export const packageManagers: ReadonlyMap<string, Program> = ruleTable({
     ask(`Downloads and runs ${args[0] ? shown(args[0]) : "a package"}`, "prefix"),
     { kind: "command", words: args },
   ],
-  pipx: manager("list environment"),
+  pipx: (call) => [...pipx(call), ...runsFiles(call.name, call.args)],
   poetry: manager("show check env version about search config", "run"),
   pdm: manager("list info show outdated", "run"),
   pipenv: manager("graph check verify", "run"),

@@ -1,6 +1,7 @@
 /** Rules for containers, clusters and databases: looking reads, everything else asks. */
 import {
   ask,
+  askForCode,
   CHANGE,
   type CommandEffect,
   LOOK,
@@ -70,6 +71,9 @@ function wordsOf(args: readonly Arg[]): Words {
   };
 }
 
+/** Their containers have the mounts and rights that a file of the project names. */
+const COMPOSE_RUNS: ReadonlySet<string> = new Set("up run create watch".split(" ").map((verb) => `compose ${verb}`));
+
 /** True when the first word, or the first two, are among `commands`. */
 function looks(words: readonly Arg[], commands: ReadonlySet<string>): boolean {
   const [first = "", second = ""] = words.map(({ text }) => text);
@@ -104,6 +108,7 @@ const docker: Program = ({ name, args }) => {
     elsewhere
       ? ask(`Runs ${name} against another machine (${shown(elsewhere)})`)
       : ask(`Runs ${name} ${words.slice(0, 3).map(shown).join(" ")}, which can change containers`, grant),
+    ...(looks(words, COMPOSE_RUNS) ? [askForCode("Runs the containers that the project describes")] : []),
     ...mounts.map((arg) => opaque(`Gives a container access to this machine's files or processes (${shown(arg)})`)),
     ...(mounts.length > 0 ? inner(args, mounts) : []),
   ];
@@ -224,12 +229,18 @@ function client(options: RegExp, queryIsOperand: boolean): Program {
     ) {
       return [CHANGE];
     }
+    const texts = [...all.map(({ text }) => text), input.kind === "text" ? input.text : ""];
+    const mayEscape = fromFile || input.kind === "data" || texts.some((text) => ESCAPE.test(text));
     return [
       ask(`Runs ${name}: ${all.map(shown).join("; ") || "with what it is given"}`),
-      ...escapes([...all.map(({ text }) => text), input.kind === "text" ? input.text : ""]),
+      ...(mayEscape ? [askForCode(`${name} may run commands of the shell from it`)] : []),
+      ...escapes(texts),
     ];
   };
 }
+
+/** Statements with which a client runs a command of the shell, or reads more statements. */
+const ESCAPE = /\\|^\s*\.|(?:^|;)\s*(?:system|source)\b|\bprogram\b/im;
 
 /** `\! rm x`, `.shell rm x`: the way out to a shell. */
 function escapes(texts: readonly string[]): readonly CommandEffect[] {

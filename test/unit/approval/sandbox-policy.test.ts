@@ -207,9 +207,22 @@ test.each([
   "apt-get update -c=evil.conf",
   "brew install someone/tap/evil",
   "rpm --eval '%(./evil)'",
-])("code that a package manager takes out of the sandbox asks in auto, too: %s", (command) => {
+  "pipx run ./evil",
+  "tmux new-session -d ./evil.sh",
+  "screen -dm ./evil.sh",
+  "docker compose -f evil.yml up -d",
+  "psql -c '\\! ./evil.sh'",
+  "psql -f evil.sql",
+  "mysql -e 'system ./evil.sh'",
+  "gh alias set x '!./evil.sh'",
+  "xdg-open evil.desktop",
+  "npm publish",
+  "cargo publish",
+  "launchctl submit -l x -- ./evil.sh",
+])("code that another program takes out of the sandbox asks in auto, too: %s", (command) => {
   expect(way(command, "auto")).toBe("ask");
-  expect(decision("apt-get install -y jq", { mode: "auto" }).kind).toBe("allow");
+  for (const ordinary of ["apt-get install -y jq", "docker compose stop", "psql -c 'update a set b = 1'"])
+    expect(decision(ordinary, { mode: "auto" }).kind, ordinary).toBe("allow");
 });
 
 test("a program that the workspace provides leaves the sandbox only on the user's word", () => {
