@@ -54,6 +54,8 @@ export type Rule = {
   readonly otherwise?: Rule;
   /** The operands are a command, after this many words of the program's own (a duration, a lock file). */
   readonly wraps?: number;
+  /** Form of these words, where the program runs a first operand of another form. A word that is not known has it. */
+  readonly ownWord?: RegExp;
   /** Effects that depend on more than one word. */
   readonly effects?: (call: Call, options: Options) => readonly CommandEffect[];
 };
@@ -144,7 +146,7 @@ function effectsOf(call: Call, compiled: Compiled): readonly CommandEffect[] {
   effects.push(...operandEffects(rule.operands, options.operands));
   effects.push(...filled(listOf(rule.does)));
   if (rule.effects) effects.push(...rule.effects(call, options));
-  effects.push(...wrappedCommand(rule.wraps, options.operands));
+  effects.push(...wrappedCommand(rule, options.operands));
   return [...effects, ...verbEffects(call, options.operands, compiled)];
 }
 
@@ -154,7 +156,10 @@ function unlistedBy(arg: Arg, unlisted: readonly CommandEffect[]): readonly Comm
   return unlisted.map((effect) => ("reason" in effect ? { ...effect, reason } : effect));
 }
 
-function wrappedCommand(own: number | undefined, operands: readonly Arg[]): readonly CommandEffect[] {
+function wrappedCommand({ wraps, ownWord }: Rule, operands: readonly Arg[]): readonly CommandEffect[] {
+  const [first] = operands;
+  const isCommand = first !== undefined && isKnown(first) && ownWord?.test(first.text) === false;
+  const own = isCommand ? 0 : wraps;
   return own === undefined || operands.length <= own ? [] : [{ kind: "command", words: operands.slice(own) }];
 }
 

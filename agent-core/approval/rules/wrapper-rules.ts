@@ -100,6 +100,20 @@ const asUser: Program = ({ name, args }) => [
   { kind: "command", words: args.slice(1) },
 ];
 
+const ARCHITECTURE =
+  /^(?:i[3-6]86|x86_64|athlon|linux(?:32|64)|uname26|(?:ppc|s390|mips|arm|aarch|riscv|sparc|alpha|ia|parisc|loongarch|la)\w*)$/;
+const inArchitecture = programOf({
+  short: "vRFZLXBIS3T",
+  long: "uname-2.6 addr-no-randomize 32bit verbose",
+  wraps: 0,
+});
+/** The architecture comes first, or not at all. */
+const setarch: Program = (call) => {
+  const [first] = call.args;
+  const isNamed = first !== undefined && (!isKnown(first) || ARCHITECTURE.test(first.text));
+  return inArchitecture({ ...call, args: isNamed ? call.args.slice(1) : call.args });
+};
+
 /** More words than this count as unknown. */
 const MAX_WORDS = 200;
 
@@ -148,7 +162,8 @@ function replaced(command: readonly Arg[], mark: string, word: Arg): readonly Ar
 const parallel: Rule = {
   posix: true,
   short: "0j:kqtvuXmn:N:L:I:a:C:d:P:",
-  long: "jobs= keep-order quote dry-run verbose ungroup line-buffer bar progress eta halt= joblog= results= retries= timeout= delay= max-args= colsep= arg-file= null no-run-if-empty tag group will-cite pipe nice= load=",
+  long: "jobs= keep-order quote dry-run verbose ungroup line-buffer bar progress eta halt= retries= timeout= delay= max-args= colsep= arg-file= null no-run-if-empty tag group will-cite pipe nice= load=",
+  options: { "joblog= results=": "write" },
   unlisted: UNLISTED,
   effects: ({ args, input }, options) => {
     const texts = options.operands.map(({ text }) => text);
@@ -209,8 +224,9 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
     short: "abdfiormpRT:P:D:v",
     long: "all-tasks batch deadline fifo idle other rr max pid reset-on-fork verbose",
     wraps: 1,
+    ownWord: /^\d+$/,
   },
-  taskset: { short: "apc", long: "all-tasks pid cpu-list", wraps: 1 },
+  taskset: { short: "apc", long: "all-tasks pid cpu-list", wraps: 1, ownWord: /^(?:0x)?[\da-f,:-]+$/i },
   nohup: { wraps: 0, does: CHANGE },
   setsid: { short: "cfw", long: "ctty fork wait", wraps: 0 },
   time: {
@@ -219,11 +235,16 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
     options: { "o: output=": "write" },
     wraps: 0,
   },
-  "timeout gtimeout": { short: "fk:s:vp", long: "foreground kill-after= preserve-status signal= verbose", wraps: 1 },
+  "timeout gtimeout": {
+    short: "fk:s:vp",
+    long: "foreground kill-after= preserve-status signal= verbose",
+    wraps: 1,
+    ownWord: /^(?:[\d.]+[smhd]?|inf(?:inity)?)$/i,
+  },
   stdbuf: { short: "i:o:e:", long: "input= output= error=", wraps: 0 },
   unbuffer: { short: "p", wraps: 0 },
   caffeinate: { short: "disumt:w:", wraps: 0 },
-  setarch: { short: "vRFZLXBIS3T", long: "uname-2.6 addr-no-randomize 32bit verbose", wraps: 1 },
+  setarch,
   linux32: { short: "vRFZLXBIS3T", wraps: 0 },
   strace: {
     short: "acdfFhiknqrtTvVxyYCDwzZe:p:s:u:E:P:I:O:S:b:X:U:",
@@ -266,7 +287,10 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
     does: ask("Hands the command to the system's service manager"),
   },
   "systemd-inhibit": { long: "what= who= why= mode=", wraps: 0 },
-  "dbus-run-session": { long: "config-file= dbus-daemon=", wraps: 0 },
+  "dbus-run-session": {
+    options: { "config-file= dbus-daemon=": opaque("Runs {name} with {option}, which can run other programs") },
+    wraps: 0,
+  },
   "xvfb-run": {
     short: "ae:f:hn:lp:s:w:",
     long: "auto-servernum server-args= server-num= error-file= auth-file=",
@@ -274,7 +298,11 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   },
   eatmydata: { wraps: 0 },
   cpulimit: { short: "l:p:e:zfiv", long: "limit= pid= exe= lazy", wraps: 0 },
-  prlimit: { short: "p:", long: "pid= nofile= nproc= as= cpu= core=", wraps: 0 },
+  prlimit: {
+    short: "p:o:c::d::e::f::i::l::m::n::q::r::s::t::u::v::x::y::",
+    long: "pid= output= noheadings raw verbose core=? data=? nice=? fsize=? sigpending=? memlock=? rss=? nofile=? msgqueue=? rtprio=? stack=? cpu=? nproc=? as=? locks=? rttime=?",
+    wraps: 0,
+  },
   rlwrap: { short: "acniH:f:", wraps: 0 },
   torsocks: { short: "iu:p:", wraps: 0, does: ask("Runs through another network") },
   "proxychains proxychains4": { short: "qf:", wraps: 0, does: ask("Runs through another network") },

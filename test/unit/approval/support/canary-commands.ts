@@ -54,7 +54,7 @@ dpkg dpkg-deb dpkg-query apt-cache apt-config pip gpg ldconfig localedef zdump n
 ld javac java mvn npm npx rev ul taskset prlimit ionice chrt setpriv flock busybox mawk zsh dash vim ed ex docker curl wget ssh
 ssh-keygen cp mv ln touch mkdir rmdir install truncate mktemp chmod gdb setsid nohup stdbuf unshare script choom tmux
 openssl ps getconf uname id who tput tty ldd addr2line msgfmt watch column look iconv cpio ar envsubst getopt sqlite3
-git-log git-show git-diff git-rev-list git-stash-show git-blame git-grep git-status git-ls-files git-archive git-cat-file
+setarch parallel nice dbus-run-session git-log git-show git-diff git-rev-list git-stash-show git-blame git-grep git-status git-ls-files git-archive git-cat-file
 git-commit git-add git-checkout git-reset git-shortlog git-format-patch git-stash git-stash-list git-diff-tree`
   .split(/\s+/)
   .map((program) => (program.startsWith("git-") ? gitCommand(program) : program));
