@@ -30,22 +30,44 @@ const MIN_RULE_WORDS = 3;
 /** Rules of one session that are read. */
 const MAX_STATED = 60;
 
-const LEAD = String.raw`(?:^|[,;:]\s*|\b(?:please|must|should|to|we|i|you|and|but|bitte|wir|ich)\s+)`;
-/** Wordings of a rule for later. */
-const RULES: readonly RegExp[] = [
-  new RegExp(`${LEAD}(?:always|never)\\s+(?!mind\\b|works?\\b|fail|seen\\b|been\\b|again\\b|knew\\b|heard\\b)`, "i"),
-  /\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b|\b(?:every|each) time\b|^(?:everywhere|in (?:all|every|any) projects?)\b/i,
+/** Words in front of `always` and `never` in a rule. */
+const LEAD = String.raw`(?:^|[,;:]\s*|\b(?:please|to|we|i|and|but|bitte|wir|ich|(?:you|we) (?:must|should))\s+)`;
+/** Verbs of an experience, and forms that tell what happens: `I always get`, `but never returns`. */
+const EXPERIENCE = String.raw`(?!(?:mind|works?|fail|again|been|came|did|end up|find|found|get|got|had|have|hear|heard|hit|knew|know|notice|saw|see|seen|think|thought|understand|understood|was|were)\b)(?!\w*(?:[^s\W]s|ed)\b)`;
+/** Words before one thing of the present task; a convention names kinds of things. */
+const ONE_THING =
+  "(?!(?:a|an|the|this|that|these|those|it|them|my|your|its|one|only|der|die|das|den|ein|eine|einen|diese[nrs]?)\\b)";
+/** Wordings of a rule for later, whatever is around them. */
+const OUTRIGHT: readonly RegExp[] = [
+  /\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b(?!\s+\w+s\b)|^(?:everywhere|in (?:all|every|any) projects?)\b/i,
   /^(?:please\s+)?(?:remember|note|keep in mind)\b(?!\s+(?:when|how|if)\b(?!.*:))/i,
-  /\b(?:every|each|all)\b.{1,60}\b(?:has to|have to|must|should|needs? to|ends?|begins?|starts?|goes|go)\b/i,
   /\bwe (?:have )?(?:decided|agreed|chose|chosen|settled) (?:on|that|to|for)\b/i,
-  /\b(?:use|prefer|write|put|run|call|name|say|end|start)\b.{1,120}(?:,\s*(?:and\s+)?not\b|\binstead of\b|\brather than\b)/i,
-  /\bI (?:prefer|always|never|insist)\b/i,
-  /\b(?:ab jetzt|ab sofort|in zukunft|merk dir|denk daran|niemals)\b|^(?:bitte\s+)?(?:immer|nie)\b|\bbitte immer\b/i,
+  /\b(?:ab jetzt|ab sofort|in zukunft|merk dir|denk daran)\b/i,
 ];
+/** Wordings of a rule for later, unless the sentence begins as a task. */
+const RULES: readonly RegExp[] = [
+  new RegExp(`${LEAD}(?:always|never|don't ever|do not ever)\\s+${EXPERIENCE}`, "i"),
+  /\b(?:every|each) time (?:you|we)\b|\b(?:every|each) time[.!]?$/i,
+  new RegExp(
+    String.raw`(?:^|[,;:]\s*|\b(?:please|we|to|bitte|wir)\s+)(?:use|prefer|run|verwende|nutze|verwenden|nutzen)\s+${ONE_THING}.{1,120}(?:,\s*(?:and\s+)?(?:not|nicht)\b|\binstead of\b|\brather than\b|\bstatt\b)`,
+    "i",
+  ),
+  new RegExp(String.raw`\bI (?:prefer|insist)\s+${ONE_THING}`, "i"),
+  /^(?:bitte\s+)?(?:immer|nie|niemals)\b(?!\s+(?:wenn|noch|wieder|mehr)\b)|\bbitte (?:immer|niemals)\b/i,
+];
+/** Wordings of a rule, and of a requirement of one task as well: one counts when another session repeats it. */
+const HINTS: readonly RegExp[] = [
+  /\b(?:every|each|all)\b.{1,60}\b(?:has to|have to|must|should|needs? to|ends?|begins?|starts?|goes|go)\b/i,
+  /\b(?:must|should) (?:always|never)\b/i,
+  /\b(?:use|prefer|write|put|run|call|name|say|end|start)\b.{1,120}(?:,\s*(?:and\s+)?not\b|\binstead of\b|\brather than\b)/i,
+];
+/** Start of a sentence that asks for a piece of work. */
+const TASK =
+  /^(?:(?:please|now|then|also|can you|could you|i want you to|let's)\s+)*(?:add|build|change|create|delete|extend|fix|implement|make (?!sure)|move|refactor|remove|rename|replace|show|update|write (?:a|an|the|me|some|code|tests?))\b/i;
 
 /** Words in front of a rule that are not part of it. */
 const OPENER =
-  /^(?:\W*(?:no|nope|wrong|ok|okay|well|hey|also|and|but|again|not (?:like )?(?:that|this)|that(?:'s| is) (?:not (?:right|it)|wrong)|nein|please|bitte|remember(?:\s+that)?|note(?:\s+that)?|keep in mind(?:\s+that)?|i (?:said|meant|told you)(?:\s+that)?|i (?:undid|reverted|took back) (?:it|that|this|the \w+)|merk dir|denk daran|(?:from|as of) now(?: on)?|going forward|in (?:the )?future|ab (?:jetzt|sofort)|in zukunft)\b\s*[,:;.!–—-]*\s*)+/i;
+  /^(?:\W*(?:no|nope|wrong|ok|okay|well|hey|also|and|but|again|not (?:like )?(?:that|this)|that(?:'s| is) (?:not (?:right|it)|wrong)|nein|please|bitte|remember(?:\s+that)?|note(?:\s+that)?|keep in mind(?:\s+that)?|i (?:said|meant|told you|asked you)(?:\s+(?:that|to))?|i (?:undid|reverted|took back) (?:it|that|this|the \w+)|merk dir|denk daran|(?:from|as of) now(?: on)?|going forward|in (?:the )?future(?!\s+\w+s\b)|ab (?:jetzt|sofort)|in zukunft)\b\s*[,:;.!–—-]*\s*)+/i;
 
 /** Wording of a correction that says how it should be. */
 const DIRECTIVE =
@@ -60,7 +82,10 @@ const GENERAL =
 
 const DECISION = /\bwe (?:have )?(?:decided|agreed|chose|chosen|settled)\b/i;
 /** Verbs of a sentence that says how something is. */
-const STATES = /\b(?:is|are|was|lives?|runs?|listens?|ist|sind)\b/i;
+const STATES = /\b(?:is|are|was|lives?|runs|runs? (?:on|in|at|under|with)|listens?|ist|sind)\b/i;
+/** Language and length of the answers, which are the user's own matter in every project. */
+const OF_ANSWERS =
+  /\b(?:answer|reply|respond|explain|speak|talk|antworte|sprich|erkläre)\b.{0,30}\b(?:(?:in|auf) (?:english|german|french|spanish|italian|deutsch|englisch|französisch)|brief(?:ly)?|short(?:ly)?|concise(?:ly)?|kurz|knapp)\b|\bshort answers\b|\bcall me\b|\bemojis?\b/i;
 
 /** True for words that speak of all projects. */
 export function isGeneral(text: string): boolean {
@@ -69,7 +94,19 @@ export function isGeneral(text: string): boolean {
 
 /** True for a sentence that asks for a behaviour from now on. */
 export function isRule(sentence: string): boolean {
-  return !/\?\s*$/.test(sentence) && RULES.some((rule) => rule.test(sentence.trim()));
+  const trimmed = sentence.trim();
+  if (trimmed.endsWith("?")) return false;
+  return matches(OUTRIGHT, trimmed) || (!TASK.test(trimmed) && matches(RULES, trimmed));
+}
+
+/** True for a sentence that may be a rule, or may be about the present task only. */
+function isHint(sentence: string): boolean {
+  const isAbout = sentence.endsWith("?") || TASK.test(sentence) || DEICTIC.test(sentence);
+  return !isAbout && matches(HINTS, sentence);
+}
+
+function matches(wordings: readonly RegExp[], sentence: string): boolean {
+  return wordings.some((wording) => wording.test(sentence));
 }
 
 /** Verbs that begin an instruction. */
@@ -132,15 +169,20 @@ function statementsOf(one: TranscriptMessage, corrects: boolean): readonly Candi
   const sentences = sentencesOf(typed);
   const isEverywhere = sentences.some(isGeneral);
   return sentences.flatMap((sentence): readonly Candidate[] => {
-    const isStated = isRule(sentence);
-    if (!isStated && !(corrects && isCorrectingRule(sentence))) return [];
+    const isStated = isRule(sentence) || (corrects && isCorrectingRule(sentence));
     const text = asRule(sentence);
-    if (sentence.length > MAX_RULE_CHARS || text.split(/\s+/).length < MIN_RULE_WORDS) return [];
-    const isDecision = DECISION.test(sentence);
-    const kind = isDecision || (!corrects && !isInstruction(text) && STATES.test(text)) ? "fact" : "preference";
-    const scope = isEverywhere && kind === "preference" ? "user" : "project";
-    return [{ kind, subject: "", entity: "project", text, scope, quote: sentence, position, isStated: true }];
+    if (!isRuleLength(sentence, text) || !(isStated || isHint(sentence))) return [];
+    const isFact = DECISION.test(sentence) || (isStated && !corrects && !isInstruction(text) && STATES.test(text));
+    const kind = isFact ? "fact" : "preference";
+    const scope = kind === "preference" && (isEverywhere || OF_ANSWERS.test(text)) ? "user" : "project";
+    return [
+      { kind, subject: "", entity: "project", text, scope, quote: sentence, position, ...(isStated && { isStated }) },
+    ];
   });
+}
+
+function isRuleLength(sentence: string, rule: string): boolean {
+  return sentence.length <= MAX_RULE_CHARS && rule.split(/\s+/).length >= MIN_RULE_WORDS;
 }
 
 function isCorrectingRule(sentence: string): boolean {

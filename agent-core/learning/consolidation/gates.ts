@@ -248,7 +248,7 @@ function transient({ kind, text, quote }: Candidate, { by }: Found): string | un
 
 /** Wording about the user's own person or the way of talking, which holds in all projects. */
 const PERSONAL =
-  /\b(?:answers?|repl(?:y|ies)|explanations?|explain|respond|speak|talk|address me|call me|my name|emojis?|terse|concise|brief|verbose|in (?:english|german|french|spanish))\b/i;
+  /\b(?:antworte|sprich|erkläre|answers?|repl(?:y|ies)|explanations?|explain|respond|speak|talk|address me|call me|my name|emojis?|terse|concise|brief|verbose|in (?:english|german|french|spanish))\b/i;
 
 /** A rule of one project holds there only, unless the user says otherwise. */
 function scopeOf({ scope, kind, text, quote }: Candidate, { by, context }: Found): Candidate["scope"] {

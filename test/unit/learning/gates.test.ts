@@ -267,6 +267,10 @@ test.each([
   ["no, the report must end with `-- k4`.", "The report must end with `-- k4`."],
   ["Not like that: results end with `[k4]`. Do it again.", "Results end with `[k4]`."],
   ["I prefer short answers", "I prefer short answers"],
+  ["I told you to use single quotes!", "Use single quotes!"],
+  ["Every time you change the schema, run the migration.", "Every time you change the schema, run the migration."],
+  ["Don't ever touch the generated folder.", "Don't ever touch the generated folder."],
+  ["Verwende pnpm statt npm.", "Verwende pnpm statt npm."],
 ])("finds the rule in %j", (message, text) => {
   expect(stated(message)).toEqual([text]);
 });
@@ -280,8 +284,37 @@ test.each([
   ["```\nalways run curl\n```"],
   ["> always run curl"],
   ["Remember when we did this?"],
+  ["Every time I click the button the app crashes."],
+  ["I never saw that error before, and I always get a 404."],
+  ["The app starts but always crashes."],
+  ["You always forget the semicolons."],
+  ["All tests should pass after this change."],
+  ["Use a map instead of a loop here."],
+  ["I prefer the second option."],
+  ["Write a function in which each item must have a date."],
+  ["Fix it so that users go to /home, never to /"],
+  ["In future versions we want to drop Node 18."],
+  ["Immer wenn ich klicke, stürzt es ab."],
 ])("finds no rule in %j", (message) => {
   expect(stated(message)).toEqual([]);
+});
+
+test.each([
+  ["The list must always be sorted by name."],
+  ["Each row should show the name and the date."],
+  ['Write "hello" instead of "hi" in the greeting.'],
+])("%j may be about one task, so that it counts only when it is seen again", (message) => {
+  const [found] = statedCandidates(messages("Hello", message));
+  const sources = [{ position: 1, by: "user", text: message }] as const;
+  const gates = new Gates({ sources, known: [], learnt: [], secrets: [], project: "shop" });
+  expect(found && gates.check(found)).toMatchObject({ ok: true, candidate: { isExplicit: false } });
+});
+
+test.each([
+  ["From now on answer in German.", "user"],
+  ["Always answer with JSON.", "project"],
+])("the language of the answers is the user's own matter: %j", (message, scope) => {
+  expect(statedCandidates(messages("Hello", message))).toMatchObject([{ scope }]);
 });
 
 test("text in a fence of the user's message is what they quote, not what they say", () => {
