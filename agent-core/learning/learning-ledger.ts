@@ -66,13 +66,18 @@ export class LearningLedger {
     return records;
   }
 
-  /** Removes the texts of an item from the ledger; its records stay without them. For "forget this". */
-  async forget(target: string): Promise<void> {
+  /**
+   * Removes the texts of an item from the ledger; its records stay without them. `text`: its text, which the reasons of
+   * other items lose. For "forget this".
+   */
+  async forget(target: string, text = ""): Promise<void> {
     await withLock(`${this.#path}.lock`, async () => {
       const records = await this.read();
-      const without = records.map((record) =>
-        record.target === target ? { ...record, before: null, after: null, evidence: [], reason: "forgotten" } : record,
-      );
+      const without = records.map((record) => {
+        if (record.target === target)
+          return { ...record, before: null, after: null, evidence: [], reason: "forgotten" };
+        return text === "" ? record : { ...record, reason: record.reason.replaceAll(text, "(forgotten)") };
+      });
       await replaceFile(this.#path, linesOf(without));
     });
   }

@@ -23,6 +23,8 @@ export type LearntStore = {
   act(id: string, action: LearntAction): Promise<LearntOutcome | undefined>;
   /** Removes the items that come from a session whose episode the user had forgotten. Rejects when writing fails. */
   forgetSession?(sessionId: string): Promise<void>;
+  /** Removes the items that hold the values of a forgotten fact or preference. Rejects when writing fails. */
+  forgetFact?(fact: LearntItem): Promise<void>;
 };
 
 /** Surroundings of a loop. */

@@ -30,11 +30,15 @@ export async function allLearnt(stores: readonly LearntStore[]): Promise<readonl
 /** Runs an action of the user on an item, whichever store it is in. */
 export async function actOn(stores: readonly LearntStore[], id: string, action: LearntAction): Promise<LearntOutcome> {
   for (const store of stores) {
+    const isFact = /^[fp]-/.test(id) && action === "forget";
+    const item = isFact ? (await store.items()).find((each) => each.id === id) : undefined;
     const outcome = await store.act(id, action);
     if (outcome === undefined) continue;
     const [, session] = /^e-(.+)$/.exec(id) ?? [];
-    if (action === "forget" && outcome.ok && session !== undefined) {
-      await Promise.all(stores.map((each) => each.forgetSession?.(session)));
+    if (action === "forget" && outcome.ok) {
+      await Promise.all(
+        stores.map((each) => (session === undefined ? item && each.forgetFact?.(item) : each.forgetSession?.(session))),
+      );
     }
     return outcome;
   }

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { open } from "node:fs/promises";
 import * as z from "zod";
-import { readJsonLines } from "../config/home-file.ts";
+import { readJsonLines, replaceFile } from "../config/home-file.ts";
 import { type ChangedNotes, type Notes, notesLength } from "./notes.ts";
 
 /** `memory`: notes about the work. `project`: those that hold in one project. `user`: facts about the user, and preferences. */
@@ -96,6 +96,12 @@ export class MemoryLedger {
     } finally {
       await file.close();
     }
+  }
+
+  /** Removes the records of an entry. Rejects when writing fails. */
+  async forget(text: string): Promise<void> {
+    const left = (await this.read()).filter(({ before, after }) => before !== text && after !== text);
+    await replaceFile(this.#path, left.map((record) => `${JSON.stringify(record)}\n`).join(""));
   }
 }
 

@@ -174,6 +174,19 @@ export class Memory {
     return written.ok ? { ok: true, message: `Removed from the memory: ${ended(text)}` } : missing;
   }
 
+  /** Removes a note that the call `callId` wrote, and its records. Rejects when writing fails. */
+  async forget(text: string, callId: string): Promise<void> {
+    const written = (await this.#ledger.read()).filter((write) => write.callId === callId && write.after === text);
+    for (const target of new Set(written.map((write) => write.target))) {
+      await this.#write(target, async (notes) => ({
+        ok: true,
+        notes: notes.filter((note) => note !== text),
+        evicted: [],
+      }));
+    }
+    if (written.length > 0) await this.#ledger.forget(text);
+  }
+
   /** Absolute path of the file, which may not exist yet. */
   path(target: MemoryTarget): string {
     const folder = target === "project" ? join(this.#folder, PROJECTS, this.#project ?? "none") : this.#folder;

@@ -1,14 +1,17 @@
 /** Store of facts and preferences: files under one lock, and a record of each change in the ledger. */
 import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { learningFolder } from "../../config/home.ts";
+import { isDeepStrictEqual } from "node:util";
+import { learningFolder, memoriesFolder } from "../../config/home.ts";
 import { replaceFile } from "../../config/home-file.ts";
+import { Memory } from "../../memory/memory.ts";
 import { withLock } from "../../platform/locks/file-lock.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import { episodePath, episodePaths, readEpisode, rewriteEpisode } from "../episodes.ts";
 import {
   type EntityFile,
+  EVERYWHERE,
   entityPath,
   type Fact,
   factsOf,
@@ -132,13 +135,14 @@ export class FactStore implements LearntStore {
 
   async #forget(fact: Fact): Promise<LearntOutcome> {
     const { home, ledger } = this.#ports;
-    const { evidence } = fact;
-    for (const sessionId of new Set(evidence.map(sessionOf))) {
-      const path = episodePath(home, { sessionId });
+    for (const path of await episodePaths(home)) {
       const episode = await readEpisode(path);
-      if (episode !== undefined) await rewriteEpisode(home, withoutFact(episode, fact));
+      if (episode === undefined) continue;
+      const without = withoutFact(episode, fact);
+      if (!isDeepStrictEqual(without, episode)) await rewriteEpisode(home, without);
     }
-    for (const target of [fact.id, rejectionId(fact.text)]) await ledger.forget(target);
+    for (const target of [fact.id, rejectionId(fact.text)]) await ledger.forget(target, fact.text);
+    await this.#memoryOf(fact).forget(fact.text, fact.id);
     await this.#change((facts) => ({
       facts: facts.filter(({ id }) => id !== fact.id),
       changes: [
@@ -149,7 +153,13 @@ export class FactStore implements LearntStore {
         },
       ],
     }));
-    return { ok: true, message: `Forgotten: ${fact.text}` };
+    return { ok: true, message: `Forgotten: ${fact.text}. The session that it came from stays until you delete it.` };
+  }
+
+  #memoryOf({ scope }: Fact): Memory {
+    const { home, clock } = this.#ports;
+    const memory = new Memory({ folder: memoriesFolder(home), now: () => clock.now() });
+    return scope === EVERYWHERE ? memory : memory.forProject(scope);
   }
 
   async #actOnEpisode(id: string, action: LearntAction): Promise<LearntOutcome | undefined> {

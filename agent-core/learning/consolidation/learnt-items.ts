@@ -98,13 +98,14 @@ export function episodeItem(path: string, episode: Episode, used: number): Learn
   };
 }
 
-/** The episode without sentences and lines that say the same or hold the fact's value. */
-export function withoutFact(episode: Episode, { text }: Fact): Episode {
+/** The episode without sentences and lines that hold the fact's values; in a session behind the fact, also in other words. */
+export function withoutFact(episode: Episode, { text, evidence }: Fact): Episode {
   const { values, words } = readStatement(text);
+  const isSource = evidence.some((ref) => sessionOf(ref) === episode.sessionId);
   const tells = (line: string): boolean => {
     const lower = line.toLowerCase();
     if (values.size > 0 && [...values].every((value) => lower.includes(value))) return true;
-    return similarity(readStatement(line).words, words) >= 0.6;
+    return isSource ? similarity(readStatement(line).words, words) >= 0.6 : lower.includes(text.toLowerCase());
   };
   return {
     ...episode,

@@ -1,5 +1,6 @@
 /** The learnt skills as the user sees them, and the user's actions: undo, forget, pin, and consent to a proposal. */
 import { readFile } from "node:fs/promises";
+import { readStatement } from "../../memory/statement.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import { parseSkill } from "../../skills/skill.ts";
 import { readRecords, recordOf, type SkillRecords } from "../../skills/skill-records.ts";
@@ -32,17 +33,30 @@ export function learntStore(skills: LearntSkills, { ledger, clock }: Pick<LoopPo
       return outcome;
     },
     async forgetSession(sessionId) {
-      const derived = (await skills.read()).skills.filter(({ sessions }) => sessions.includes(sessionId));
-      for (const skill of derived) {
-        await skills.change(async (state) => {
-          const { state: without, ...done } = await forget({ skills, state, at: clock.now() }, skill);
-          // The other sessions may teach it anew.
-          return { ...done, state: { ...without, spent: [...state.spent, sessionId] } };
-        });
-        await ledger.forget(skill.id);
-      }
+      await forgetThose(({ sessions }) => sessions.includes(sessionId), [sessionId]);
+    },
+    async forgetFact({ text, sessions }) {
+      const { values } = readStatement(text);
+      if (values.size > 0) await forgetThose((skill) => holdsAll(skill, values), sessions);
     },
   };
+
+  /** Forgets skills. Their sessions may teach them anew, without the `spent` ones. */
+  async function forgetThose(isMeant: (skill: LearntSkill) => boolean, spent: readonly string[]): Promise<void> {
+    for (const skill of (await skills.read()).skills.filter(isMeant)) {
+      await skills.change(async (state) => {
+        const { state: without, ...done } = await forget({ skills, state, at: clock.now() }, skill);
+        return { ...done, state: { ...without, spent: [...state.spent, ...spent] } };
+      });
+      await ledger.forget(skill.id);
+    }
+  }
+}
+
+/** True for a skill of which one step, in any of its versions, holds all these values. */
+function holdsAll(skill: LearntSkill, values: ReadonlySet<string>): boolean {
+  const steps = [skill, ...skill.earlier].flatMap(({ bullets }) => bullets);
+  return steps.some(({ text }) => [...values].every((value) => text.toLowerCase().includes(value)));
 }
 
 function skillItem(skill: LearntSkill, skills: LearntSkills, records: SkillRecords): LearntItem {

@@ -345,6 +345,25 @@ test("forgets with everything derived, and does not learn it again from the same
   expect(await factsIn()).toEqual([]);
 });
 
+test("a fact that a newer one replaced is forgotten in the newer one's records and sessions, too", async () => {
+  const summarise = (summary: string): void => {
+    answers = [() => answer({ episode: { summary, task_type: "x", outcome: "success" } })];
+  };
+  session(1, ["Remember: the gate of alpha is `zq7`.", "Ok."]);
+  summarise("Looked at the gate.");
+  await runAll();
+  session(2, ["Use it", "Ok.", "No, the gate of alpha is `zq8`.", "Ok."]);
+  summarise("Moved from `zq7` to the gate `zq8`. Told Ann.");
+  await runAll();
+  const { store } = await loop();
+  const old = (await store.items()).find(({ state }) => state === "closed");
+  expect(old?.text).toBe("The gate of alpha is `zq7`.");
+  await store.act(old?.id ?? "", "forget");
+  const texts = Object.values(stateOf()).join("\n");
+  expect(texts).not.toContain("zq7");
+  expect(texts).toContain("The gate of alpha is `zq8`.");
+});
+
 test("a correction replaces a rule that it names in other words, and one that holds everywhere changes everywhere", async () => {
   session(1, ["Write it", "Ok.", "No, not like that: a mint note ends with the line `k4`.", "Ok."]);
   session(2, ["Write it", "Ok.", "I undid it. Every mint note has to end with `k4`.", "Ok."], { cwd: "/project/beta" });

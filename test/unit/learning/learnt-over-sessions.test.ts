@@ -144,3 +144,17 @@ test("a newer fact replaces the agent's note that it contradicts, and hides an o
   expect(snapshot.user).not.toContain("k4");
   expect((await memory.undo(await memory.writes())).ok).toBe(true);
 });
+
+test("forgetting a fact removes the note that it replaced in the memory", async () => {
+  const memory = new Memory({ folder: memoriesFolder(home), now: () => NOW - 30 * 24 * HOUR });
+  const origin = { by: "agent", sessionId: idOf(9), callId: "c" } as const;
+  await memory.change("memory", { action: "add", content: "Reports always end with `-- k4`." }, origin);
+  await memory.change("memory", { action: "add", content: "Tests run with `make`." }, { ...origin, callId: "d" });
+  session(1, ["From now on reports always end with `-- m5`.", "Ok."]);
+  await runAll();
+  const { store } = await loop();
+  const rule = (await store.items()).find(({ kind }) => kind === "preference");
+  await store.act(rule?.id ?? "", "forget");
+  expect(await memory.read("memory")).toEqual(["Tests run with `make`."]);
+  expect(readFileSync(join(memoriesFolder(home), "LEDGER.jsonl"), "utf8")).not.toContain("m5");
+});

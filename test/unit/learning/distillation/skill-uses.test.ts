@@ -266,6 +266,21 @@ test("a skill goes with the episode of one of its sessions, and the others teach
   expect((await item())?.sessions).not.toContain(session);
 });
 
+test("a skill goes with a forgotten fact whose value one of its steps has", async () => {
+  await learn(1, 0, 1, 1);
+  const [sample] = await loop.store.items();
+  const facts = (text: string): LearntStore => ({
+    items: async () => (sample === undefined ? [] : [{ ...sample, id: "f-000001", kind: "fact", text, sessions: [] }]),
+    act: async (id) => (id === "f-000001" ? { ok: true, message: "Forgotten." } : undefined),
+  });
+  await actOn([facts("The packer is `bin/other`."), loop.store], "f-000001", "forget");
+  expect(await loop.store.items()).toHaveLength(1);
+  await actOn([facts("The packer is `bin/zq7-pack`."), loop.store], "f-000001", "forget");
+  expect(await loop.store.items()).toEqual([]);
+  expect(existsSync(dirname(file()))).toBe(false);
+  expect(readFileSync(join(home, "learning", "ledger.jsonl"), "utf8")).not.toContain("zq7-pack");
+});
+
 test("a pinned skill is neither changed nor retired", async () => {
   await learn(1, 1, 1);
   await loop.store.act(`s-${NAME}`, "pin");
