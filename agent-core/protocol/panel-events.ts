@@ -247,7 +247,14 @@ export const WorkspaceFacts = z.object({
   review: z.array(ReviewedFile).readonly(),
   /** Sessions that work, ask or have finished out of sight. `isInSight`: the user sees the session in a panel. */
   background: z
-    .array(z.object({ sessionId: z.string(), state: z.enum(["working", "asks", "done"]), isInSight: z.boolean() }))
+    .array(
+      z.object({
+        sessionId: z.string(),
+        title: z.string().exactOptional(),
+        state: z.enum(["working", "asks", "done"]),
+        isInSight: z.boolean(),
+      }),
+    )
     .readonly(),
   /** Number of files whose undo can be redone. */
   undone: z.number(),

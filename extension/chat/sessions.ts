@@ -273,9 +273,10 @@ export class Sessions {
   #showStates(): void {
     const background = [...this.#open].flatMap((session) => {
       const state = this.stateOf(session);
-      const { sessionId } = session;
+      const { sessionId, title } = session;
       if (state === undefined || sessionId === undefined) return [];
-      return [{ sessionId, state, isInSight: this.#panels.isInSight(session) }];
+      const isInSight = this.#panels.isInSight(session);
+      return [{ sessionId, ...(title !== undefined && { title }), state, isInSight }];
     });
     if (JSON.stringify(background) !== JSON.stringify(this.#panels.facts.background))
       this.#panels.setFacts({ background });

@@ -14,15 +14,18 @@ describe("a turn without its panel", () => {
     await panel().send("run until test -e go; do sleep 0.05; done then run rm a.txt");
     await panel().toolCalls("in_progress").first().waitFor();
     await panel().runCommand("Hermes: New Session");
-    await line().getByText("Another session is working").waitFor();
+    await line().getByText("“run until test -e go; do sleep 0.05; don…” is working").waitFor();
     await panel().pictures("background-working");
     writeFileSync(join(panel().workspace, "go"), "");
-    await line().getByText("Another session asks for your answer").waitFor();
+    await line()
+      .getByText(/” asks for your answer$/)
+      .waitFor();
     await expect.poll(() => panel().warnings.at(-1)?.text).toMatch(/^Hermes asks to run: rm a\.txt \(.+\)$/);
-    await line().click();
+    await panel().runCommand("Hermes: Show Sessions");
     await row().getByText("asks for your answer").waitFor();
     await panel().pictures("background-asks");
-    await row().locator(".history-name").click();
+    await panel().page.keyboard.press("Escape");
+    await line().click();
     await panel().page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
     await panel().idle();
     expect([await line().count(), await panel().bubbles()]).toEqual([

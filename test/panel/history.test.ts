@@ -78,8 +78,7 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual(["search two"]);
     await panel().page.getByText("a.txt").last().waitFor();
     await panel().idle();
-    await panel().page.getByText("Another session is working").click();
-    await rows().filter({ hasText: "working" }).locator(".history-name").click();
+    await panel().page.locator(".background-line", { hasText: "is working" }).click();
     await panel().page.getByRole("button", { name: "Stop" }).click();
     await panel().idle();
     await panel().runCommand("Hermes: Show Sessions");
@@ -191,8 +190,7 @@ describe("sessions in the panel", () => {
     await panel().runCommand("Hermes: New Session");
     await expect.poll(bubbles).toEqual([]);
     expect(await panel().composer.inputValue()).toBe("search two");
-    await panel().page.getByText("Another session is working").click();
-    await rows().filter({ hasText: "working" }).locator(".history-name").click();
+    await panel().page.locator(".background-line", { hasText: "is working" }).click();
     await panel().page.locator("[data-row]").getByText("list the files").waitFor();
     await panel().composer.fill("read a.txt");
     // A panel that is drawn anew gets everything again, and leaves what was typed since.

@@ -1,7 +1,7 @@
 /** The panel: status lines, the page or transcript, and the dock with requests and composer. */
 import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
-import { onOneLine } from "../state/attachments.ts";
+import { onOneLine, shortLabel } from "../state/attachments.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { isPlanning } from "../state/turns.ts";
 import { t } from "../texts.ts";
@@ -136,37 +136,44 @@ const BACKGROUND = [
   {
     state: "asks",
     icon: "bell-dot",
-    one: t("Another session asks for your answer"),
-    more: (count: number) => t("{0} other sessions: asks", count),
+    one: (title: string) => t("“{0}” asks for your answer", title),
+    more: (count: number) => t("{0} other sessions ask for your answer", count),
   },
   {
     state: "working",
     icon: "loading",
-    one: t("Another session is working"),
-    more: (count: number) => t("{0} other sessions: working", count),
+    one: (title: string) => t("“{0}” is working", title),
+    more: (count: number) => t("{0} other sessions are working", count),
   },
   {
     state: "done",
     icon: "pass",
-    one: t("Another session has finished"),
-    more: (count: number) => t("{0} other sessions: done", count),
+    one: (title: string) => t("“{0}” has finished", title),
+    more: (count: number) => t("{0} other sessions have finished", count),
   },
 ] as const;
 
-/** The most urgent state of the other sessions; a click opens their list. */
+/** Longest title of a session in a line. Characters. */
+const TITLE_CHARS = 40;
+
+/** The most urgent state of the other sessions; a click opens the one session, or the list. */
 function BackgroundLine() {
   const panel = usePanel();
   const { facts, route, sessionId } = panel.store.shown.value;
   const others = facts.background.filter((session) => !session.isInSight && session.sessionId !== sessionId);
   const shown = BACKGROUND.find(({ state }) => others.some((session) => session.state === state));
   if (shown === undefined || route.sessions) return null;
-  const count = others.filter(({ state }) => state === shown.state).length;
-  const text = count === 1 ? shown.one : shown.more(count);
+  const [first, ...more] = others.filter(({ state }) => state === shown.state);
+  const only = more.length === 0 ? first : undefined;
+  const text =
+    only === undefined
+      ? shown.more(more.length + 1)
+      : shown.one(shortLabel(only.title ?? t("Another session"), TITLE_CHARS));
   return (
     <button
       type="button"
       class={`agent-line background-line background-${shown.state}`}
-      onClick={() => panel.showSessions()}
+      onClick={() => (only === undefined ? panel.showSessions() : panel.openSession(only.sessionId))}
     >
       <Icon name={shown.icon} spin={shown.state === "working"} /> <span>{text}</span>
     </button>
