@@ -143,5 +143,10 @@ export const archives: ReadonlyMap<string, Program> = ruleTable({
   "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 lzma pigz compress": compress,
   "7z 7za 7zz unrar rar": extractor,
   "cpio pax": { does: ask("Packs or unpacks files with {name}, over the files that it names") },
-  ar: ({ args }) => (/^-?[tp]/.test(args[0]?.text ?? "") ? reads(args.slice(1)) : writes(args.slice(1, 2))),
+  ar: ({ args }) => [
+    ...args
+      .filter(({ text }) => text.startsWith("--plugin"))
+      .map((arg) => opaque(`Makes ar load a library (${shown(arg)})`)),
+    ...(/^-?[tp]/.test(args[0]?.text ?? "") ? reads(args.slice(1)) : writes(args.slice(1, 2))),
+  ],
 });

@@ -73,8 +73,8 @@ const compiler: Program = (call) => {
   ]);
   return [
     ...effects,
-    // Programs of the folder after -B replace those of the compiler.
-    ...(call.args.some(({ text }) => /^-B/.test(text))
+    // Programs of the folder after -B replace those of the compiler, and ranlib loads a plugin.
+    ...(call.args.some(({ text }) => text.startsWith("-B") || (call.name === "ranlib" && text.startsWith("--plugin")))
       ? [opaque(`Runs ${call.name} with programs of another folder`)]
       : []),
     ...tool({ ...call, args: call.args.filter((arg) => !/^-[IL]|^\//.test(arg.text)) }),
