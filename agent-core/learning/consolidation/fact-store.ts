@@ -153,7 +153,10 @@ export class FactStore implements LearntStore {
         },
       ],
     }));
-    return { ok: true, message: `Forgotten: ${fact.text}. The session that it came from stays until you delete it.` };
+    return {
+      ok: true,
+      message: `Forgotten: ${fact.text.replace(/[.!?]$/, "")}. The session that it came from stays until you delete it.`,
+    };
   }
 
   #memoryOf({ scope }: Fact): Memory {
