@@ -110,6 +110,9 @@ export class PlannedJobs {
   async #runJob(job: Job, opened: (sessionId: string) => void, signal: AbortSignal): Promise<JobResult> {
     const { background, models, makeAgent, version } = this.#options;
     if (models.isLoggedOut) throw new Error("You are logged out; log in first.");
+    const { isFolder } = await import("../cron/cron-requests.ts");
+    if (!(await isFolder(job.workdir)))
+      throw new Error(`There is no folder ${job.workdir}. Create it, or change the job.`);
     const missing = await this.#missingSkills(job.skills, job.workdir);
     if (missing.length > 0) throw new Error(`There is no skill ${missing.join(", ")}. Add it, or change the job.`);
     const { runJobSession } = await import("./job-session.ts");

@@ -211,8 +211,12 @@ export function nextText({ state, next, zone, scheduleText: schedule }: CronJob)
 
 async function folderProblem(folder: string): Promise<string | undefined> {
   if (!isAbsolute(folder)) return `workdir: ${JSON.stringify(folder)} is not an absolute path`;
-  const found = await stat(folder).catch(() => undefined);
-  return found?.isDirectory() ? undefined : `workdir: there is no folder ${folder}`;
+  return (await isFolder(folder)) ? undefined : `workdir: there is no folder ${folder}`;
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
 }
 
 function sameName(one: string, other: string): boolean {

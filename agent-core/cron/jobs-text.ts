@@ -38,7 +38,7 @@ export function endedRunText(run: CronRun): string {
 const NAMED = ["pause", "resume", "run", "remove"] as const;
 
 /** `30m Say hello`, `every 2h …`, `"0 9 * * *" …`. */
-const CREATE = /^(?:"([^"]+)"|(every \S+)|(\S+))\s+([\s\S]+)$/;
+const CREATE = /^(?:"([^"]+)"|(every \S+)|(?!every\b)(\S+))\s+([\s\S]+)$/;
 
 /** The request in the words after `/cron`; undefined when they are not a request. */
 export function requestIn(words: string): CronRequest | undefined {

@@ -98,13 +98,15 @@ test("a job uses its model and its skills, and a failing model makes it fail wit
   });
 });
 
-test("a job with an unknown skill is refused, and one whose skill has gone fails with its name", async () => {
+test("a job with an unknown skill is refused, and one whose skill or folder has gone fails with its name", async () => {
   const { agent } = await agentWithClock();
   const skill = join(agent.home, "skills", "count-lines");
   mkdirSync(skill, { recursive: true });
   writeFileSync(join(skill, "SKILL.md"), "---\nname: count-lines\ndescription: Count lines.\n---\nCount them.\n");
   const act = async (request: Json) => (await agent.request("_hermes/cron/act", request)).result;
-  const job = { name: "Lines", schedule: "1h", prompt: "Count.", workdir: agent.cwd };
+  const workdir = join(agent.cwd, "lines");
+  mkdirSync(workdir);
+  const job = { name: "Lines", schedule: "1h", prompt: "Count.", workdir };
   expect(await act({ action: "create", ...job, skills: ["count-lines", "none-such"] })).toEqual({
     ok: false,
     message: "cron: skills: there is no skill none-such.",
@@ -115,6 +117,11 @@ test("a job with an unknown skill is refused, and one whose skill has gone fails
   expect(await act({ action: "run", job: "Lines", wait: true })).toMatchObject({
     ok: false,
     message: expect.stringContaining("There is no skill count-lines. Add it, or change the job."),
+  });
+  rmSync(workdir, { recursive: true });
+  expect(await act({ action: "run", job: "Lines", wait: true })).toMatchObject({
+    ok: false,
+    message: expect.stringContaining(`There is no folder ${workdir}. Create it, or change the job.`),
   });
 });
 
@@ -134,5 +141,6 @@ test("/cron lists jobs, creates, pauses and removes one", async () => {
     /- Read the news \[\w+\] · Monday to Friday at 09:00 \(Europe\/Berlin\) · paused/,
   );
   expect(await typed("/cron remove Read the news")).toContain("Removed");
+  expect(await typed("/cron create every 2h")).toMatch(/^Type `\/cron`/);
   expect(await typed("/cron crate x")).toMatch(/^Type `\/cron`/);
 });
