@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type AgentApp, type ClientContext, client, methods } from "@zed-industries/agent-client-protocol";
-import { stateText } from "../acp/commands/learning-answers.ts";
+import { ACTIONS, stateText } from "../acp/commands/learning-answers.ts";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { endedRunText, jobsText, runText } from "../cron/jobs-text.ts";
 import { reportText } from "../learning/stored-reports.ts";
@@ -17,7 +17,9 @@ const INTERRUPTED = 130;
 /** Runs that `hermes cron status` lists. */
 const LISTED_RUNS = 10;
 
-const LEARNING_VERBS = ["state", "run", "report", "forget"] as const;
+const LEARNING_QUERIES = ["state", "run", "report"] as const;
+const LEARNING_SYNTAX =
+  "`hermes learning undo|forget|pin|unpin|accept ID`, `hermes learning run`, or `hermes learning report`";
 const QUERIES = ["list", "status", "tick"] as const;
 
 /** Does the request with the agent, and returns the exit code. */
@@ -32,20 +34,28 @@ export type JobsLine = { readonly kind: "jobs"; readonly work: Work };
 export function parseJobsLine([command = "", verb = "", ...args]: readonly string[]): JobsLine | undefined {
   if ([verb, ...args].includes("--help")) return undefined;
   if (command === "learning") {
-    const known = LEARNING_VERBS.find((each) => each === (verb || "state"));
-    if (known === "forget" && args.length === 0) {
-      throw new Error("learning forget needs an id; hermes learning state shows them");
-    }
-    if (known === undefined || args.length > (known === "forget" ? 1 : 0)) {
-      throw new Error(unknownVerb(command, LEARNING_VERBS, [verb, ...args]));
-    }
-    return { kind: "jobs", work: learningWork(known, args) };
+    return { kind: "jobs", work: learningLine(verb || "state", args) };
   }
   const query = QUERIES.find((each) => each === (verb || "list"));
   if (query !== undefined && args.length === 0) return { kind: "jobs", work: queries[query] };
   const action = CRON_ACTIONS.find((each) => each === verb);
   if (action !== undefined) return { kind: "jobs", work: actionWork(requestIn(action, args)) };
   throw new Error(unknownVerb(command, [...QUERIES, ...CRON_ACTIONS], [verb, ...args]));
+}
+
+function learningLine(verb: string, args: readonly string[]): Work {
+  const [id, ...others] = args;
+  const query = LEARNING_QUERIES.find((each) => each === verb);
+  if (query !== undefined && id === undefined) return learningWork[query];
+  const action = ACTIONS.find((each) => each === verb);
+  if (action === undefined || others.length > 0)
+    throw new Error(unknownVerb("learning", [...LEARNING_QUERIES, ...ACTIONS], [verb, ...args]));
+  if (id === undefined) throw new Error(`learning ${action} needs an id; hermes learning state shows them`);
+  return async (agent, { say }) => {
+    const { ok, message } = await call(agent, learningMethods.act, { id, action });
+    say(message);
+    return ok ? 0 : 1;
+  };
 }
 
 function requestIn(action: CronRequest["action"], args: readonly string[]): CronRequest {
@@ -110,28 +120,22 @@ const queries: Readonly<Record<(typeof QUERIES)[number], Work>> = {
   },
 };
 
-function learningWork(verb: (typeof LEARNING_VERBS)[number], [id]: readonly string[]): Work {
-  return async (agent, { say, signal }) => {
-    switch (verb) {
-      case "state":
-        say(stateText(await call(agent, learningMethods.state, {}), "", process.cwd()));
-        return 0;
-      case "run":
-        say((await call(agent, learningMethods.run, {}, { cancellationSignal: signal })).message);
-        return 0;
-      case "report": {
-        const [newest] = (await call(agent, learningMethods.reports, { count: 1 })).reports;
-        say(newest === undefined ? "There is no health report yet." : reportText(newest));
-        return newest === undefined ? 1 : 0;
-      }
-      case "forget": {
-        const { ok, message } = await call(agent, learningMethods.act, { id: id ?? "", action: "forget" });
-        say(message);
-        return ok ? 0 : 1;
-      }
-    }
-  };
-}
+const learningWork: Readonly<Record<(typeof LEARNING_QUERIES)[number], Work>> = {
+  async state(agent, { say }) {
+    const shown = { cwd: process.cwd(), syntax: LEARNING_SYNTAX };
+    say(stateText(await call(agent, learningMethods.state, {}), "", shown));
+    return 0;
+  },
+  async run(agent, { say, signal }) {
+    say((await call(agent, learningMethods.run, {}, { cancellationSignal: signal })).message);
+    return 0;
+  },
+  async report(agent, { say }) {
+    const [newest] = (await call(agent, learningMethods.reports, { count: 1 })).reports;
+    say(newest === undefined ? "There is no health report yet." : reportText(newest));
+    return newest === undefined ? 1 : 0;
+  },
+};
 
 /** Returns the exit code. Results go to `say`, progress to `report`. */
 export async function runJobsCommand(

@@ -9,7 +9,7 @@ const LISTED = 20;
 const SYNTAX =
   "`/learning`, `/learning WORDS` to search, `/learning undo|forget|pin|unpin|accept ID`, `/learning on|off [LOOP]`, or `/learning run`";
 
-const ACTIONS: readonly LearntAction[] = ["undo", "forget", "pin", "unpin", "accept"];
+export const ACTIONS: readonly LearntAction[] = ["undo", "forget", "pin", "unpin", "accept"];
 
 /** Answer to `/learning` with this argument. */
 export async function answerLearning(
@@ -21,7 +21,7 @@ export async function answerLearning(
   if (verb === "on" || verb === "off") return switched(access, what ?? "enabled", verb === "on");
   const action = ACTIONS.find((known) => known === verb);
   if (action !== undefined) return what === undefined ? `Type ${SYNTAX}.` : (await access.act(what, action)).message;
-  return stateText(await access.state(), argument, cwd);
+  return stateText(await access.state(), argument, { cwd });
 }
 
 type Access = CommandSession["learning"];
@@ -51,8 +51,11 @@ const OBSTACLES: Readonly<Record<NonNullable<LearningState["obstacle"]>, string>
   budget: "Nothing more is learnt today: the daily budget is spent (`learning.daily_tokens` and `learning.daily_usd`).",
 };
 
+/** `syntax`: default: that of the slash command. */
+type Shown = { readonly cwd: string; readonly syntax?: string };
+
 /** State of learning and what was learnt, in Markdown; with `words`, only the items that contain them. */
-export function stateText(state: LearningState, words: string, cwd: string): string {
+export function stateText(state: LearningState, words: string, { cwd, syntax = SYNTAX }: Shown): string {
   const wanted = words.toLowerCase().split(/\s+/);
   const matching = state.items.filter(({ text, reason }) => {
     const searched = `${text} ${reason}`.toLowerCase();
@@ -67,7 +70,7 @@ export function stateText(state: LearningState, words: string, cwd: string): str
     stateLines(state),
     lines.length === 0 ? nothing : `**Learnt**\n\n${lines.join("\n")}`,
     ...(more > 0 ? [`… and ${more} more: type \`/learning WORDS\` to search.`] : []),
-    `Type ${SYNTAX}.`,
+    `Type ${syntax}.`,
   ].join("\n\n");
 }
 

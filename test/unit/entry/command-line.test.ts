@@ -20,8 +20,16 @@ test.each([
   ["cron", "list", "foo"],
   ["learning", "foo"],
   ["learning", "forget", "a", "b"],
+  ["learning", "undo", "a", "b"],
 ])("so is one of planned jobs and of learning: %s %s", (...words) => {
   expect(() => parseJobsLine(words)).toThrow(/has no command ".*"\. Available: /);
+});
+
+test.each(["undo", "forget", "pin", "unpin", "accept"])("learning %s takes the id of an item", (verb) => {
+  expect(() => parseJobsLine(["learning", verb])).toThrow(
+    `learning ${verb} needs an id; hermes learning state shows them`,
+  );
+  expect(parseJobsLine(["learning", verb, "f-1"])).toMatchObject({ kind: "jobs" });
 });
 
 test("doctor takes no argument, and options follow cron and learning", () => {
