@@ -26,6 +26,14 @@ const FORMED =
 /** The value of a short sentence without marks: `The default branch is main.` */
 const COPULA = /^(.{3,80}?)\s*(?:\bis\b|\bare\b|\bist\b|=|:)\s+(\S+(?:\s\S+)?)\.?$/iu;
 
+/** A choice: `Use pnpm, not npm`, `Always use pnpm`. */
+const CHOICE =
+  /^(?:(?:always|please|we|immer|bitte|wir)\s+)*(?:use|prefer|verwende|nutze|verwenden|nutzen)\s+(.{1,40}?)(?:(?:,?\s+(?:and\s+)?not|,?\s+instead of|,?\s+rather than|,?\s+nicht|\s+statt)\s+(.{1,40}?))?[.!]?$/i;
+/** Language of the answers. */
+const ANSWERS_IN =
+  /\b(?:answer|reply|respond|speak|talk|antworte|sprich)\b.{0,30}\b(?:in|auf)\s+(english|german|french|spanish|italian|deutsch|englisch|französisch)\b/i;
+const LANGUAGES: Readonly<Record<string, string>> = { deutsch: "german", englisch: "english", französisch: "french" };
+
 const WORD = /[\p{L}\p{N}]+(?:'\p{L}+)?/gu;
 
 export type Statement = {
@@ -37,6 +45,11 @@ export type Statement = {
   readonly isNegated: boolean;
   /** Words with a meaning before a negation. */
   readonly affirmed: ReadonlySet<string>;
+  /** Thing that it chooses, and the one that it refuses, in lower case. */
+  readonly chosen: string | undefined;
+  readonly refused: string | undefined;
+  /** Language of the answers that it asks for, in English. */
+  readonly language: string | undefined;
 };
 
 export function readStatement(text: string): Statement {
@@ -64,7 +77,26 @@ export function readStatement(text: string): Statement {
     values,
     isNegated: NEGATION.test(plain),
     affirmed: meaningful(affirmed),
+    ...choiceIn(line),
   };
+}
+
+function choiceIn(line: string): Pick<Statement, "chosen" | "refused" | "language"> {
+  const [, chosen, refused] = CHOICE.exec(line.replaceAll(/[`"“”„]/g, "")) ?? [];
+  const language = ANSWERS_IN.exec(line)?.[1]?.toLowerCase();
+  return {
+    chosen: chosen?.toLowerCase(),
+    refused: refused?.toLowerCase(),
+    language: language && (LANGUAGES[language] ?? language),
+  };
+}
+
+/** True when one refuses what the other chooses, or both ask for another language. */
+function choosesOtherwise(one: Statement, other: Statement): boolean {
+  if (one.language !== undefined && other.language !== undefined) return one.language !== other.language;
+  const refuses = ({ refused }: Statement, { chosen }: Statement): boolean =>
+    refused !== undefined && refused === chosen;
+  return refuses(one, other) || refuses(other, one);
 }
 
 function meaningful(text: string): ReadonlySet<string> {
@@ -116,6 +148,7 @@ export function isSameStatement(one: Statement, other: Statement): boolean {
 
 /** True when both are about the same thing and only one of them can hold: another value, or the opposite. */
 export function contradicts(one: Statement, other: Statement): boolean {
+  if (choosesOtherwise(one, other)) return true;
   const alike = similarity(one.words, other.words);
   const hasSubject = Math.min(one.words.size, other.words.size) >= MIN_WORDS;
   const isSameForm = one.form === other.form && one.form.split(" ").length >= MIN_FORM_WORDS;

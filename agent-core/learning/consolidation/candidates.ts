@@ -31,7 +31,7 @@ const MIN_RULE_WORDS = 3;
 const MAX_STATED = 60;
 
 /** Words in front of `always` and `never` in a rule. */
-const LEAD = String.raw`(?:^|[,;:]\s*|\b(?:please|to|we|i|and|but|bitte|wir|ich|(?:you|we) (?:must|should))\s+)`;
+const LEAD = String.raw`(?:^|[,;:]\s*|\b(?:please|to|we|i|and|but|actually|bitte|wir|ich|(?:you|we) (?:must|should))\s+)`;
 /** Verbs of an experience, and forms that tell what happens: `I always get`, `but never returns`. */
 const EXPERIENCE = String.raw`(?!(?:mind|works?|fail|again|been|came|did|end up|find|found|get|got|had|have|hear|heard|hit|knew|know|notice|saw|see|seen|think|thought|understand|understood|was|were)\b)(?!\w*(?:[^s\W]s|ed)\b)`;
 /** Words before one thing of the present task; a convention names kinds of things. */
@@ -67,7 +67,7 @@ const TASK =
 
 /** Words in front of a rule that are not part of it. */
 const OPENER =
-  /^(?:\W*(?:no|nope|wrong|ok|okay|well|hey|also|and|but|again|not (?:like )?(?:that|this)|that(?:'s| is) (?:not (?:right|it)|wrong)|nein|please|bitte|remember(?:\s+that)?|note(?:\s+that)?|keep in mind(?:\s+that)?|i (?:said|meant|told you|asked you)(?:\s+(?:that|to))?|i (?:undid|reverted|took back) (?:it|that|this|the \w+)|merk dir|denk daran|(?:from|as of) now(?: on)?|going forward|in (?:the )?future(?!\s+\w+s\b)|ab (?:jetzt|sofort)|in zukunft)\b\s*[,:;.!–—-]*\s*)+/i;
+  /^(?:\W*(?:no|nope|wrong|ok|okay|well|hey|also|and|but|again|actually|not (?:like )?(?:that|this)|that(?:'s| is) (?:not (?:right|it)|wrong)|nein|please|bitte|remember(?:\s+that)?|note(?:\s+that)?|keep in mind(?:\s+that)?|i (?:said|meant|told you|asked you)(?:\s+(?:that|to))?|i (?:undid|reverted|took back) (?:it|that|this|the \w+)|merk dir|denk daran|(?:from|as of) now(?: on)?|going forward|in (?:the )?future(?!\s+\w+s\b)|ab (?:jetzt|sofort)|in zukunft)\b\s*[,:;.!–—-]*\s*)+/i;
 
 /** Wording of a correction that says how it should be. */
 const DIRECTIVE =

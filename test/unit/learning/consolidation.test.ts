@@ -345,6 +345,19 @@ test("forgets with everything derived, and does not learn it again from the same
   expect(await factsIn()).toEqual([]);
 });
 
+test.each([
+  ["Use pnpm, not npm.", "From now on use yarn, not pnpm.", "Use yarn, not pnpm."],
+  ["Always use `pnpm`.", "Use yarn instead of pnpm.", "Use yarn instead of pnpm."],
+  ["From now on answer in German.", "From now on please answer in English.", "Answer in English."],
+  ["Antworte ab jetzt immer auf Deutsch.", "From now on answer in English.", "Answer in English."],
+  ["Always run the linter first.", "Actually never run the linter first.", "Never run the linter first."],
+])("of %j and a later %j only the later one holds", async (first, second, kept) => {
+  session(1, [first, "Ok."]);
+  session(2, [second, "Ok."], { cwd: "/project/alpha" });
+  await runAll();
+  expect((await factsIn()).filter((line) => line.startsWith("active"))).toEqual([`active 1: ${kept}`]);
+});
+
 test("a fact that a newer one replaced is forgotten in the newer one's records and sessions, too", async () => {
   const summarise = (summary: string): void => {
     answers = [() => answer({ episode: { summary, task_type: "x", outcome: "success" } })];
