@@ -18,11 +18,14 @@ export class WorkspaceFiles implements vscode.Disposable {
 
   /** Lists the files again if some were created or deleted. Resolves to true if the list has changed. */
   async refresh(): Promise<boolean> {
-    if (!this.#isOutdated) return false;
-    this.#watcher ??= this.#watch();
-    this.#listing ??= this.#list().finally(() => {
-      this.#listing = undefined;
-    });
+    if (this.#isOutdated) {
+      this.#watcher ??= this.#watch();
+      this.#listing ??= this.#list().finally(() => {
+        this.#listing = undefined;
+      });
+    }
+    // A list in the making is waited for by every search: without it, the last letters of a word would find nothing.
+    if (this.#listing === undefined) return false;
     await this.#listing;
     return true;
   }
