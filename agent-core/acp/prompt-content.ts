@@ -142,8 +142,7 @@ function imagePart(block: ImageContent & { type: "image" }): ImagePart {
 function linkText(block: ResourceLink & { type: "resource_link" }): string {
   const { uri, name } = block;
   const path = onOneLine(filePath(uri));
-  if (path === undefined)
-    return `[Attached link ${JSON.stringify(name)}: ${onOneLine(uri)}. It was not fetched.]`;
+  if (path === undefined) return `[Attached link ${JSON.stringify(name)}: ${onOneLine(uri)}. It was not fetched.]`;
   const lines = linesIn(uri);
   if (lines !== undefined) return `[Attached lines ${lines} of ${path}]`;
   // Our own client names the kind, also of a folder such as `x.app`.
