@@ -144,7 +144,7 @@ describe("sub-agents, MCP servers and background processes in VS Code", () => {
       .toBeGreaterThan(0);
     await picture.click();
     await window.page.locator(".tab.active", { hasText: "Picture" }).waitFor();
-    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("one\\\\nTWO\\\\nthree");
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("one\\nTWO\\nthree");
   });
 
   test("a terminal of VS Code shows what was typed in the panel, but no secret", async () => {
