@@ -88,7 +88,8 @@ export class SessionHistory implements vscode.Disposable {
   #cursor: string | undefined;
   /** Number of the latest request; responses to earlier ones are dropped. */
   #requests = 0;
-  #isLoadingMore = false as boolean;
+  /** Number of the request whose next page is on its way: a list that replaces it needs a next page of its own. */
+  #nextOf: number | undefined;
   #building: HermesBuilding | undefined;
   #refreshTimer: NodeJS.Timeout | undefined;
 
@@ -123,10 +124,10 @@ export class SessionHistory implements vscode.Disposable {
   /** Loads the next page of the list or of the search results. */
   async more(): Promise<void> {
     const { sessions = [], query = "", hasMore = false } = this.#page ?? {};
-    if (!hasMore || this.#isLoadingMore) return;
+    if (!hasMore || this.#nextOf === this.#requests) return;
     if (query.trim() !== "") return this.#load(sessions.length + HITS);
-    this.#isLoadingMore = true;
     const request = this.#requests;
+    this.#nextOf = request;
     try {
       const agent = await this.#worker.agent();
       const next = await this.#list(agent, { cursor: this.#cursor });
@@ -138,7 +139,7 @@ export class SessionHistory implements vscode.Disposable {
     } catch (error) {
       if (request === this.#requests && this.#page) this.#show({ ...this.#page, error: messageOf(error) });
     } finally {
-      this.#isLoadingMore = false;
+      if (this.#nextOf === request) this.#nextOf = undefined;
     }
   }
 

@@ -1,9 +1,11 @@
 /** The outcomes of 10,000 sessions, as the health report asks for them: time in the index's thread, and in the main one. */
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve as absolute, join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import { dayAfter, localDate } from "../../agent-core/platform/clock.ts";
 import { SessionIndex } from "../../agent-core/sessions/index/session-index.ts";
 import { median, type Row } from "./measuring.ts";
@@ -43,14 +45,27 @@ export async function measureHealthReport(): Promise<readonly Row[]> {
       times.push(performance.now() - begin);
     }
     delay.disable();
+    const floor = await stopBesideWork(times.reduce((sum, time) => sum + time, 0));
     return [
       { what: "report over 10,000 sessions, in the index's thread", ours: median(times), target: 1_000, unit: "ms" },
-      { what: "the same, longest stop of the main thread", ours: delay.max / NS_PER_MS, target: 5, unit: "ms" },
+      { what: "the same, longest stop of the main thread", ours: delay.max / NS_PER_MS, floor, target: 5, unit: "ms" },
     ];
   } finally {
     await index.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Longest stop of an idle main thread beside a thread that only counts: the system's part. Milliseconds. */
+async function stopBesideWork(milliseconds: number): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  const code = `const end = performance.now() + ${milliseconds}; while (performance.now() < end);`;
+  const worker = new Worker(code, { eval: true });
+  await once(worker, "online");
+  delay.enable();
+  await once(worker, "exit");
+  delay.disable();
+  return delay.max / NS_PER_MS;
 }
 
 function writeSessions(journals: string): void {

@@ -74,6 +74,7 @@ describe("review across files", () => {
     await row("a.txt").hover();
     await row("a.txt").locator('.action-label[aria-label^="Undo File"]').click();
     await expect.poll(() => window.readFile("a.txt")).toBe(FILES["a.txt"]);
+    await row("a.txt").waitFor({ state: "detached" }); // the rows below it move up
     await row("c.txt").hover();
     await window.pictures("review-list");
     await row("c.txt").locator('.action-label[aria-label^="Keep File"]').click();

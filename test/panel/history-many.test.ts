@@ -1,6 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { useFedPanel } from "../support/panel/fed-panel.ts";
 import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 import { sweep } from "../support/scale.ts";
 
@@ -88,5 +89,23 @@ describe("many sessions in the panel", () => {
     await page().locator(".history-rows").hover();
     await panel().page.mouse.wheel(0, 10_000);
     await expect.poll(() => rows().count()).toBeGreaterThan(50);
+  });
+});
+
+describe("a list of sessions", () => {
+  const panel = useFedPanel();
+
+  test("a list that is loaded again requests its next page again", async () => {
+    const session = { title: "About it", updatedAt: 0, messages: 1, costUsd: 0, isCurrent: false };
+    const sessions = Array.from({ length: 60 }, (_, number) => ({ ...session, sessionId: `s${number}` }));
+    const list = { query: "", everywhere: false, isArchive: false, isLoading: false, hasMore: true, sessions };
+    const requested = () => panel().posted.filter(({ type }) => type === "history-more").length;
+    await panel().tell({ type: "command", id: "list", command: { kind: "show-sessions" } });
+    await panel().tell({ type: "history", update: { kind: "page", page: list } });
+    await panel().page.getByRole("button", { name: "Show more" }).scrollIntoViewIfNeeded();
+    await expect.poll(requested).toBeGreaterThan(0);
+    const before = requested();
+    await panel().tell({ type: "history", update: { kind: "page", page: { ...list, sessions: [...sessions] } } });
+    await expect.poll(requested).toBeGreaterThan(before);
   });
 });

@@ -64,14 +64,17 @@ export function History({ page }: { readonly page: HistoryPage }) {
           </p>
         )}
         <Days page={page} />
-        {page.hasMore && <More count={page.sessions.length} />}
+        {page.hasMore && <More sessions={page.sessions} />}
       </div>
     </section>
   );
 }
 
-/** Requests the next page when the end of the list comes near; the button does the same. */
-function More({ count }: { readonly count: number }) {
+/**
+ * Requests the next page when the end of the list comes near; the button does the same. A list that was loaded again
+ * requests it anew, because the host drops pages of the list before it.
+ */
+function More({ sessions }: Pick<HistoryPage, "sessions">) {
   const { post } = usePanel();
   const button = useRef<HTMLButtonElement>(null);
   const more = (): void => post({ type: "history-more" });
@@ -84,7 +87,7 @@ function More({ count }: { readonly count: number }) {
     });
     observer.observe(button.current);
     return () => observer.disconnect();
-  }, [count]);
+  }, [sessions]);
   return (
     <button type="button" class="text-button history-more" ref={button} onClick={more}>
       {t("Show more")}
