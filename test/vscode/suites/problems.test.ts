@@ -73,8 +73,9 @@ suite("problems", () => {
     const path = join(folder, "a.todo");
     const oldText = "one\nBAD\nthree\n";
     writeFileSync(path, oldText);
+    const linted = eventOf(path);
     await vscode.workspace.openTextDocument(path);
-    await told(() => linter.get(vscode.Uri.file(path))?.length === 1);
+    await linted;
     const newText = "zero\none\nBAD\nthree\nBAD\n";
     const found = await edit(path, oldText, newText);
     assert.deepEqual(fresh(found, { path, oldText, newText }), ["a.todo:5 error do not say BAD"]);
@@ -152,6 +153,17 @@ suite("problems", () => {
     cancel.abort(new Error("stopped"));
     await assert.rejects(settled, /stopped/);
   });
+
+  /** Resolves with the event of the file's problems, which VS Code emits some time after they are set. */
+  async function eventOf(path: string): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const subscription = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+        if (!uris.some(({ fsPath }) => fsPath === path)) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+  }
 
   /** Resolves when it is so, which is looked at with each event. */
   async function told(isSo: () => boolean): Promise<void> {
