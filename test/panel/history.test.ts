@@ -50,6 +50,8 @@ describe("sessions in the panel", () => {
     await field.fill("list the files");
     await field.press("Enter");
     await expect.poll(bubbles).toEqual(["list the files"]);
+    await panel().page.getByText("a.txt").last().waitFor();
+    await panel().idle();
     await panel().reload();
     await expect.poll(bubbles).toEqual(["list the files"]);
     await panel().page.getByRole("button", { name: "Try again", exact: true }).waitFor();
