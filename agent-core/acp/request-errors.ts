@@ -2,6 +2,7 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import { messageOf, UsageError } from "../platform/errors.ts";
 import type { HermesFaultData } from "../protocol/conversation.ts";
+import { INVALID_PARAMS } from "../protocol/handle.ts";
 import type { Fault } from "../providers/fault.ts";
 import { KEY_PLACES } from "../providers/fault-message.ts";
 import { writeFault } from "../sessions/write-fault.ts";
@@ -9,7 +10,6 @@ import { writeFault } from "../sessions/write-fault.ts";
 /** ACP's "authentication required". */
 const AUTH_REQUIRED = -32000;
 export const INTERNAL_ERROR = -32603;
-const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
 /** Limit of a quoted session id. */
 const MAX_ID_CHARS = 100;

@@ -19,6 +19,7 @@ import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { DEVICE } from "../mcp/mcp-command.ts";
 import { hasCode, messageOf, UsageError } from "../platform/errors.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
+import { INVALID_PARAMS } from "../protocol/handle.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
@@ -31,9 +32,6 @@ import { VERSION } from "./version.ts";
 const INTERRUPTED = 130;
 /** Exit code of a wrong command line. */
 const MISUSED = 2;
-
-/** Code of the protocol for a request that the caller must change. */
-const INVALID_PARAMS = -32602;
 
 /** Listed sessions when several match. */
 const MAX_MATCHES = 15;

@@ -15,6 +15,10 @@ export type LearningSettings = Config["learning"] & {
 /** Outcome of an action, in one line for the user. */
 export type LearntOutcome = { readonly ok: boolean; readonly message: string };
 
+export function unknownItem(id: string): string {
+  return `There is no item ${id}. \`/learning\` lists them.`;
+}
+
 /** Items of one loop. Each is stored as text that people can edit. */
 export type LearntStore = {
   /** Newest first. Rejects when reading fails. */

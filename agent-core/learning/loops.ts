@@ -1,6 +1,13 @@
 /** The loops that learn in the background. Each loads its code when it is needed first. */
 import { type LearntAction, type LearntItem, LOOPS, type LoopName } from "../protocol/learning.ts";
-import type { LearningSettings, LearntOutcome, LearntStore, Loop, LoopPorts } from "./loop.ts";
+import {
+  type LearningSettings,
+  type LearntOutcome,
+  type LearntStore,
+  type Loop,
+  type LoopPorts,
+  unknownItem,
+} from "./loop.ts";
 
 type LoopMaker = (ports: LoopPorts) => Promise<Loop>;
 
@@ -29,9 +36,9 @@ export async function allLearnt(stores: readonly LearntStore[]): Promise<readonl
 
 /** Runs an action of the user on an item, whichever store it is in. */
 export async function actOn(stores: readonly LearntStore[], id: string, action: LearntAction): Promise<LearntOutcome> {
+  const forgetsFact = action === "forget" && /^[fp]-/.test(id);
   for (const store of stores) {
-    const isFact = /^[fp]-/.test(id) && action === "forget";
-    const item = isFact ? (await store.items()).find((each) => each.id === id) : undefined;
+    const item = forgetsFact ? (await store.items()).find((each) => each.id === id) : undefined;
     const outcome = await store.act(id, action);
     if (outcome === undefined) continue;
     const [, session] = /^e-(.+)$/.exec(id) ?? [];
@@ -42,5 +49,5 @@ export async function actOn(stores: readonly LearntStore[], id: string, action: 
     }
     return outcome;
   }
-  return { ok: false, message: `There is no item ${id}. \`/learning\` lists them.` };
+  return { ok: false, message: unknownItem(id) };
 }

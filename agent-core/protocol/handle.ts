@@ -58,7 +58,8 @@ function parserOf<Schema extends z.ZodType>(schema: Schema): (raw: unknown) => z
   };
 }
 
-const INVALID_PARAMS = -32602;
+/** Code of JSON-RPC for a request whose parameters cannot be used. */
+export const INVALID_PARAMS = -32602;
 
 /** The protocol's error for a parameter that cannot be used; `problem` follows the field's name and a colon. */
 export function invalidParams(field: string, problem: string): RequestError {

@@ -6,6 +6,7 @@ import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import type { Episode } from "../episodes.ts";
 import { entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
+import { unknownItem } from "../loop.ts";
 import { changeOf } from "./merge.ts";
 import type { MergedBatch } from "./merge-batch.ts";
 
@@ -17,7 +18,7 @@ export function acted(
   at: number,
 ): MergedBatch & { readonly message: string } {
   const fact = facts.find((each) => each.id === id);
-  if (fact === undefined) return { facts, changes: [], message: `There is no item ${id}. \`/learning\` lists them.` };
+  if (fact === undefined) return { facts, changes: [], message: unknownItem(id) };
   const record = (op: LearningChange["op"], reason: string): LearningChange => {
     return { ...changeOf(op, fact, fact.text, reason), actor: "user" };
   };
