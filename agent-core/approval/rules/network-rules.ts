@@ -162,6 +162,8 @@ const wget: Rule = {
 
 export const fetchers: ReadonlyMap<string, Program> = ruleTable({ curl, wget });
 
+/** A host that is this machine: a command there has the user's rights, outside the sandbox. */
+const THIS_MACHINE = /^(?:ssh:\/\/)?(?:[^@]*@)?(?:localhost|ip6-localhost|127[.\d]*|0|0\.0\.0\.0|\[?::1\]?)(?:[:/]|$)/i;
 const LOCAL_PROGRAM = /^\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|include|match)/i;
 
 /** ssh runs the rest of the line on the other machine; some options run programs on this one. */
@@ -177,6 +179,7 @@ const ssh: Rule = {
     const remote = command.map(({ text }) => text).join(" ");
     return [
       ask(`Opens a shell on another machine (${host ? shown(host) : "unknown"})`),
+      ...(THIS_MACHINE.test(host?.text ?? "") ? [opaque("Runs a command on this machine through ssh")] : []),
       ...local.flatMap((option): CommandEffect[] => [
         opaque(`Makes ssh run a program on this machine (${shown(option)})`),
         { kind: "shell", code: option.text.replace(/^\s*\w+[\s=]+/, ""), escalateOnly: true },
@@ -195,6 +198,9 @@ const scp: Program = ({ name, args }) => {
   return [
     ...(program ? [opaque(`Makes ${name} run a program of the command's choice (${shown(program)})`)] : []),
     ask(`Copies files to or from another machine with ${name}`),
+    ...(args.some(({ text }) => text.includes(":") && THIS_MACHINE.test(text))
+      ? [opaque(`Copies files on this machine with ${name}`)]
+      : []),
     ...local.map((path): CommandEffect => ({ kind: "write", path })),
   ];
 };

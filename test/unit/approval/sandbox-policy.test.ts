@@ -219,9 +219,19 @@ test.each([
   "npm publish",
   "cargo publish",
   "launchctl submit -l x -- ./evil.sh",
+  "ssh localhost ./evil.sh",
+  "ssh -p 2222 me@127.0.0.1 ./evil.sh",
+  "ssh ::1",
+  "ssh ssh://localhost:22 ./evil.sh",
+  "scp evil localhost:.bashrc",
 ])("code that another program takes out of the sandbox asks in auto, too: %s", (command) => {
   expect(way(command, "auto")).toBe("ask");
-  for (const ordinary of ["apt-get install -y jq", "docker compose stop", "psql -c 'update a set b = 1'"])
+  for (const ordinary of [
+    "apt-get install -y jq",
+    "docker compose stop",
+    "psql -c 'update a set b = 1'",
+    "ssh build.example.com ls",
+  ])
     expect(decision(ordinary, { mode: "auto" }).kind, ordinary).toBe("allow");
 });
 
