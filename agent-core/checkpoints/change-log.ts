@@ -52,8 +52,9 @@ export class ChangeLog {
     this.#listeners.set(source, listener);
   }
 
-  add(change: Omit<FileChange, "position">): void {
-    const placed = { ...change, position: this.position };
+  /** `position`: default the session's next message; a change that is logged late gives the one at which it was made. */
+  add(change: Omit<FileChange, "position"> & { readonly position?: number }): void {
+    const placed = { ...change, position: change.position ?? this.position };
     this.#changes.push(placed);
     this.#options.journal({ type: "file-change", ...placed });
     for (const source of [change.source, ...(change.others ?? [])]) this.#listeners.get(source)?.(placed);

@@ -84,9 +84,10 @@ export class CommandWatch {
    * or those of the commands that run already.
    */
   async before(command: WatchedCommand): Promise<void> {
+    const { position } = this.#options.log;
     await this.#next(async () => {
       try {
-        await (this.#running.size === 0 ? this.#scanAndCopy() : this.#logChanges());
+        await (this.#running.size === 0 ? this.#scanAndCopy() : this.#logChanges(position));
       } finally {
         this.#running.add(command);
       }
@@ -97,11 +98,12 @@ export class CommandWatch {
     this.#copyTimeMs = deadline.remaining();
   }
 
-  /** Logs the changes of a command that ended. */
+  /** Logs the changes of a command that ended. The user's next message may arrive before they are logged. */
   after(command: WatchedCommand): Promise<void> {
+    const { position } = this.#options.log;
     return this.#next(async () => {
       try {
-        await this.#logChanges();
+        await this.#logChanges(position);
       } finally {
         this.#running.delete(command);
       }
@@ -202,7 +204,7 @@ export class CommandWatch {
   }
 
   /** Logs the changes since the last scan as those of the commands that run. */
-  async #logChanges(): Promise<void> {
+  async #logChanges(position: number): Promise<void> {
     const commands = [...this.#running];
     const before = this.#known;
     const after = await this.#runScan();
@@ -214,7 +216,7 @@ export class CommandWatch {
       if (this.#editing.has(path)) keepKnown(path, before, after);
       else if (!this.#saved.has(path) && !this.#isEdit(path, after)) changed.push(path);
     }
-    for (const path of changed.slice(0, MAX_CHANGES)) await this.#logFile(path, { before, after }, commands);
+    for (const path of changed.slice(0, MAX_CHANGES)) await this.#logFile(path, { before, after, position }, commands);
     const rest = changed.length - MAX_CHANGES;
     if (rest > 0) {
       this.#options.notifyUser(`A command changed ${changed.length} files; ${rest} of them cannot be reverted.`);
@@ -243,7 +245,7 @@ export class CommandWatch {
     const [source = "", ...others] = new Set((owner ? [owner] : commands).map((command) => command.source));
     const folders = seen === undefined ? newFolders(path, scans) : [];
     this.#options.log.add({
-      ...{ path, by: "command", source, before, after },
+      ...{ path, by: "command", source, before, after, position: scans.position },
       ...(others.length > 0 && { others }),
       ...(folders.length > 0 && { folders }),
     });
@@ -256,7 +258,8 @@ export class CommandWatch {
   }
 }
 
-type Scans = { readonly before: Scan; readonly after: Scan };
+/** `position`: message in whose answer the commands ran. */
+type Scans = { readonly before: Scan; readonly after: Scan; readonly position: number };
 
 /** Leaves a file as the earlier scan saw it. */
 function keepKnown(path: string, before: Scan, after: Scan): void {

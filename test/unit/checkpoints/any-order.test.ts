@@ -40,6 +40,8 @@ class RandomSession {
       case 3:
         return this.bench.run(this.#command(name));
       case 4:
+        // A scan cannot see the writer of a file: nobody writes right after a command, before its changes are logged.
+        await this.bench.checkpoints.logged();
         return this.#user(name);
       case 5:
         return this.#restore(this.#random.chance(0.5));

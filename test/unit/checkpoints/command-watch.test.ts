@@ -57,3 +57,23 @@ test("a command waits for the copies of a small workspace, however slow the mach
   expect(await Promise.all(["a.txt", "b.txt"].map((text) => store.has(hashOf(text))))).toEqual([true, true]);
   await watch.close();
 });
+
+test("a change that is logged late stays with the message of its command", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "hermes-watch-"));
+  const path = join(folder, "a.txt");
+  writeFileSync(path, "before\n");
+  let position = 4;
+  const log = new ChangeLog({ entries: [], position: () => position, journal: () => undefined });
+  const watch = new CommandWatch({
+    ...{ scan: new WorkspaceScan([folder]), log, notifyUser: () => undefined },
+    store: new ObjectStore(mkdtempSync(join(tmpdir(), "hermes-objects-"))),
+    git: { unchanged: async () => new Map(), read: async () => undefined },
+  });
+  await watch.before(command);
+  writeFileSync(path, "after\n");
+  const logged = watch.after(command);
+  position = 6; // the next message of the user
+  await logged;
+  expect(log.changes).toMatchObject([{ path, position: 4 }]);
+  await watch.close();
+});
