@@ -45,6 +45,18 @@ const webview = {
   alias: { react: "preact/compat", "react-dom": "preact/compat", "react/jsx-runtime": "preact/jsx-runtime" },
 };
 
+const node = {
+  ...shared,
+  outdir: "dist",
+  chunkNames: "chunks/[name]-[hash]",
+  platform: "node",
+  mainFields,
+  target: "node22",
+  format: "esm",
+  splitting: true,
+  banner: { js: requireForCommonJs },
+};
+
 const bundles = {
   extension: {
     ...shared,
@@ -59,23 +71,14 @@ const bundles = {
     plugins: watch ? [] : [lazySchemas],
   },
   core: {
-    ...shared,
     entryPoints: {
       worker: "agent-core/entry/worker.ts",
       acp: "agent-core/entry/acp.ts",
       cli: "agent-core/entry/cli.ts",
       "session-index": "agent-core/sessions/index/index-worker.ts",
       "page-worker": "agent-core/web/page-worker.ts",
-      "plugin-process": "agent-core/plugins/plugin-process.ts",
     },
-    outdir: "dist",
-    chunkNames: "chunks/[name]-[hash]",
-    platform: "node",
-    mainFields,
-    target: "node22",
-    format: "esm",
-    splitting: true,
-    banner: { js: requireForCommonJs },
+    ...node,
     plugins: watch ? [] : [readyMade, lazyBuiltins, lazySchemas],
     // Seen from dist/chunks, where the lazily loaded index and the parsers are.
     define: {
@@ -88,6 +91,8 @@ const bundles = {
       __SKILLS__: '"../skills"',
     },
   },
+  // By itself, so that a plugin starts with one file: it runs in a process and a thread, and each of them loads every chunk.
+  plugin: { ...node, entryPoints: { "plugin-process": "agent-core/plugins/plugin-process.ts" } },
   webview: {
     ...webview,
     entryPoints: { main: "webview/main.tsx" },

@@ -6,12 +6,13 @@
 import { isMainThread, MessageChannel, Worker } from "node:worker_threads";
 import { messageOf } from "../platform/errors.ts";
 import type { FromPlugin, ToPlugin } from "./plugin-messages.ts";
+import { runPlugin } from "./plugin-thread.ts";
 
 /** Memory of a plugin's objects; enough to parse a JSON file of 50 MB. */
 const MEMORY_MB = 512;
 
 if (isMainThread) relayMessages();
-else await import("./plugin-thread.ts");
+else runPlugin();
 
 function relayMessages(): void {
   // The plugin's code may use the thread's own port.

@@ -15,29 +15,33 @@ const LINES_PER_SECOND = 100;
 /** Progress is sent at most this often. */
 const SHOW_MS = 50;
 
-const port = workerData as MessagePort; // set by plugin-process.ts
+const port = workerData as MessagePort; // set by plugin-process.ts for the thread
 
 const running = new Map<number, AbortController>();
 let surface: PluginSurface | undefined;
 
 const send = (message: FromPlugin): void => port.postMessage(message);
-for (const name of ["log", "info", "warn", "error", "debug"] as const) {
-  console[name] = (...parts: unknown[]) => log(format(...parts)); // nobody reads the output of this process
-}
-port.on("message", (message: ToPlugin) => {
-  switch (message.type) {
-    case "start":
-      void start(message);
-      return;
-    case "call":
-      void answer(message);
-      return;
-    case "cancel":
-      running.get(message.id)?.abort();
-      send({ type: "cancelled", id: message.id });
-      return;
+
+/** Serves the messages of the agent, in the thread. */
+export function runPlugin(): void {
+  for (const name of ["log", "info", "warn", "error", "debug"] as const) {
+    console[name] = (...parts: unknown[]) => log(format(...parts)); // nobody reads the output of this process
   }
-});
+  port.on("message", (message: ToPlugin) => {
+    switch (message.type) {
+      case "start":
+        void start(message);
+        return;
+      case "call":
+        void answer(message);
+        return;
+      case "cancel":
+        running.get(message.id)?.abort();
+        send({ type: "cancelled", id: message.id });
+        return;
+    }
+  });
+}
 
 async function start({ entry, config }: Extract<ToPlugin, { type: "start" }>): Promise<void> {
   try {

@@ -3,13 +3,16 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { resolve as absolute, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { leasePlugin, PLUGIN_TIMEOUTS } from "../../agent-core/plugins/plugin-connection.ts";
 import { byTurns, median, type Row } from "./measuring.ts";
 
 const RUNS = 15;
 
 export async function measurePlugins(): Promise<readonly Row[]> {
+  // The process as it is shipped; from its sources Node compiles TypeScript first.
+  Object.assign(globalThis, { __PLUGIN_PROCESS__: pathToFileURL(absolute("dist/plugin-process.js")).href });
   const folder = mkdtempSync(join(tmpdir(), "hermes-bench-plugin-"));
   const entry = join(folder, "index.js");
   writeFileSync(
