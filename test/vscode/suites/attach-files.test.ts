@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import { attachFiles } from "../../../extension/context/attach-files.ts";
+import { workspaceFolder } from "../support/agent-side.ts";
+
+// A drop names any path. Only files of the workspace are attached by it, and a link does not count as its folder.
+suite("dropped files", () => {
+  const folder = join(workspaceFolder(), "attach-files-suite");
+  let outside: string;
+
+  setup(() => {
+    outside = mkdtempSync(join(tmpdir(), "hermes-outside-"));
+    writeFileSync(join(outside, "secret.txt"), "a secret\n");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "mine.txt"), "mine\n");
+    symlinkSync(join(folder, "mine.txt"), join(folder, "inner-link.txt"));
+    symlinkSync(join(outside, "secret.txt"), join(folder, "file-link.txt"));
+    symlinkSync(outside, join(folder, "folder-link"));
+  });
+
+  teardown(() => {
+    for (const path of [folder, outside]) rmSync(path, { recursive: true, force: true });
+  });
+
+  const drop = async (...paths: readonly string[]) => {
+    const uris = paths.map((path) => vscode.Uri.file(path));
+    const { attachments, refused } = await attachFiles(uris, { within: true });
+    return { attached: attachments.map(({ label }) => label), refused };
+  };
+
+  test("are attached from the workspace, also through a link inside it", async () => {
+    const dropped = await drop(join(folder, "mine.txt"), join(folder, "inner-link.txt"), folder);
+    assert.deepEqual(dropped, { attached: ["mine.txt", "inner-link.txt", "attach-files-suite"], refused: [] });
+  });
+
+  test("are refused by name outside of it, also behind a link to a file or a folder", async () => {
+    const { attached, refused } = await drop(
+      join(outside, "secret.txt"),
+      join(folder, "file-link.txt"),
+      join(folder, "folder-link"),
+      join(folder, "folder-link", "secret.txt"),
+      join(folder, "..", "..", "..", "etc", "hostname"),
+    );
+    assert.deepEqual(attached, []);
+    const names = ["secret.txt", "file-link.txt", "folder-link", "secret.txt", "hostname"];
+    assert.deepEqual(
+      refused,
+      names.map((name) => `${name} is not attached: it is outside the workspace.`),
+    );
+  });
+});
