@@ -82,7 +82,11 @@ const GENERAL =
 
 const DECISION = /\bwe (?:have )?(?:decided|agreed|chose|chosen|settled)\b/i;
 /** Verbs of a sentence that says how something is. */
-const STATES = /\b(?:is|are|was|lives?|runs|runs? (?:on|in|at|under|with)|listens?|ist|sind)\b/i;
+const STATES =
+  /\b(?:is|are|was|lives?|runs|runs? (?:on|in|at|under|with)|listens?|ist|sind|heißt|läuft|lauscht|liegt)\b/i;
+/** Start of a sentence about each thing of a kind. That is how the user wants them; a fact is about one thing. */
+const OF_A_KIND =
+  /^(?:(?:an?|any|all|both|each|every|how|when|whenever|if|eine?|jede[nrs]?|alle|wie|wenn)\b|(?!(?:the|our|die|unsere)\b)[^.]*?\b(?:are|sind)\b)/i;
 /** Language and length of the answers, which are the user's own matter in every project. */
 const OF_ANSWERS =
   /\b(?:answer|reply|respond|explain|speak|talk|antworte|sprich|erkläre)\b.{0,30}\b(?:(?:in|auf) (?:english|german|french|spanish|italian|deutsch|englisch|französisch)|brief(?:ly)?|short(?:ly)?|concise(?:ly)?|kurz|knapp)\b|\bshort answers\b|\bcall me\b|\bemojis?\b/i;
@@ -172,13 +176,18 @@ function statementsOf(one: TranscriptMessage, corrects: boolean): readonly Candi
     const isStated = isRule(sentence) || (corrects && isCorrectingRule(sentence));
     const text = asRule(sentence);
     if (!isRuleLength(sentence, text) || !(isStated || isHint(sentence))) return [];
-    const isFact = DECISION.test(sentence) || (isStated && !corrects && !isInstruction(text) && STATES.test(text));
+    const isFact = DECISION.test(sentence) || (isStated && isAboutOneThing(text));
     const kind = isFact ? "fact" : "preference";
     const scope = kind === "preference" && (isEverywhere || OF_ANSWERS.test(text)) ? "user" : "project";
     return [
       { kind, subject: "", entity: "project", text, scope, quote: sentence, position, ...(isStated && { isStated }) },
     ];
   });
+}
+
+/** True for a sentence that says how one thing is, and asks for nothing. */
+function isAboutOneThing(text: string): boolean {
+  return STATES.test(text) && !OF_A_KIND.test(text) && !isInstruction(text);
 }
 
 function isRuleLength(sentence: string, rule: string): boolean {
@@ -188,7 +197,7 @@ function isRuleLength(sentence: string, rule: string): boolean {
 function isCorrectingRule(sentence: string): boolean {
   const rule = sentence.replace(OPENER, "");
   if (/\?\s*$/.test(rule)) return false;
-  return DIRECTIVE.test(rule) && (MARKED_VALUE.test(rule) || !DEICTIC.test(rule));
+  return (DIRECTIVE.test(rule) || isAboutOneThing(rule)) && (MARKED_VALUE.test(rule) || !DEICTIC.test(rule));
 }
 
 /** The sentence as a rule of its own. */

@@ -311,6 +311,24 @@ test.each([
 });
 
 test.each([
+  ["No, the dev server runs on port 4000.", "fact"],
+  ["That is wrong: the staging database is `pg-7`.", "fact"],
+  ["No, Postgres listens on 5433.", "fact"],
+  ["No, in this project deployments run on `k8`.", "fact"],
+  ["No, the config lives in conf/.", "fact"],
+  ["Nein, der Dev-Server läuft auf Port 4000.", "fact"],
+  ["Remember: the staging gate is `zq7`.", "fact"],
+  ["No, a mint note ends with the line `k4`.", "preference"],
+  ["No, every report is in German.", "preference"],
+  ["No, names are in camelCase.", "preference"],
+  ["Please remember how mint notes look: their last line is `m5`.", "preference"],
+  ["No, use port 4000.", "preference"],
+  ["No, the report must end with `-- k4`.", "preference"],
+])("%j is filed as a %s", (message, kind) => {
+  expect(statedCandidates(messages("Hello", message))).toMatchObject([{ kind, scope: "project" }]);
+});
+
+test.each([
   ["From now on answer in German.", "user"],
   ["Always answer with JSON.", "project"],
 ])("the language of the answers is the user's own matter: %j", (message, scope) => {
