@@ -24,6 +24,7 @@ import {
   lastPlanned,
   type RunRecord,
   recordSchema,
+  titled,
 } from "./job.ts";
 import type { OriginalTable } from "./original-jobs.ts";
 import { dueInstant, machineZone } from "./schedule.ts";
@@ -72,7 +73,7 @@ export class CronFiles {
   async jobs(zone: string): Promise<readonly Job[]> {
     const { jobs } = await this.#stored(zone);
     const missing = BUILT_IN.filter((id) => jobs.every((job) => job.id !== id));
-    return [...jobs, ...missing.map((id) => builtInJob(id, zone))];
+    return [...jobs.map(titled), ...missing.map((id) => builtInJob(id, zone))];
   }
 
   /** Result of an import, in one line. Undefined without one, and once the jobs have changed since. */

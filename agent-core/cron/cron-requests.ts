@@ -94,7 +94,7 @@ export class CronRequests {
     // Without `job`, the name says which job is meant.
     const rest = { ...others, ...(named !== undefined && name !== undefined && { name }) };
     if (isBuiltIn(job.id) && (model !== undefined || Object.keys(rest).length > 0)) {
-      return refused(`only the schedule of ${job.name} can change`);
+      return refused(`only the schedule of "${job.name}" can change`);
     }
     const problem = await this.#problemOf({ ...(rest.skills && { workdir: job.workdir }), ...rest }, job.id);
     if (problem !== undefined) return refused(problem);
@@ -113,7 +113,7 @@ export class CronRequests {
   }
 
   async #remove(job: Job): Promise<CronOutcome> {
-    if (isBuiltIn(job.id)) return refused(`${job.name} is a part of Hermes; pause it instead`);
+    if (isBuiltIn(job.id)) return refused(`"${job.name}" is a part of Hermes; pause it instead`);
     await this.#change((jobs) => jobs.filter(({ id }) => id !== job.id));
     return { ok: true, message: `Removed "${job.name}". Its outputs and sessions stay.` };
   }
@@ -123,7 +123,7 @@ export class CronRequests {
     if (isBuiltIn(job.id)) {
       const isDone = await runBuiltIn(job.id, signal);
       return isDone
-        ? { ok: true, message: `${job.name}: everything that was due is done.` }
+        ? { ok: true, message: `"${job.name}": everything that was due is done.` }
         : refused("another process of this home is learning at the moment; try again in a minute");
     }
     const run = await scheduler.runNow(job);

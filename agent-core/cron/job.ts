@@ -57,6 +57,10 @@ export type RunRecord = z.infer<typeof recordSchema>;
 /** Loops that learn, which run once a day. */
 export const BUILT_IN = ["distillation", "report"] as const;
 export type BuiltIn = (typeof BUILT_IN)[number];
+const TITLES: Readonly<Record<BuiltIn, string>> = {
+  distillation: "Make skills from repeated work",
+  report: "Daily health report",
+};
 
 export function isBuiltIn(id: string): id is BuiltIn {
   return BUILT_IN.some((known) => known === id);
@@ -72,9 +76,14 @@ export const KEPT_RUNS = 50;
 /** An unchanged built-in job. */
 export function builtInJob(id: BuiltIn, zone: string): Job {
   return {
-    ...{ id, name: id, schedule: DAILY, rule: DAILY_RULE, zone, since: 0, paused: false },
+    ...{ id, name: TITLES[id], schedule: DAILY, rule: DAILY_RULE, zone, since: 0, paused: false },
     ...{ prompt: "", skills: [], workdir: "", deliver: "none" },
   };
+}
+
+/** The job with its present title, which the file of an earlier version does not have. */
+export function titled(job: Job): Job {
+  return isBuiltIn(job.id) ? { ...job, name: TITLES[job.id] } : job;
 }
 
 /** True for a built-in job that nobody has changed. */

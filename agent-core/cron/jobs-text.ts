@@ -11,7 +11,7 @@ export function jobsText({ jobs, zone, enabled, note }: CronState): string {
 
 function jobLine({ name, id, builtIn, scheduleText, state, next, zone, last, failures }: CronJob): string {
   const facts = [
-    `${name}${builtIn ? " (built in)" : ` [${id}]`}`,
+    `${name} [${id}${builtIn ? ", built in" : ""}]`,
     scheduleText,
     state,
     next === undefined ? undefined : `${next < Date.now() ? "due since" : "next"} ${instantText(next, zone)}`,

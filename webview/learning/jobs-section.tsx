@@ -82,8 +82,11 @@ function JobRow({ job }: JobProps) {
   );
 }
 
-/** Names of the loops that learn. */
-const BUILT_IN: Readonly<Record<string, string>> = { distillation: t("Distil skills"), report: t("Health report") };
+/** Names of the loops that learn, in the language of the editor. */
+const BUILT_IN: Readonly<Record<string, string>> = {
+  distillation: t("Make skills from repeated work"),
+  report: t("Daily health report"),
+};
 
 /** A loop that is due waits until no turn runs. */
 function nextText(next: number, builtIn: boolean): string {

@@ -189,7 +189,7 @@ const cron: CronState = {
     {
       ...{
         id: "distillation",
-        name: "Distil skills",
+        name: "Make skills from repeated work",
         schedule: "30 3 * * *",
         scheduleText: "At 03:30 every day, Europe/Berlin",
       },

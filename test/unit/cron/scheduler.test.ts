@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { DailyJobs } from "../../../agent-core/cron/cron-files.ts";
 import { CronRequests } from "../../../agent-core/cron/cron-requests.ts";
+import { jobsText } from "../../../agent-core/cron/jobs-text.ts";
 import { type CronSettings, type JobResult, Scheduler } from "../../../agent-core/cron/scheduler.ts";
 import type { CronOutcome, CronRequest, CronRun } from "../../../agent-core/protocol/cron.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -239,7 +240,9 @@ test("each request says in one line why it cannot be met", async () => {
   expect(await message({ ...job, skills: ["../x"] })).toContain('"../x" is not the name of a skill');
   expect(await message({ action: "pause", job: "weekly" })).toContain('there is no job "weekly". Jobs: nightly,');
   expect(await message({ action: "remove", job: "report" })).toContain("pause it instead");
-  expect(await message({ action: "update", job: "report", prompt: "x" })).toContain("only the schedule of report");
+  expect(await message({ action: "update", job: "report", prompt: "x" })).toContain(
+    'only the schedule of "Daily health report"',
+  );
 });
 
 test("an update keeps what it does not name", async () => {
@@ -352,7 +355,8 @@ test("the loops that learn are due once a day after 03:30, and can be paused and
   await clock.advance(2 * HOUR);
   expect(await daily.isDue("report")).toBe(true);
   expect((await requests.state()).jobs.map(({ name, builtIn }) => [name, builtIn])).toEqual([
-    ["report", true],
-    ["distillation", true],
+    ["Daily health report", true],
+    ["Make skills from repeated work", true],
   ]);
+  expect(jobsText(await requests.state())).toContain("- Daily health report [report, built in] · ");
 });
