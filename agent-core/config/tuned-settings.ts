@@ -100,7 +100,7 @@ export function withTuned(raw: Raw, settings: readonly TunedSetting[]): Record<s
   let result: Record<string, unknown> = { ...raw };
   if (settings.length === 0) return result; // the schemas below cost a start 5 ms
   const learning = sections.learning.safeParse(raw["learning"]).data;
-  if (learning?.enabled !== true || !learning.use) return result;
+  if (learning?.enabled !== true || !learning.report || !learning.use) return result;
   for (const setting of settings)
     if (!isExplicit(raw, setting.key, setting.scope)) result = withSetting(result, setting);
   return result;

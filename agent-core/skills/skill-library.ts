@@ -53,7 +53,7 @@ export type SkillLibraryOptions = {
   readonly hubSources?: readonly string[];
   /** Names that no command file may have, because a command of Hermes has them. */
   readonly reservedNames?: readonly string[];
-  /** False: learnt skills are not read. */
+  /** False: learnt skills are not read, and what learning says about others does not count. */
   readonly useLearnt?: boolean;
   /** Folders of plugins, absolute. */
   readonly pluginFolders: () => readonly string[];
@@ -261,11 +261,12 @@ export class SkillLibrary {
 
   #known(skill: Skill, records: SkillRecords): Omit<KnownSkill, "hides" | "isOff"> {
     const record = recordOf(records, skill.name);
+    const { useLearnt = true } = this.#options;
     return {
       ...skill,
       record,
       unusable: unusableReason(skill, this.#options.tools()) ?? foreignProject(skill, this.#options.roots),
-      isProven: isProven(record, isByHand(skill)),
+      isProven: isProven(useLearnt ? record : withoutStanding(record), isByHand(skill)),
     };
   }
 }
@@ -300,6 +301,10 @@ function firstOfEachName(found: readonly FoundSkills[]): Precedence {
 function withoutLearnt({ skills, failures }: FoundSkills): FoundSkills {
   const isLearnt = (skill: Skill): boolean => basename(dirname(skill.folder)) === LEARNT_CATEGORY;
   return { skills: skills.filter((skill) => skill.source !== "home" || !isLearnt(skill)), failures };
+}
+
+function withoutStanding({ standing: _, ...counts }: SkillRecord): SkillRecord {
+  return counts;
 }
 
 function foreignProject({ project }: Skill, roots: readonly string[]): string | undefined {

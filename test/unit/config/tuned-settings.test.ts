@@ -48,7 +48,9 @@ test("a value of config.yaml wins, for all tasks and for one type", async () => 
   expect(one.compression.by_task).toEqual({ research: { hard_limit: 0.8 } });
 });
 
-test.each(["learning: { enabled: off }\n", "learning: { use: off }\n"])("applies nothing with %s", async (yaml) => {
+const OFF = ["enabled", "report", "use"].map((name) => `learning: { ${name}: off }\n`);
+
+test.each(OFF)("applies nothing with %s", async (yaml) => {
   await writeTuned(home, [research, timeout]);
   const config = await loaded(yaml);
   expect(config.compression.by_task).toBeUndefined();

@@ -179,6 +179,7 @@ test("a bad skill of another author is no longer routed within five uses, and th
   );
   await use("glauno-publishing@", [0, 0, 1, 0, 0]);
   expect(await routed()).toEqual([]);
+  expect(await routed(false)).toEqual(["glauno-publishing"]);
   expect(await item()).toMatchObject({ id: "s-glauno-publishing", state: "retired", actions: ["undo"] });
   expect(readFileSync(path, "utf8")).toBe(text);
   await loop.store.act("s-glauno-publishing", "undo");
