@@ -1,7 +1,7 @@
 /** Checks of a run: what must move, what must not, and whether the instrument itself can be trusted. */
 import { METRICS, type Metric, type Results } from "./results.ts";
 import type { ArmRun, TaskRecord } from "./run-arm.ts";
-import { mean } from "./statistics.ts";
+import { type Interval, mean } from "./statistics.ts";
 import { shockDay } from "./world.ts";
 
 export type Check = { readonly name: string; readonly measured: string; readonly wanted: string; readonly ok: boolean };
@@ -65,6 +65,48 @@ function fallsBack(arm: string, metric: Metric): Maker {
   };
 }
 
+/** Without the loop the last days are no better than the first day of `on`, on which nothing is learnt yet. */
+function fallsToFirstDay(arm: string, metric: Metric): Maker {
+  return {
+    arms: ["on", arm],
+    make(results) {
+      const { rise, firstDays } = results.riseSince("on", arm, metric);
+      const first = firstDays === 1 ? "day 1" : `days 1 to ${firstDays}`;
+      return {
+        name: `${metric.name}, ${arm} less the first day`,
+        measured: `${differenceText(rise)} since ${first} of on`,
+        wanted: "not significantly better",
+        ok: !Number.isNaN(rise.mean) && !isBetter(rise, metric),
+      };
+    },
+  };
+}
+
+/** The loop makes a difference. */
+function contributes(arm: string, metric: Metric): Maker {
+  return {
+    arms: ["on", arm],
+    make(results) {
+      const effect = results.effect("on", arm, metric);
+      return {
+        name: `${metric.name}, on less ${arm}`,
+        measured: differenceText(effect),
+        wanted: "significantly better",
+        ok: isBetter(effect, metric),
+      };
+    },
+  };
+}
+
+/** The whole interval of the difference is on the better side of 0. */
+function isBetter({ low, high }: Interval, { unit }: Metric): boolean {
+  return unit === "%" ? low > 0 : high < 0;
+}
+
+function differenceText({ mean: value, low, high }: Interval): string {
+  return `${value.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]`;
+}
+
 /** The row of a loop whose writes are lost is no better than with everything off. */
 function foundBroken(arm: string, metric: Metric): Maker {
   const { make, arms } = fallsBack(arm, metric);
@@ -94,6 +136,17 @@ function ofRuns(
   return { arms: [arm], make: (results) => ({ ...about, ...measure(results.runsOf(arm), results) }) };
 }
 
+/** Measures that each loop carries. */
+const CARRIED: readonly (readonly [arm: string, metric: Metric])[] = [
+  ["no-consolidation", METRICS.corrections],
+  ["no-consolidation", METRICS.fact],
+  ["no-consolidation", METRICS.decision],
+  ["no-distillation", METRICS.procedure],
+  ["no-distillation", METRICS.steps],
+  ["no-evaluation", METRICS.graph],
+  ["no-report", METRICS.overflows],
+];
+
 const makers: readonly Maker[] = [
   {
     arms: ["on", "off"],
@@ -110,13 +163,9 @@ const makers: readonly Maker[] = [
   },
   ratio(METRICS.fact, 2),
   ratio(METRICS.procedure, 2),
-  fallsBack("no-consolidation", METRICS.corrections),
-  fallsBack("no-consolidation", METRICS.fact),
-  fallsBack("no-consolidation", METRICS.decision),
-  fallsBack("no-distillation", METRICS.procedure),
-  fallsBack("no-distillation", METRICS.steps),
-  fallsBack("no-evaluation", METRICS.graph),
-  fallsBack("no-report", METRICS.overflows),
+  ...CARRIED.map((row) => fallsBack(...row)),
+  ...CARRIED.map((row) => fallsToFirstDay(...row)),
+  ...CARRIED.map((row) => contributes(...row)),
   noHarm("shuffled", "shuffled-off"),
   noHarm("flip", "flip-off"),
   {

@@ -7,6 +7,7 @@ export type Metric = {
   /** Tasks that it concerns. */
   readonly of: (task: TaskRecord) => boolean;
   readonly value: (task: TaskRecord) => number;
+  /** More of a share is better, and less of a count. */
   readonly unit: "%" | "";
 };
 
@@ -27,6 +28,9 @@ export const METRICS = {
   success: { name: "all right in the end", of: () => true, value: (task) => (task.success ? 100 : 0), unit: "%" },
   tokens: { name: "tokens a task", of: () => true, value: (task) => task.tokens, unit: "" },
 } as const satisfies Readonly<Record<string, Metric>>;
+
+/** Tasks of the first day below which the second one counts as well. */
+const MIN_FIRST_TASKS = 10;
 
 /** Length of the first and of the last part. Days. */
 export function windowDays(days: number): number {
@@ -63,9 +67,12 @@ export class Results {
   }
 
   /** Values of the first or of the last days. */
-  sample(arm: string, { of, value }: Metric, part: "early" | "late"): Sample {
+  sample(arm: string, metric: Metric, part: "early" | "late"): Sample {
     const window = windowDays(this.days);
-    const isIn = ({ day }: TaskRecord): boolean => (part === "early" ? day <= window : day > this.days - window);
+    return this.#sample(arm, metric, ({ day }) => (part === "early" ? day <= window : day > this.days - window));
+  }
+
+  #sample(arm: string, { of, value }: Metric, isIn: (task: TaskRecord) => boolean): Sample {
     return new Map(
       this.runsOf(arm).map(({ seed, tasks }) => [seed, tasks.filter((task) => isIn(task) && of(task)).map(value)]),
     );
@@ -77,6 +84,17 @@ export class Results {
 
   late(arm: string, metric: Metric): Interval {
     return interval(this.sample(arm, metric, "late"));
+  }
+
+  /**
+   * `arm` in the last days less `other` on its first day, over the seeds of both. The loops learn at night, so nothing is
+   * learnt on that day. `firstDays`: 2 where the first day has too few tasks.
+   */
+  riseSince(other: string, arm: string, metric: Metric): { readonly rise: Interval; readonly firstDays: number } {
+    const paired = this.pairedOver([arm, other]);
+    const firstOf = (days: number): Sample => paired.#sample(other, metric, ({ day }) => day <= days);
+    const firstDays = [...firstOf(1).values()].flat().length < MIN_FIRST_TASKS ? 2 : 1;
+    return { rise: difference(paired.sample(arm, metric, "late"), firstOf(firstDays)), firstDays };
   }
 
   /** `arm` less `other` in the last days, over the seeds of both. */
