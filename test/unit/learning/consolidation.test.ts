@@ -8,33 +8,14 @@ import { consolidation } from "../../../agent-core/learning/consolidation/consol
 import { LearningLedger } from "../../../agent-core/learning/learning-ledger.ts";
 import type { LearningAnswer, Loop, LoopPorts } from "../../../agent-core/learning/loop.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { live, MOMENTS, power } from "./support/dying-writes.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const HOUR = 3_600_000;
 
-const MOMENTS = ["before", "during", "after"] as const;
-/** The process dies at this write, counted from 1; 0: it lives. `writes`: those of the process so far. */
-const power = vi.hoisted(() => ({ writes: 0, diesAt: 0, moment: "before" as "before" | "during" | "after" }));
-
-vi.mock("../../../agent-core/config/home-file.ts", async (load) => {
-  const real = await load<typeof import("../../../agent-core/config/home-file.ts")>();
-  return {
-    ...real,
-    // A file is replaced at once, or not at all.
-    replaceFile: (path: string, text: string) => dying((part) => (part < 1 ? undefined : real.replaceFile(path, text))),
-    appendLines: (path: string, lines: string) =>
-      dying((part) => real.appendLines(path, lines.slice(0, Math.floor(lines.length * part)))),
-  };
-});
-
-/** `write` writes this part of its text. A dead process writes nothing more. */
-async function dying(write: (part: number) => Promise<void> | undefined): Promise<void> {
-  power.writes += 1;
-  const { writes, diesAt, moment } = power;
-  if (diesAt === 0 || writes < diesAt) return write(1);
-  if (writes === diesAt && moment !== "before") await write(moment === "during" ? 0.5 : 1);
-  throw new Error("killed");
-}
+vi.mock("../../../agent-core/config/home-file.ts", async (load) =>
+  (await import("./support/dying-writes.ts")).mortal(await load()),
+);
 
 let home: string;
 let log: string[];
@@ -50,7 +31,7 @@ beforeEach(() => {
   clock = new ManualClock(NOW);
   open = new Set();
   answers = [];
-  Object.assign(power, { writes: 0, diesAt: 0 });
+  live();
 });
 
 const idOf = (number: number): string => `202611${String(10 + number)}_100000_${String(number).padStart(8, "0")}`;
@@ -296,8 +277,7 @@ test("a kill at any write loses nothing and doubles nothing", async () => {
       home = mkdtempSync(join(tmpdir(), "hermes-consolidation-"));
       Object.assign(power, { writes: 0, diesAt, moment });
       await days().catch(() => undefined);
-      expect(power.writes).toBeGreaterThanOrEqual(diesAt);
-      power.diesAt = 0;
+      live();
       await runAll();
       expect(stateOf(), `killed ${moment} write ${diesAt}`).toEqual(expected);
     }

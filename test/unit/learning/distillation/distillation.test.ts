@@ -8,6 +8,7 @@ import type { Episode } from "../../../../agent-core/learning/episodes.ts";
 import type { Loop } from "../../../../agent-core/learning/loop.ts";
 import { parseSkill } from "../../../../agent-core/skills/skill.ts";
 import { sweep } from "../../../support/scale.ts";
+import { live, MOMENTS, power } from "../support/dying-writes.ts";
 import {
   type Bench,
   bench,
@@ -26,19 +27,9 @@ import {
   store,
 } from "./repeated-tasks.ts";
 
-/** Number of the write before which the process is killed; 0: none. */
-const kill = vi.hoisted(() => ({ before: 0 }));
-vi.mock("../../../../agent-core/config/home-file.ts", async (original) => {
-  const real = await original<typeof import("../../../../agent-core/config/home-file.ts")>();
-  const mortal =
-    <Write extends (path: string, value: never) => Promise<void>>(write: Write) =>
-    (path: string, value: never): Promise<void> => {
-      if (path.includes("episodes") || kill.before === 0) return write(path, value);
-      kill.before -= 1;
-      return kill.before === 0 ? Promise.reject(new Error("killed")) : write(path, value);
-    };
-  return { ...real, replaceFile: mortal(real.replaceFile), writeJsonFile: mortal(real.writeJsonFile) };
-});
+vi.mock("../../../../agent-core/config/home-file.ts", async (load) =>
+  (await import("../support/dying-writes.ts")).mortal(await load(), (path) => !path.includes("episodes")),
+);
 
 let home: string;
 beforeEach(() => {
@@ -153,24 +144,27 @@ test("a second run on the same day asks nothing and changes nothing", async () =
 });
 
 test("a process that is killed at any write leaves the same store after its next run", async () => {
-  const family = familyAt(0);
-  const episodes = [0, 1, 2].map((index) => run(family, index, START - (index + 1) * DAY_MS));
+  const episodes = [0, 1, 2].flatMap((family) =>
+    [0, 1, 2].map((index) => run(familyAt(family), index, START - (index + 1) * DAY_MS)),
+  );
   await store(home, episodes);
+  live();
   await runLoop(bench(home, faithful).ports);
   const wanted = filesOf(home);
-  for (let at = 1; ; at += 1) {
-    home = mkdtempSync(join(tmpdir(), "hermes-distillation-"));
-    await store(home, episodes);
-    kill.before = at;
-    const isKilled = await runLoop(bench(home, faithful).ports).then(
-      () => false,
-      () => true,
-    );
-    kill.before = 0;
-    await runLoop(bench(home, faithful).ports);
-    expect(filesOf(home), `killed before write ${at}`).toEqual(wanted);
-    if (!isKilled) break;
+  const { writes } = power;
+  for (const moment of MOMENTS) {
+    for (let diesAt = 1; diesAt <= writes; diesAt += 1) {
+      home = mkdtempSync(join(tmpdir(), "hermes-distillation-"));
+      live();
+      await store(home, episodes);
+      Object.assign(power, { writes: 0, diesAt, moment });
+      await runLoop(bench(home, faithful).ports).catch(() => undefined);
+      live();
+      await runLoop(bench(home, faithful).ports);
+      expect(filesOf(home), `killed ${moment} write ${diesAt}`).toEqual(wanted);
+    }
   }
+  expect(writes * MOMENTS.length).toBeGreaterThanOrEqual(50);
 });
 
 test.each([0, 0.1, 0.3, 0.6])(

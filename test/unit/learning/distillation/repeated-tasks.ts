@@ -171,7 +171,8 @@ export function filesOf(home: string): Readonly<Record<string, string>> {
   const texts = files.map((entry) => {
     const path = join(entry.parentPath, entry.name);
     const text = readFileSync(path, "utf8").replaceAll(/"id":"[0-9a-f]{12}",/g, "");
-    return [relative(home, path), text] as const;
+    const isLedger = path.endsWith("ledger.jsonl"); // without a line that a kill cut off
+    return [relative(home, path), isLedger ? text.replaceAll(/^.*[^}\n]\n/gm, "") : text] as const;
   });
   return Object.fromEntries(texts.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
