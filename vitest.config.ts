@@ -1,8 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Tests that measure the memory of their process. */
-const MEASURING = ["test/unit/tools/terminal/many-commands.test.ts"];
+/**
+ * Tests that measure the memory of their process, and tests that mock a module of the core: in a shared worker
+ * others may have loaded its importers with the real one.
+ */
+const ALONE = [
+  "test/unit/tools/terminal/many-commands.test.ts",
+  "test/unit/learning/consolidation.test.ts",
+  "test/unit/learning/distillation/distillation.test.ts",
+  "test/unit/learning/report/report.test.ts",
+];
 
 export default defineConfig({
   define: { __VERSION__: JSON.stringify("0.0.0-test") },
@@ -16,8 +24,8 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       // A worker for each file would load every module again.
-      { extends: true, test: { name: "shared", include: ["test/unit/**/*.test.{ts,tsx}"], exclude: MEASURING, isolate: false } },
-      { extends: true, test: { name: "alone", include: MEASURING } },
+      { extends: true, test: { name: "shared", include: ["test/unit/**/*.test.{ts,tsx}"], exclude: ALONE, isolate: false } },
+      { extends: true, test: { name: "alone", include: ALONE } },
     ],
     globalSetup: ["test/support/global-setup.ts"],
     expect: { poll: { timeout: 30_000 } },
