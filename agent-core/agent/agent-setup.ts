@@ -1,4 +1,5 @@
 /** Builds the parts of an agent from its options, bottom-up: host, policy, models, tools, prompt. */
+import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
 import { Grants } from "../approval/grants.ts";
 import { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -20,6 +21,7 @@ import { Memory } from "../memory/memory.ts";
 import { systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { resolvePath } from "../platform/resolve-path.ts";
+import { warmUpScan } from "../prompt/injection-scan.ts";
 import { SubfolderContext } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
@@ -84,8 +86,8 @@ export type AgentSetup = {
   readonly engine: ContextEngine;
   readonly modelApproval: CallServices["modelApproval"];
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
-  /** Compiles the code of the system prompt, while the user types. Never rejects. */
-  rehearsePrompt(): Promise<void>;
+  /** Loads and compiles what the first prompt and the first tool call need, while the user types. Never rejects. */
+  warmUp(session: { readonly hasPrompt: boolean }): Promise<void>;
   /** Undefined when the prompt leaves the workspace's state out. */
   readonly surroundings: Surroundings | undefined;
   spillFolder(sessionId: string): string;
@@ -147,11 +149,27 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
         ...{ home, cwd, memory, contextFiles: projectFiles, systemMessage, onDefect, extensions, surroundings },
         tools: catalogue.tools,
       }),
-    rehearsePrompt: () => rehearsePrompt(options, home, cwd).catch(() => undefined), // the prompt fails too, and reports it
+    warmUp: ({ hasPrompt }) => warmUp(setup, hasPrompt ? undefined : () => rehearsePrompt(options, home, cwd)),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };
   return setup;
+}
+
+/** `rehearse` compiles the code of the system prompt. */
+async function warmUp(
+  { catalogue, surroundings, extensions, policy }: AgentSetup,
+  rehearse: (() => Promise<void>) | undefined,
+): Promise<void> {
+  randomUUID(); // Node loads its crypto code at the first use, and checkpoints hash with it
+  warmUpScan();
+  void catalogue.schemaText; // the tools build their schemas at the first use
+  if (rehearse !== undefined) {
+    surroundings?.begin();
+    extensions.warmUp();
+    await rehearse().catch(() => undefined); // the prompt fails too, and reports it
+  }
+  await policy.warmUp();
 }
 
 /** A sub-agent shares its parent's skills. Routing adds them only to messages of the user. */

@@ -1,5 +1,4 @@
 /** The agent as its users see it: a session with a model, tools and a memory of its own. */
-import { randomUUID } from "node:crypto";
 import type { Grants } from "../approval/grants.ts";
 import { SessionBrowser } from "../browser/session-browser.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -10,7 +9,6 @@ import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { Delegation } from "../orchestration/delegation.ts";
 import { systemClock } from "../platform/clock.ts";
-import { warmUpScan } from "../prompt/injection-scan.ts";
 import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -313,15 +311,7 @@ export class AIAgent {
 
   /** Loads what the first prompt and the first tool call need. Never rejects. */
   async warmUp(): Promise<void> {
-    randomUUID(); // Node loads its crypto code at the first use, and checkpoints hash with it
-    warmUpScan();
-    void this.#setup.catalogue.schemaText; // the tools build their schemas at the first use
-    if (this.#record.systemPrompt === undefined) {
-      this.#setup.surroundings?.begin();
-      this.#setup.extensions.warmUp();
-      await this.#setup.rehearsePrompt();
-    }
-    await this.#setup.policy.warmUp();
+    await this.#setup.warmUp({ hasPrompt: this.#record.systemPrompt !== undefined });
   }
 
   /** Sends a message and returns the final answer. Rejects with `AgentError` when the model could not be used. */
