@@ -121,6 +121,28 @@ describe("the panel passes the checks of axe", () => {
     await passes();
   });
 
+  test("with requests, a warning, and edits that wait", async () => {
+    const review = [{ path: "a.ts", label: "a.ts", isWaiting: true, pendingHunks: 1, added: 2, removed: 1 }];
+    await tell({ type: "facts", facts: { ...emptyState.facts, agent: { state: "ready" }, review } });
+    const options = [{ optionId: "once", name: "Allow once", kind: "allow_once" }] as const;
+    const command = "npm publish";
+    await panel().feed(
+      { kind: "notice", severity: "warning", text: "The hook failed." },
+      {
+        ...{ kind: "permission", requestId: "r1", options, reasons: ["Needs the network"], command },
+        toolCall: { toolCallId: "r1", title: "publish" },
+      },
+      { kind: "question", requestId: "q1", message: "Which?", choices: ["this", "that"] },
+    );
+    await panel().page.getByText("1 waits for you").waitFor();
+    await expect.poll(() => panel().page.getByRole("button", { name: "Skip" }).isEnabled()).toBe(true);
+    await passes();
+    await panel().feed(
+      { kind: "permission-end", requestId: "r1", label: "Rejected" },
+      { kind: "question-end", requestId: "q1", label: "No answer" },
+    );
+  });
+
   test("with the list after @", async () => {
     await panel().page.getByRole("textbox", { name: "Message Hermes" }).fill("@pri");
     const searched = () => panel().posted.findLast((message) => message.type === "mention-search");

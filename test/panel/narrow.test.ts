@@ -45,10 +45,15 @@ const LYING_OVER = `(() => {
 const COLOURS = `new Set(
   [...document.querySelectorAll(".markdown pre, .markdown pre > code")].map((one) => getComputedStyle(one).color),
 ).size`;
+/** Left edge and width of the messages, and of the composer. */
+const COLUMNS = `[...document.querySelectorAll(".user .bubble, .composer-box")].slice(-2).map((part) => {
+  const { left, width } = part.getBoundingClientRect();
+  return [left, width];
+})`;
 const THEMES = ["light", "dark", "high-contrast", "high-contrast-light"] as const;
 
-// The panel as narrow as a side bar can be, in every kind of theme.
-describe("a narrow panel", () => {
+// The panel as narrow as a side bar can be, and as wide as a tab, in every kind of theme.
+describe("a narrow and a wide panel", () => {
   const model = useModelServer();
   const panel = usePanel(() => openPanel({ model: model() }));
 
@@ -56,12 +61,12 @@ describe("a narrow panel", () => {
     await panel().page.getByRole("combobox", { name: "Mode" }).selectOption("auto");
   });
 
-  const inPanel = (script: string) => panel().page.locator("body").evaluate(script) as Promise<readonly string[]>;
+  const inPanel = (script: string) => panel().page.locator("body").evaluate(script) as Promise<readonly unknown[]>;
 
   const fits = async (name: string): Promise<void> => {
     for (const theme of THEMES) {
       await panel().setTheme(theme);
-      for (const width of [320, 200]) {
+      for (const width of [900, 320, 200]) {
         await panel().setWidth(width);
         expect(await inPanel(TOO_WIDE), `${name}, ${theme}, ${width} px`).toEqual([]);
         expect(await inPanel(LYING_OVER), `${name}, ${theme}, ${width} px`).toEqual([]);
@@ -76,6 +81,13 @@ describe("a narrow panel", () => {
     await panel().page.getByText("Nothing else has changed.").first().waitFor();
     await panel().idle();
     await fits("answer");
+  });
+
+  test("keeps messages and composer in one column that one can read", async () => {
+    await panel().setWidth(900);
+    expect(await inPanel(COLUMNS)).toEqual(Array(2).fill([90, 720]));
+    await panel().setWidth(320);
+    expect(await inPanel(COLUMNS)).toEqual(Array(2).fill([12, 296]));
   });
 
   test("shows code in a block in the block's own colour", async () => {

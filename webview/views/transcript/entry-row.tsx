@@ -6,9 +6,9 @@ import { MarkdownView } from "../../markdown/markdown-view.tsx";
 import type { Entry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/state.ts";
 import { appendText, emptyText } from "../../state/streamed-text.ts";
 import { thoughtId } from "../../state/summaries.ts";
-import { t } from "../../texts.ts";
+import { formatNumber, t } from "../../texts.ts";
 import { Fold } from "../fold.tsx";
-import { formatCount, formatDuration, retryLine, SHOWN_DURATION_MS } from "../format.ts";
+import { formatDuration, retryLine, SHOWN_DURATION_MS } from "../format.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { MemoryUndo, ToolCard } from "../tool-card.tsx";
@@ -195,7 +195,7 @@ function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
       </button>
       {isOpen.value && (
         <div class="summary-text">
-          <p class="summary-tokens">{t("{0} → {1} tokens", formatCount(tokensBefore), formatCount(tokensAfter))}</p>
+          <p class="summary-tokens">{t("{0} → {1} tokens", formatNumber(tokensBefore), formatNumber(tokensAfter))}</p>
           {summary !== "" && <MarkdownView text={text} growing={false} />}
         </div>
       )}
