@@ -7,6 +7,14 @@ import { useFedPanel } from "../support/panel/fed-panel.ts";
 /** Runs in the browser, whose names are not among the types of this project. */
 const SCHEME = new Function("element", "return getComputedStyle(element).colorScheme") as (element: unknown) => string;
 
+/** True when the field shows the whole hint. */
+const HINT_FITS = `((field) => {
+  const { font, paddingLeft, paddingRight } = getComputedStyle(field);
+  const canvas = Object.assign(document.createElement("canvas").getContext("2d"), { font });
+  const room = field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return canvas.measureText(field.placeholder).width <= room;
+})(document.querySelector(".composer textarea"))`;
+
 // The panel where the user needs a next step: before the first message, after an error, after a plan.
 describe("next steps in the panel", () => {
   const panel = useFedPanel();
@@ -92,6 +100,18 @@ describe("next steps in the panel", () => {
     await facts({});
     await bar.waitFor({ state: "detached" });
     await expect.poll(() => panel().page.locator(":focus").getAttribute("aria-label")).toBe("Message Hermes");
+  });
+
+  test("the hint of the message field is whole at the usual widths of the side bar", async () => {
+    const hintFits = async (): Promise<unknown> => {
+      await panel().setWidth(290);
+      return panel().page.evaluate(HINT_FITS);
+    };
+    expect(await hintFits()).toBe(true);
+    await panel().feed({ kind: "prompt", id: "p0", text: "Wait" });
+    await panel().page.getByPlaceholder("Queue… (Ctrl+Enter: now)").waitFor();
+    expect(await hintFits()).toBe(true);
+    await panel().reset();
   });
 
   test("a long request leaves its answers and the message in sight", async () => {

@@ -9,7 +9,7 @@ import { usePanel } from "../panel-context.ts";
 import { ComposerFoot } from "./composer-foot.tsx";
 import { DraftField } from "./draft-field.tsx";
 
-const QUEUE_HINTS = { own: t("Queue a message… (Ctrl+Enter: now)"), foreign: t("Queue a message…") } as const;
+const QUEUE_HINTS = { own: t("Queue… (Ctrl+Enter: now)"), foreign: t("Queue a message…") } as const;
 
 export function Composer() {
   const panel = usePanel();
