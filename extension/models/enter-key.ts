@@ -1,5 +1,6 @@
 /** Asks for a key, tests it, stores it in SecretStorage, and selects a model that it can use. */
 import * as vscode from "vscode";
+import { isLoopback } from "../../agent-core/platform/http/network-settings.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import {
   type HermesKey,
@@ -96,9 +97,11 @@ async function askAddress(value: string): Promise<string | undefined> {
     value,
     ignoreFocusOut: true,
     validateInput: (typed) =>
-      isWebAddress(typed) ? undefined : vscode.l10n.t("The address must begin with http:// or https://"),
+      webAddress(typed) === undefined
+        ? vscode.l10n.t("Enter a web address, for example localhost:11434/v1 or https://models.example.org/v1")
+        : undefined,
   });
-  return address?.trim();
+  return address === undefined ? undefined : webAddress(address);
 }
 
 /** The address is wrong, so the user enters another one for this key. */
@@ -209,6 +212,13 @@ function showResult({ sessions }: Services, message: string, choice: string | un
   vscode.window.setStatusBarMessage(`Hermes: ${message}`, MESSAGE_MS);
 }
 
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text.trim()) && /^https?:$/.test(new URL(text.trim()).protocol);
+/** The address as typed, with its scheme: servers of this machine rarely have a certificate. Undefined for no web address. */
+function webAddress(typed: string): string | undefined {
+  const text = typed.trim();
+  const hasScheme = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text);
+  const secure = hasScheme ? text : `https://${text}`;
+  if (!URL.canParse(secure)) return undefined;
+  const { protocol, hostname } = new URL(secure);
+  if (!/^https?:$/.test(protocol)) return undefined;
+  return hasScheme || !isLoopback(hostname) ? secure : `http://${text}`;
 }

@@ -103,3 +103,29 @@ describe("first run, keys and the model picker", () => {
     await expect.poll(() => picker().textContent(), { timeout: 20_000 }).toContain("gpt-4.1");
   });
 });
+
+// An endpoint that Hermes does not find by itself.
+describe("the address of an endpoint", () => {
+  const model = useModelServer();
+  const panel = usePanel(() => {
+    model().lookUps.set("/models", { data: [{ id: "qwen3:8b" }, { id: "gpt-4.1" }] });
+    return openPanel({ model: "none" });
+  });
+  const address = /address of the endpoint$/;
+  const withoutScheme = () => model().baseUrl.replace("http://", "");
+
+  test("needs no scheme: on this machine it is http", async () => {
+    await panel()
+      .page.getByRole("button", { name: /^Other endpoint/ })
+      .click();
+    expect(await panel().enter(address, "not an address")).toMatch(/^Enter a web address/);
+    expect(await panel().enter(address, "ftp://127.0.0.1/v1")).toMatch(/^Enter a web address/);
+    expect(await panel().enter(address, ` ${withoutScheme()} `)).toBeUndefined();
+    await panel().enter(/^Hermes: key for/, "");
+    await panel().pick("qwen3:8b");
+    await expect.poll(() => panel().setting("hermes.baseUrl")).toBe(model().baseUrl);
+    model().script(say("hello from the endpoint"));
+    await panel().send("hi");
+    await panel().page.getByText("hello from the endpoint").first().waitFor();
+  });
+});

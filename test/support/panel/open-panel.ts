@@ -10,7 +10,8 @@ import { type ModelServer, startModelServer } from "../model-server/model-server
 import { type Extension, loadExtension } from "./load-extension.ts";
 import { PanelPage } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
-import { type ChatAnswer, ChatResponseTurn, ThinVSCode, type ThinWarning, type WindowMemory } from "./thin-vscode.ts";
+import type { ThinWarning } from "./thin-dialogs.ts";
+import { type ChatAnswer, ChatResponseTurn, ThinVSCode, type WindowMemory } from "./thin-vscode.ts";
 
 /** A locator finds nothing in this time: the step before it failed. */
 const STEP_LIMIT_MS = 20_000;
@@ -131,7 +132,7 @@ export class Panel {
 
   /** Notifications of the extension without a warning, newest last. */
   get notifications(): readonly ThinWarning[] {
-    return this.#started().vscode.notifications;
+    return this.#started().vscode.dialogs.notifications;
   }
 
   /** Number on the icon of the side bar. */
@@ -205,13 +206,28 @@ export class Panel {
 
   /** Warnings of the extension in notifications, newest last. */
   get warnings(): readonly ThinWarning[] {
-    return this.#started().vscode.warnings;
+    return this.#started().vscode.dialogs.warnings;
   }
 
   /** Chooses the row of the list that the extension shows next, or has shown. */
   async pick(label: string): Promise<void> {
-    await expect.poll(() => this.#started().vscode.picks.at(-1)?.labels ?? []).toContain(label);
-    this.#started().vscode.picks.pop()?.choose(label);
+    await expect.poll(() => this.#started().vscode.dialogs.picks.at(-1)?.labels ?? []).toContain(label);
+    this.#started().vscode.dialogs.picks.pop()?.choose(label);
+  }
+
+  /** Enters a text into the field that the extension shows next, or has shown. Resolves with its message if it refuses it. */
+  async enter(title: RegExp, text: string): Promise<string | undefined> {
+    const { inputs } = this.#started().vscode.dialogs;
+    await expect.poll(() => inputs.at(-1)?.title ?? "").toMatch(title);
+    const input = inputs.pop();
+    const problem = input?.enter(text);
+    if (input !== undefined && problem !== undefined) inputs.push(input);
+    return problem;
+  }
+
+  /** Value of a setting by its full name. */
+  setting(name: string): unknown {
+    return this.#started().vscode.setting(name);
   }
 
   /** Changes a setting by its full name, until the window is loaded again. */

@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { projectFolder, vscodeTestFolder } from "../../../scripts/project.ts";
 import { readBundle, readManifest } from "../manifest.ts";
+import { ThinDialogs } from "./thin-dialogs.ts";
 import { Disposable, EventEmitter } from "./thin-events.ts";
 import { FileSystemError, Position, Range, Selection, ThinFiles, Uri, WorkspaceEdit } from "./thin-files.ts";
 import { type ThinTab, thinTab } from "./thin-tab.ts";
@@ -33,14 +34,6 @@ export type ThinVSCodeOptions = {
   readonly toPanel: (message: unknown) => void;
 };
 
-export type ThinWarning = {
-  readonly text: string;
-  /** Titles of the buttons. */
-  readonly titles: readonly string[];
-  /** Presses the button with this title. */
-  readonly choose: (title: string) => void;
-};
-
 type Badge = { readonly value: number } | undefined;
 type View = { readonly webview: { readonly html: string }; visible: boolean; badge: Badge; [part: string]: unknown };
 
@@ -54,14 +47,6 @@ type Manifest = {
 };
 
 const manifest: Manifest = readManifest();
-
-/** A list in the middle of the window. */
-export type ThinPick = {
-  /** Labels of its rows, without icons. */
-  readonly labels: readonly string[];
-  /** Chooses the row with this label. */
-  readonly choose: (label: string) => void;
-};
 
 export type ChatHandler = (request: object, context: object, response: object, token: object) => Promise<ChatAnswer>;
 export type ChatAnswer = { readonly errorDetails?: { readonly message: string }; readonly metadata: object };
@@ -83,14 +68,9 @@ export class ThinVSCode {
   readonly context: object;
   /** Handler of `@hermes` in VS Code's own chat. */
   readonly chatHandler = Promise.withResolvers<ChatHandler>();
-  /** Warnings that the extension has shown, newest last. */
-  readonly warnings: ThinWarning[] = [];
-  /** Notifications without a warning, newest last. */
-  readonly notifications: ThinWarning[] = [];
+  readonly dialogs = new ThinDialogs();
   /** Pages that the extension has opened in tabs, newest last. */
   readonly tabs: ThinTab[] = [];
-  /** Lists that the extension has shown, newest last. */
-  readonly picks: ThinPick[] = [];
   readonly #options: ThinVSCodeOptions;
   readonly #settings: Record<string, unknown>;
   readonly #files = new ThinFiles();
@@ -180,6 +160,21 @@ export class ThinVSCode {
     this.#settingChanged.fire({ affectsConfiguration: (asked) => name === asked || name.startsWith(`${asked}.`) });
   }
 
+  setting(name: string): unknown {
+    return this.#settings[name];
+  }
+
+  #configuration(section: string): object {
+    return {
+      get: (name: string, otherwise?: unknown) => {
+        const key = `${section}.${name}`;
+        return this.#settings[key] ?? manifest.contributes.configuration.properties[key]?.default ?? otherwise;
+      },
+      inspect: (name: string) => ({ globalValue: this.#settings[`${section}.${name}`] }),
+      update: async (name: string, value: unknown) => this.changeSetting(`${section}.${name}`, value),
+    };
+  }
+
   #setVisible(view: View, visible: boolean): void {
     if (view.visible === visible) return;
     view.visible = visible;
@@ -208,15 +203,7 @@ export class ThinVSCode {
   #window(): object {
     return {
       ...editorlessWindow(),
-      showWarningMessage: notifying(this.warnings),
-      showInformationMessage: notifying(this.notifications),
-      showQuickPick: async (rows: PickRows) => {
-        const items = await rows;
-        return new Promise((resolve) => {
-          const labels = items.map(({ label }) => withoutIcons(label));
-          this.picks.push({ labels, choose: (label) => resolve(items[labels.indexOf(label)]) });
-        });
-      },
+      ...this.dialogs.window,
       registerWebviewViewProvider: (_id: string, provider: { resolveWebviewView(view: object): unknown }) => {
         this.#provider.resolve(provider);
         return new Disposable();
@@ -249,7 +236,7 @@ export class ThinVSCode {
       isTrusted: true,
       workspaceFile: undefined,
       workspaceFolders: [workspaceFolder],
-      getConfiguration: (section: string) => configuration(section, this.#settings),
+      getConfiguration: (section: string) => this.#configuration(section),
       getWorkspaceFolder: ({ path }: Uri) => (path.startsWith(`${folder}/`) ? workspaceFolder : undefined),
       asRelativePath: (place: Uri | string) =>
         pathOf(place).startsWith(`${folder}/`) ? relative(folder, pathOf(place)) : pathOf(place),
@@ -276,23 +263,7 @@ export class ThinVSCode {
   }
 }
 
-/** Adds a notification to `shown`, and resolves with the button that the test presses. */
-function notifying(shown: ThinWarning[]) {
-  return (text: string, ...items: (string | { readonly title?: string })[]) =>
-    new Promise((resolve) => {
-      const titleOf = (item: (typeof items)[number]) => (typeof item === "string" ? item : item.title);
-      const titles = items.map(titleOf).filter((title) => title !== undefined);
-      shown.push({ text, titles, choose: (title) => resolve(items.find((item) => titleOf(item) === title)) });
-    });
-}
-
 const never = new EventEmitter<never>().event;
-
-type PickRows = readonly { readonly label: string }[] | Promise<readonly { readonly label: string }[]>;
-
-function withoutIcons(label: string): string {
-  return label.replaceAll(/\$\([a-z~-]+\)/g, "").trim();
-}
 
 type Parts = {
   readonly language: string;
@@ -345,6 +316,7 @@ function api({ language, ...parts }: Parts): object {
     CodeActionKind: { QuickFix: "quickfix" },
     DiagnosticSeverity: { Error: 0, Warning: 1, Information: 2, Hint: 3 },
     FileType: { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 },
+    ConfigurationTarget: { Global: 1 },
     ProgressLocation: { Notification: 15 },
     QuickPickItemKind: { Separator: -1, Default: 0 },
     MarkdownString: class {
@@ -443,17 +415,6 @@ function sourceControl(): object {
     inputBox: {},
     createResourceGroup: () => ({ resourceStates: [] }),
     dispose: () => undefined,
-  };
-}
-
-function configuration(section: string, settings: Readonly<Record<string, unknown>>): object {
-  return {
-    get(name: string, otherwise?: unknown) {
-      const key = `${section}.${name}`;
-      return settings[key] ?? manifest.contributes.configuration.properties[key]?.default ?? otherwise;
-    },
-    inspect: (name: string) => ({ globalValue: settings[`${section}.${name}`] }),
-    update: () => Promise.resolve(),
   };
 }
 
