@@ -1,24 +1,49 @@
-/** Prompts of the editor actions, in the language of VS Code: the model answers in it. The code travels as an attachment. */
+/**
+ * Prompts of the editor actions, in the language of VS Code: the model answers in it. The code travels as an attachment.
+ * The first line names the code, because it becomes the title of the session.
+ */
 import * as vscode from "vscode";
 
-export const explainPrompt = vscode.l10n.t(
-  "Explain the attached code: first its purpose in a sentence or two, then how it works and what else in the project depends on it. Point out what is surprising or fragile. Change nothing.",
+/** `name` of the code: `parseUrl in url.ts`. */
+export const explainPrompt = (name: string): string =>
+  titled(
+    vscode.l10n.t("Explain {0}", name),
+    vscode.l10n.t(
+      "Explain the attached code: first its purpose in a sentence or two, then how it works and what else in the project depends on it. Point out what is surprising or fragile. Change nothing.",
+    ),
+  );
+
+/** `name` of the code: `parseUrl in url.ts`. */
+export const testsPrompt = (name: string): string =>
+  titled(
+    vscode.l10n.t("Write tests for {0}", name),
+    vscode.l10n.t(
+      "Write tests for the attached code with the test framework, the folders and the style of this project. Cover what it promises, its edge cases and its errors, rather than its implementation. Run the tests. If one of them uncovers a bug, report the bug and leave the code as it is.",
+    ),
+  );
+
+/** `name` of the code: `parseUrl in url.ts`. */
+export const documentPrompt = (name: string): string =>
+  titled(
+    vscode.l10n.t("Document {0}", name),
+    vscode.l10n.t(
+      "Document the attached code with doc comments in the style of this project: purpose, parameters, result, errors, and what else a caller must know. Do not restate the code. Change nothing but comments.",
+    ),
+  );
+
+export const reviewPrompt = titled(
+  vscode.l10n.t("Review my changes"),
+  vscode.l10n.t(
+    "Review the attached changes like a careful colleague: bugs, security problems, missing tests, and code that is harder to read than it needs to be. Check each suspicion in the code before you report it. List the findings with file, line and a suggestion, the most serious first, or say that there are none. Change nothing.",
+  ),
 );
 
-export const testsPrompt = vscode.l10n.t(
-  "Write tests for the attached code with the test framework, the folders and the style of this project. Cover what it promises, its edge cases and its errors, rather than its implementation. Run the tests. If one of them uncovers a bug, report the bug and leave the code as it is.",
-);
-
-export const documentPrompt = vscode.l10n.t(
-  "Document the attached code with doc comments in the style of this project: purpose, parameters, result, errors, and what else a caller must know. Do not restate the code. Change nothing but comments.",
-);
-
-export const reviewPrompt = vscode.l10n.t(
-  "Review the attached changes like a careful colleague: bugs, security problems, missing tests, and code that is harder to read than it needs to be. Check each suspicion in the code before you report it. List the findings with file, line and a suggestion, the most serious first, or say that there are none. Change nothing.",
-);
-
-/** `problems`: one line each. */
-export function fixPrompt(problems: readonly string[]): string {
+/** `problems`: one line each. `place` names the code: `url.ts:12`. */
+export function fixPrompt(problems: readonly string[], place: string): string {
+  const title =
+    problems.length === 1
+      ? vscode.l10n.t("Fix the problem in {0}", place)
+      : vscode.l10n.t("Fix the problems in {0}", place);
   const text =
     problems.length === 1
       ? vscode.l10n.t(
@@ -27,16 +52,24 @@ export function fixPrompt(problems: readonly string[]): string {
       : vscode.l10n.t(
           "Fix these problems at the cause, with the smallest change that is right. Read the code around it and its callers first. Do not silence the check. Then make sure that the problem is gone.",
         );
-  return `${text}\n\n${quoted(problems)}`;
+  return titled(title, `${text}\n\n${quoted(problems)}`);
 }
 
-/** `problems`: one line each. */
-export function explainProblemPrompt(problems: readonly string[]): string {
+/** `problems`: one line each. `place` names the code: `url.ts:12`. */
+export function explainProblemPrompt(problems: readonly string[], place: string): string {
+  const title =
+    problems.length === 1
+      ? vscode.l10n.t("Explain the problem in {0}", place)
+      : vscode.l10n.t("Explain the problems in {0}", place);
   const text =
     problems.length === 1
       ? vscode.l10n.t("Explain this problem: the cause, and the ways to fix it. Change nothing.")
       : vscode.l10n.t("Explain these problems: the cause, and the ways to fix it. Change nothing.");
-  return `${text}\n\n${quoted(problems)}`;
+  return titled(title, `${text}\n\n${quoted(problems)}`);
+}
+
+function titled(title: string, text: string): string {
+  return `${title}\n\n${text}`;
 }
 
 /** Messages of problems are text of tools and of the code, not the user's words. */

@@ -8,13 +8,28 @@ const SYMBOLS_MS = 1_500;
 /** Lines around a cursor that is in no symbol. */
 const NEAR_LINES = 20;
 
+/** Longest name of a symbol in a prompt. Characters. */
+const MAX_NAME = 40;
+
 type Place = Pick<vscode.TextEditor, "document" | "selection">;
 
-/** Lines of the selection or of the symbol at the cursor; else the whole file. */
-export async function codeAt({ document, selection }: Place): Promise<Attachment> {
-  const range = selection.isEmpty ? await symbolRange(document, selection.active) : selection;
-  if (range !== undefined) return linesOf(document, range);
-  return fileOf(document);
+/** Lines of the selection or of the symbol at the cursor; else the whole file. `name` as in `parseUrl in url.ts`. */
+export async function codeAt({ document, selection }: Place): Promise<{ name: string; code: Attachment }> {
+  if (!selection.isEmpty) return named(linesOf(document, selection));
+  const symbol = await symbolAt(document, selection.active);
+  if (symbol === undefined) return named(fileOf(document));
+  const name = vscode.l10n.t("{0} in {1}", shortName(symbol.name), baseName(document.uri));
+  return { name, code: linesOf(document, symbol.range) };
+}
+
+function named(code: Attachment): { name: string; code: Attachment } {
+  return { name: code.label, code };
+}
+
+/** A language server may name a symbol by its whole signature. */
+function shortName(name: string): string {
+  const line = name.replaceAll(/\s+/g, " ");
+  return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME).toWellFormed()}…` : line;
 }
 
 export function fileOf({ uri }: vscode.TextDocument): Attachment {
@@ -23,7 +38,7 @@ export function fileOf({ uri }: vscode.TextDocument): Attachment {
 
 /** Lines of the selection or of the symbol at the cursor; else those near the cursor. */
 export async function linesAt({ document, selection }: Place): Promise<Attachment & { kind: "lines" }> {
-  const range = selection.isEmpty ? await symbolRange(document, selection.active) : selection;
+  const range = selection.isEmpty ? (await symbolAt(document, selection.active))?.range : selection;
   if (range !== undefined) return linesOf(document, range);
   return linesOf(document, near(document, selection));
 }
@@ -42,12 +57,14 @@ export function near(document: vscode.TextDocument, { start, end }: vscode.Range
   return document.validateRange(new vscode.Range(first, 0, last, Number.MAX_SAFE_INTEGER));
 }
 
-function baseName({ path }: vscode.Uri): string {
+export function baseName({ path }: vscode.Uri): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Range of the innermost symbol of several lines, or of a function. Undefined without a language server. */
-async function symbolRange(document: vscode.TextDocument, cursor: vscode.Position): Promise<vscode.Range | undefined> {
+type NamedRange = Pick<vscode.DocumentSymbol, "name" | "range">;
+
+/** The innermost symbol of several lines, or function. Undefined without a language server. */
+async function symbolAt(document: vscode.TextDocument, cursor: vscode.Position): Promise<NamedRange | undefined> {
   const symbols = vscode.commands.executeCommand<readonly vscode.DocumentSymbol[] | undefined>(
     "vscode.executeDocumentSymbolProvider",
     document.uri,
@@ -63,11 +80,11 @@ async function symbolRange(document: vscode.TextDocument, cursor: vscode.Positio
   }
 }
 
-function innermost(symbols: readonly vscode.DocumentSymbol[], cursor: vscode.Position): vscode.Range | undefined {
-  for (const { range, children = [] } of symbols) {
+function innermost(symbols: readonly vscode.DocumentSymbol[], cursor: vscode.Position): NamedRange | undefined {
+  for (const { name, range, children = [] } of symbols) {
     // Some providers return flat symbols without a range of their own.
     if (range?.contains(cursor) !== true) continue;
-    return innermost(children, cursor) ?? (range.isSingleLine ? undefined : range);
+    return innermost(children, cursor) ?? (range.isSingleLine ? undefined : { name, range });
   }
   return undefined;
 }

@@ -19,10 +19,14 @@ export const documentCode = (services: Services): Promise<void> => askAboutCode(
 export const reviewChanges = (services: Services): Promise<void> =>
   ask(services, reviewPrompt, [{ kind: "changes", label: vscode.l10n.t("Changes") }]);
 
-async function askAboutCode(services: Services, text: string): Promise<void> {
+async function askAboutCode(services: Services, promptFor: (name: string) => string): Promise<void> {
   const editor = vscode.window.activeTextEditor;
-  if (editor !== undefined) return ask(services, text, [await codeAt(editor)]);
-  await showInformation(vscode.l10n.t("Hermes: put the cursor into the code first."));
+  if (editor === undefined) {
+    await showInformation(vscode.l10n.t("Hermes: put the cursor into the code first."));
+    return;
+  }
+  const { name, code } = await codeAt(editor);
+  await ask(services, promptFor(name), [code]);
 }
 
 /** Starts a turn in the session that the panel shows. While another turn runs, the request waits in the queue. */

@@ -4,13 +4,13 @@ import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import { showInformation } from "../notifications.ts";
 import type { Services } from "../services.ts";
 import { explainProblemPrompt, fixPrompt } from "./action-prompts.ts";
-import { fileOf, linesOf, near } from "./code-at-cursor.ts";
+import { baseName, fileOf, linesOf, near } from "./code-at-cursor.ts";
 import { ask } from "./editor-commands.ts";
 
 /** Argument of the quick fixes: plain data, because VS Code sends it to another process and back. Lines from 0. */
 type ProblemPlace = { readonly uri: string; readonly start: number; readonly end: number };
 
-type PromptFor = (problems: readonly string[]) => string;
+type PromptFor = (problems: readonly string[], place: string) => string;
 
 /** Problems that a prompt quotes; the attachment has all of them. */
 const QUOTED_PROBLEMS = 5;
@@ -64,7 +64,7 @@ async function askAboutProblems(services: Services, promptFor: PromptFor, given:
   const quoted = problems.slice(0, QUOTED_PROBLEMS).map((problem) => problemLine(path, problem));
   const rest: Attachment = { kind: "problems", uri: place.uri, label: vscode.l10n.t("Problems of {0}", path) };
   const code = await codeOf(uri, here);
-  await ask(services, promptFor(quoted), problems.length > quoted.length ? [code, rest] : [code]);
+  await ask(services, promptFor(quoted, nameOf(uri, here)), problems.length > quoted.length ? [code, rest] : [code]);
 }
 
 /** Lines around the problems; the file without problems. */
@@ -73,6 +73,14 @@ async function codeOf(uri: vscode.Uri, [first, ...others]: readonly vscode.Diagn
   if (first === undefined) return fileOf(document);
   const range = others.reduce((union, other) => union.union(other.range), first.range);
   return linesOf(document, near(document, range));
+}
+
+/** `url.ts:12` for the problems of one line; else `url.ts`. */
+function nameOf(uri: vscode.Uri, [first, ...others]: readonly vscode.Diagnostic[]): string {
+  const name = baseName(uri);
+  const line = first?.range.start.line;
+  const isOneLine = line !== undefined && others.every(({ range }) => range.start.line === line);
+  return isOneLine ? `${name}:${line + 1}` : name;
 }
 
 function activePlace(): ProblemPlace | undefined {

@@ -41,7 +41,9 @@ describe("editor actions", () => {
     await fix.click();
     await window.panel.getByText("A comma is missing.", { exact: true }).waitFor();
     const asked = stringify(model.requests.at(-1)?.body.messages.at(-1));
-    expect(asked).toMatch(/"Fix this problem at the cause.*menu\.json:3:\d+: error: .*open.*close/s);
+    expect(asked).toMatch(
+      /"Fix the problem in menu\.json:3\\n\\nFix this problem at the cause.*menu\.json:3:\d+: error: .*open.*close/s,
+    );
   });
 
   test("an instruction at the cursor becomes an edit that is reviewed in the file", async () => {
