@@ -127,7 +127,7 @@ function homeDotReason(real: string, scope: CommandScope): string | undefined {
   if (!below?.[0]?.startsWith(".")) return undefined;
   const place = placeOf(real, scope);
   if (place.kind === "workspace" && partsBelow(home, place.base)?.[0]?.startsWith(".")) return undefined;
-  return "it is a settings file of your home folder";
+  return `programs keep their settings and data in ~/${below[0]}`;
 }
 
 function placeReason(
