@@ -6,6 +6,9 @@ import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { Panels } from "../chat/panels.ts";
 import type { LastModel } from "./agent-environment.ts";
 
+/** Choice of the built-in interpreter, which is no language model. */
+const OFFLINE = "offline";
+
 export class FirstRun {
   readonly #worker: AgentWorker;
   readonly #panels: Panels;
@@ -27,6 +30,13 @@ export class FirstRun {
   /** Shows the page at the user's request. */
   async open(): Promise<void> {
     this.#show(await this.#ask(), true);
+  }
+
+  /** The user writes to a model that was found, instead of choosing it: the page does not come back. */
+  async accept(choice: string | undefined): Promise<void> {
+    if (this.#panels.facts.setup === null || choice === undefined || choice === OFFLINE) return;
+    this.#panels.setFacts({ setup: null });
+    await this.#lastModel.remember(choice);
   }
 
   /** A model is set up. The user who saw the page continues in the composer. */

@@ -15,7 +15,7 @@ import type { SessionRestores } from "../session-restores.ts";
 
 type SessionActions = ConversationActions & HistoryActions;
 
-type Parts = Pick<Services, "sessions" | "worker" | "panels"> & {
+type Parts = Pick<Services, "sessions" | "worker" | "panels" | "firstRun"> & {
   readonly panel: ChatPanel;
   readonly history: SessionHistory;
   readonly tabs: Pick<EditorTabs, "open">;
@@ -53,15 +53,25 @@ export function sessionActions(parts: Parts): SessionActions {
   return { ...conversationActions(parts), ...historyActions(parts) };
 }
 
-function conversationActions({ sessions, panels, panel, requests, restores, worker }: Parts): ConversationActions {
+function conversationActions({
+  sessions,
+  panels,
+  panel,
+  requests,
+  restores,
+  worker,
+  firstRun,
+}: Parts): ConversationActions {
   return {
     ready: () => {
       if (panels.facts.folder !== "open") return undefined;
       panel.shown.dispatch({ type: "queue-release" });
       return panel.shown.open();
     },
-    prompt: ({ type: _, now, ...content }) => {
-      if (hasContent(content)) panel.shown.prompt(content, now);
+    prompt: async ({ type: _, now, ...content }) => {
+      if (!hasContent(content)) return;
+      panel.shown.prompt(content, now);
+      await firstRun.accept(panel.shown.option("model")?.currentValue);
     },
     draft: ({ type: _, ...content }) => panel.draftTaken(content),
     cancel: (message) => panel.shown.dispatch(message),
