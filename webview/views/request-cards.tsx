@@ -43,7 +43,7 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
   const diffs = (toolCall.content ?? []).filter((part) => part.type === "diff");
   const label = `permission-${requestId}`;
   return (
-    <div class="ask-card" role="alertdialog" aria-labelledby={label}>
+    <div class="ask-card" role="alertdialog" aria-labelledby={label} tabIndex={-1}>
       <div class="ask-title" id={label}>
         <Icon name="shield" />{" "}
         {command === undefined ? visibleText(toolCall.title ?? t("Allow this?")) : t("Run this command?")}
@@ -163,7 +163,7 @@ export function QuestionCard({ request: { requestId, message, choices } }: { rea
   };
   const label = `question-${requestId}`;
   return (
-    <div class="ask-card" role="alertdialog" aria-labelledby={label}>
+    <div class="ask-card" role="alertdialog" aria-labelledby={label} tabIndex={-1}>
       <div class="ask-title" id={label} dir="auto">
         <Icon name="question" /> {visibleText(message)}
       </div>

@@ -3,6 +3,7 @@ import type { SetupPage } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
+import { moveAmongButtons } from "./start-page.tsx";
 
 /** Provider of the editor's models. Every other offer is a server on this machine. */
 const EDITOR = "editor";
@@ -20,7 +21,11 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
   const { store, post } = panel;
   const { agentName } = store.shown.value;
   return (
-    <section class="empty first-run" aria-labelledby="first-run-title">
+    <section
+      class="empty first-run"
+      aria-labelledby="first-run-title"
+      onKeyDown={(event) => moveAmongButtons(event, () => panel.compose())}
+    >
       <h1 id="first-run-title">{agentName}</h1>
       <p>{t("Choose a model. You can change it at any time below.")}</p>
       {offers.length > 0 && <h2>{t("Ready to use")}</h2>}

@@ -1,4 +1,5 @@
 /** The page before the first message: suggestions made from the workspace, and the last sessions. */
+import type { TargetedEvent } from "preact";
 import type { HistoryItem, Suggestion } from "../../agent-core/protocol/panel-events.ts";
 import { isOffline } from "../state/config.ts";
 import { t } from "../texts.ts";
@@ -15,12 +16,17 @@ const OFFLINE: readonly Suggestion[] = [
 ].map(([icon = "", label = ""]) => ({ icon, label, detail: "", prompt: label }));
 
 export function StartPageView() {
-  const { store, post } = usePanel();
+  const panel = usePanel();
+  const { store, post } = panel;
   const { agentName, configOptions, entries, facts } = store.shown.value;
   const offline = isOffline(configOptions);
   return (
-    <div class="empty">
-      <h1>{agentName}</h1>
+    <section
+      class="empty"
+      aria-labelledby="start-title"
+      onKeyDown={(event) => moveAmongButtons(event, () => panel.compose())}
+    >
+      <h1 id="start-title">{agentName}</h1>
       <p>
         {t(
           "Reads and edits files and runs commands in this workspace. You review each edit; risky commands ask first.",
@@ -46,8 +52,19 @@ export function StartPageView() {
           </button>
         </p>
       )}
-    </div>
+    </section>
   );
+}
+
+/** The up and down keys move among the buttons of a page, and down from its last one to the message. */
+export function moveAmongButtons(event: TargetedEvent<HTMLElement, KeyboardEvent>, compose: () => void): void {
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const buttons = [...event.currentTarget.querySelectorAll("button")];
+  const next = buttons.findIndex((button) => button === document.activeElement) + step;
+  if (next >= buttons.length) compose();
+  else buttons[Math.max(next, 0)]?.focus();
 }
 
 /** The page of a window without a folder on this disk. */

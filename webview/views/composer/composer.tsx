@@ -14,18 +14,18 @@ const QUEUE_HINTS = { own: t("Queue… (Ctrl+Enter: now)"), foreign: t("Queue a 
 export function Composer() {
   const panel = usePanel();
   const { store, post, draft } = panel;
-  const { running, commands, agentName, isForeign, queue, facts } = store.shown.value;
+  const { running, commands, agentName, isForeign, facts } = store.shown.value;
   const suggested = newIn(draft.value, facts.suggested);
   const send = useSend(suggested);
   const act: Readonly<Record<KeyAction, () => void>> = {
     send: () => send(false),
     "send-now": () => send(true),
-    queue: () => lastInQueue()?.focus(),
+    up: () => partAbove()?.focus(),
     stop: () => post({ type: "cancel" }),
   };
   const onKey = (event: KeyboardEvent): void => {
-    const isEmpty = draft.peek().text === "";
-    const action = keyAction(event, { running, hasQueue: queue.length > 0 && isEmpty });
+    const canGoUp = draft.peek().text === "" && partAbove() !== undefined;
+    const action = keyAction(event, { running, canGoUp });
     if (action === undefined) return;
     event.preventDefault();
     act[action]();
@@ -102,24 +102,34 @@ function Suggestion({ suggested }: SuggestionProps) {
   );
 }
 
-/** First button of the last queued message, which is in another view. */
-function lastInQueue(): HTMLElement | undefined {
-  return [...document.querySelectorAll<HTMLElement>(".queue [data-row]")].at(-1)?.querySelector("button") ?? undefined;
+/**
+ * Part of another view that the up key leads to: a request, the last queued message, the lowest line such as the review,
+ * or the page before the first message. A request takes the focus as a whole, so that no second key answers it.
+ */
+function partAbove(): HTMLElement | undefined {
+  const last = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)].at(-1);
+  return (
+    last(".ask-card") ??
+    last(".queue [data-row]")?.querySelector("button") ??
+    last(".dock-lines > :has(button)")?.querySelector("button") ??
+    document.querySelector<HTMLElement>(".offer-first, .start-list button") ??
+    undefined
+  );
 }
 
-type KeyAction = "send" | "send-now" | "queue" | "stop";
+type KeyAction = "send" | "send-now" | "up" | "stop";
 
 type Typing = {
   readonly running: boolean;
-  /** Up leads to the queue. */
-  readonly hasQueue: boolean;
+  /** The message is empty, and something is above it. */
+  readonly canGoUp: boolean;
 };
 
 /** Undefined for a key that only types. */
-function keyAction(event: KeyboardEvent, { running, hasQueue }: Typing): KeyAction | undefined {
+function keyAction(event: KeyboardEvent, { running, canGoUp }: Typing): KeyAction | undefined {
   switch (event.key) {
     case "ArrowUp":
-      return hasQueue ? "queue" : undefined;
+      return canGoUp ? "up" : undefined;
     case "Enter":
       if (event.shiftKey) return undefined;
       return event.ctrlKey || event.metaKey ? "send-now" : "send";
