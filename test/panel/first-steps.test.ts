@@ -7,6 +7,13 @@ import { useFedPanel } from "../support/panel/fed-panel.ts";
 /** Runs in the browser, whose names are not among the types of this project. */
 const SCHEME = new Function("element", "return getComputedStyle(element).colorScheme") as (element: unknown) => string;
 
+/** Direction of an inline code, its isolation, and the direction of its paragraph. */
+const DIRECTION = new Function(
+  "code",
+  `const { direction, unicodeBidi } = getComputedStyle(code);
+  return [direction, unicodeBidi, getComputedStyle(code.parentElement).direction];`,
+) as (element: unknown) => unknown;
+
 /** True when the field shows the whole hint. */
 const HINT_FITS = `((field) => {
   const { font, paddingLeft, paddingRight } = getComputedStyle(field);
@@ -248,6 +255,15 @@ describe("next steps in the panel", () => {
     await expect.poll(() => links.allTextContents()).toEqual(["src/a.ts:5", "the guide"]);
     await links.first().click();
     await expect.poll(posted).toEqual({ type: "open-link", href: "src/a.ts:5" });
+  });
+
+  test("inline code keeps its direction in text from right to left", async () => {
+    await panel().reset();
+    await panel().feed({ kind: "prompt", id: "p1", text: "أين؟" });
+    await panel().update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "أولا `parse()`" } });
+    const code = panel().locator(".answer code");
+    await code.waitFor();
+    expect(await code.evaluate(DIRECTION)).toEqual(["ltr", "isolate", "rtl"]);
   });
 
   test("a plan is carried out, carried out with approvals, or planned further", async () => {
