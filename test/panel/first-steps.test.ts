@@ -261,7 +261,7 @@ describe("next steps in the panel", () => {
     await panel().reset();
     await panel().feed({ kind: "prompt", id: "p1", text: "أين؟" });
     await panel().update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "أولا `parse()`" } });
-    const code = panel().locator(".answer code");
+    const code = panel().locator(".answer").getByText("parse()");
     await code.waitFor();
     expect(await code.evaluate(DIRECTION)).toEqual(["ltr", "isolate", "rtl"]);
   });
