@@ -52,6 +52,7 @@ const NAMES = words(
 );
 /** Those of them that open no file. */
 const FACTS = words("ls dir vdir ll eza exa lsd stat readlink realpath namei lsattr getfacl");
+const DIFFS = words("diff colordiff difft delta");
 const GREPS = words("grep egrep fgrep zgrep zegrep zfgrep");
 
 /** True when the program prints what is in all files below a folder, hidden ones too. */
@@ -60,7 +61,8 @@ function isRecursive(name: string, args: readonly Arg[]): boolean {
   if (GREPS.has(name)) return has(/^-[A-Za-z0-9]*[rR]|^--(?:rec|der)|^--dir.*=rec|^-\w*drec/) || has(/^rec(?:urse)?$/);
   if (name === "rg") return has(/^-[A-Za-z0-9]*[u.g]|^--(?:hid|no-ig|unr|gl|ig|type-add)/);
   if (name === "ag") return has(/^-[A-Za-z0-9]*[uUat]|^--(?:hid|unr|all)/);
-  return name === "ack" || (name === "diff" && has(/^-[A-Za-z0-9]*r|^--rec/));
+  // Of two folders `diff` also prints files without `-r`, and with `-N` those that only one of them has.
+  return name === "ack" || DIFFS.has(name);
 }
 
 /** Names that the options of a search include and leave out. */

@@ -51,6 +51,9 @@ const REACHING = [
   "find . ! -name '*.ts' -exec cat {} +",
   "for f in .*; do cat $f; done",
   "diff -r . src",
+  "diff --new-file nothing .",
+  "diff . src",
+  "difft . src",
 ];
 const ORDINARY = [
   "grep -rn KEY src",
@@ -72,6 +75,8 @@ const ORDINARY = [
   "wc -l *",
   "tar c src",
   "git grep KEY",
+  "diff src/a.ts src/b.ts",
+  "diff src src",
   "git log -p",
 ];
 
