@@ -69,6 +69,32 @@ describe("the search of a conversation", () => {
     expect(await marks("hermes-find")).toEqual([]);
   });
 
+  test("the bar opens also at the moment when another conversation appears", async () => {
+    const { page } = panel();
+    const pressed = page.evaluate(`new Promise((done) => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector('[data-tool-call="first"]') === null) return;
+        observer.disconnect();
+        const options = { key: "f", ctrlKey: true, bubbles: true, cancelable: true };
+        document.querySelector("textarea").dispatchEvent(new KeyboardEvent("keydown", options));
+        // Work that the page put off until after the paint is done then.
+        requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done)));
+      }).observe(document.body, { childList: true, subtree: true });
+    })`);
+    await panel().update(said("user_message_chunk", "Of the session before"));
+    await page.locator(".row").first().waitFor();
+    await panel().begin({
+      sessionUpdate: "tool_call",
+      toolCallId: "first",
+      title: "Read a.ts",
+      kind: "read",
+      status: "completed",
+    });
+    await pressed;
+    await bar().getByRole("textbox").press("Escape");
+    await bar().waitFor({ state: "detached" });
+  });
+
   test("a hit in a task or in a call of a script opens only what it is in", async () => {
     await panel().reset();
     const output = (text: string) => [{ type: "content", content: { type: "text", text } }] as const;

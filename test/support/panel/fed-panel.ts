@@ -48,7 +48,12 @@ export class FedPanel {
   }
 
   /** Begins a session without entries. */
-  async reset(): Promise<void> {
+  reset(): Promise<void> {
+    return this.begin();
+  }
+
+  /** Begins a session that the panel gets with these updates at once. */
+  async begin(...updates: readonly SessionUpdate[]): Promise<void> {
     this.#next = 0;
     this.#sessions += 1;
     await this.#send([
@@ -56,6 +61,7 @@ export class FedPanel {
         kind: "session",
         ...{ sessionId: this.sessionId, cwd: "/project", agentName: "Hermes", configOptions: [], commands: [] },
       },
+      ...updates.map((update) => ({ kind: "update", update }) as const),
     ]);
   }
 

@@ -108,7 +108,8 @@ function useFindKeys(isOpen: boolean, step: (by: 1 | -1) => void): void {
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
   }, [isOpen, panel]);
-  useEffect(
+  // At once: the end of an effect may come late, when the next conversation has opened its own bar.
+  useLayoutEffect(
     () => () => {
       panel.findRequests.value = 0;
     },
