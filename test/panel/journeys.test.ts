@@ -69,8 +69,13 @@ describe("from the installation to the first answer", () => {
     test("takes 2 steps, and the page that sets up a model does not come back", async () => {
       const keyboard = new Keyboard(panel());
       const offer = panel().page.getByRole("button", { name: /^Use LM Studio/ });
-      // A page waits 200 ms for the server, which may stand still for longer: then the next one has it.
-      while (!(await offer.isVisible())) await panel().runCommand("Hermes: New Session");
+      // A page waits 200 ms for the server, which may stand still for longer: then a later session has it.
+      const isOffered = () =>
+        offer.waitFor({ timeout: 2_000 }).then(
+          () => true,
+          () => false,
+        );
+      while (!(await isOffered())) await panel().runCommand("Hermes: New Session");
       model().script(say("It adds prices."));
       await keyboard.type("what does this project do?");
       await keyboard.press("Enter");
