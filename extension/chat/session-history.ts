@@ -88,8 +88,11 @@ export class SessionHistory implements vscode.Disposable {
   #cursor: string | undefined;
   /** Number of the latest request; responses to earlier ones are dropped. */
   #requests = 0;
-  /** Number of the request whose next page is on its way: a list that replaces it needs a next page of its own. */
-  #nextOf: number | undefined;
+  /**
+   * Number of the request that is under way, for the list or for its next page. A next page that is requested meanwhile
+   * would follow the list before, and leave a gap. The panel requests it again when it has the new list.
+   */
+  #underWay: number | undefined;
   #building: HermesBuilding | undefined;
   #refreshTimer: NodeJS.Timeout | undefined;
 
@@ -124,10 +127,10 @@ export class SessionHistory implements vscode.Disposable {
   /** Loads the next page of the list or of the search results. */
   async more(): Promise<void> {
     const { sessions = [], query = "", hasMore = false } = this.#page ?? {};
-    if (!hasMore || this.#nextOf === this.#requests) return;
+    if (!hasMore || this.#underWay === this.#requests) return;
     if (query.trim() !== "") return this.#load(sessions.length + HITS);
     const request = this.#requests;
-    this.#nextOf = request;
+    this.#underWay = request;
     try {
       const agent = await this.#worker.agent();
       const next = await this.#list(agent, { cursor: this.#cursor });
@@ -139,7 +142,7 @@ export class SessionHistory implements vscode.Disposable {
     } catch (error) {
       if (request === this.#requests && this.#page) this.#show({ ...this.#page, error: messageOf(error) });
     } finally {
-      if (this.#nextOf === request) this.#nextOf = undefined;
+      if (this.#underWay === request) this.#underWay = undefined;
     }
   }
 
@@ -211,6 +214,7 @@ export class SessionHistory implements vscode.Disposable {
   async #load(count = 0): Promise<void> {
     this.#requests++;
     const request = this.#requests;
+    this.#underWay = request;
     const query = this.#page?.query.trim() ?? "";
     const result = await this.#worker
       .agent()
@@ -219,6 +223,7 @@ export class SessionHistory implements vscode.Disposable {
         ({ sessions, hasMore, cursor }) => ({ cursor, shown: { sessions, hasMore } }),
         (error: unknown) => ({ cursor: undefined, shown: { error: messageOf(error), hasMore: false } }),
       );
+    if (this.#underWay === request) this.#underWay = undefined;
     if (request !== this.#requests || this.#page === undefined) return;
     this.#cursor = result.cursor;
     this.#show({ ...withoutError(this.#page), ...result.shown, isLoading: false });
