@@ -94,7 +94,7 @@ export class FedLearning extends LearningTab {
     await this.send({ type: "show", section });
     await this.locator(`[role=tab][id=learning-tab-${section}][aria-selected=true]`).waitFor();
     // The tab may have been selected before: the data are on the page after the next frame.
-    await this.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    await this.#page.nextFrame();
   }
 }
 

@@ -81,7 +81,7 @@ export class FedPanel {
   async setWidth(width: number): Promise<void> {
     await this.page.setViewportSize({ width, height: HEIGHT });
     // Pages above the composer take their place with the next frame.
-    await this.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    await this.#page.nextFrame();
   }
 
   async setTheme(theme: Theme): Promise<void> {

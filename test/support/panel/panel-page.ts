@@ -93,6 +93,11 @@ export class PanelPage {
     await this.call("fromHost", JSON.stringify(message));
   }
 
+  /** Resolves when what the page has got is on screen. */
+  async nextFrame(): Promise<void> {
+    await this.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  }
+
   /** Calls a global function of the page. */
   async call<Value>(name: string, argument = ""): Promise<Value> {
     return this.page.evaluate<Value, readonly [string, string]>(
