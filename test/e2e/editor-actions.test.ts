@@ -53,8 +53,8 @@ describe("editor actions", () => {
     await window.quickInput.locator("input").first().fill("Add the comma");
     await window.page.keyboard.press("Enter");
     await window.lens("Keep").first().waitFor();
-    expect(window.readFile("menu.json")).toContain('"open": true,\n');
     await window.lens("Stop").waitFor({ state: "detached" });
+    expect(window.readFile("menu.json")).toContain('"open": true,\n');
   });
 
   test("the button in Source Control writes the commit message", async () => {

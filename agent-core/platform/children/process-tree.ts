@@ -98,8 +98,9 @@ function relativesAmong(all: readonly Member[], pids: readonly number[]): Readon
 }
 
 async function signalTree(tree: ProcessTree, signal: NodeJS.Signals): Promise<void> {
-  for (const member of await livingMembers(tree)) send(member.pid, signal);
-  send(-tree.pid, signal); // the whole group too, for a child that started after the listing
+  // The group in one call: a shell that sees its program die first goes on to its next command.
+  send(-tree.pid, signal);
+  for (const { pid, group } of await livingMembers(tree)) if (group !== tree.pid) send(pid, signal);
 }
 
 /** Signals a process that was listed earlier, unless another one has its id by now. */
