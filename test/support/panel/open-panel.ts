@@ -15,6 +15,8 @@ import { type ChatAnswer, ChatResponseTurn, ThinVSCode, type WindowMemory } from
 
 /** A locator finds nothing in this time: the step before it failed. */
 const STEP_LIMIT_MS = 20_000;
+/** A page whose next frame takes longer is not drawn at all. */
+const FRAME_LIMIT_MS = 5_000;
 /** Pixels of a usual side bar. */
 const WIDTH = 320;
 const HEIGHT = 800;
@@ -318,13 +320,31 @@ export function usePanel(open: () => Promise<Panel>): () => Panel {
   afterEach(async ({ task }) => {
     if (task.result?.state !== "fail") return;
     const name = task.name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase();
-    await panel?.page.screenshot({ path: join(resultsFolder, "screens", `FAILED-${name}.png`) });
+    if (panel === undefined) return;
+    if (await draws(panel.page)) {
+      await panel.page.screenshot({ path: join(resultsFolder, "screens", `FAILED-${name}.png`) });
+      return;
+    }
+    const other = await panel.page.context().newPage();
+    const others = (await draws(other)) ? "does" : "does not either";
+    process.stdout.write(`The browser draws no frame of the page of "${name}"; a new page ${others}.\n`);
+    await other.close();
   });
   afterAll(() => panel?.close());
   return () => {
     if (panel === undefined) throw new Error("The panel is open only while the tests run.");
     return panel;
   };
+}
+
+/** False when the browser draws no frame of the page: clicks and pictures of it would wait until their limit. */
+function draws(page: Page): Promise<boolean> {
+  return page.evaluate(
+    `new Promise((done) => {
+      requestAnimationFrame(() => done(true));
+      setTimeout(done, ${FRAME_LIMIT_MS}, false);
+    })`,
+  );
 }
 
 /** Model server of a `describe` block, from before its tests to after them. */
