@@ -14,8 +14,12 @@ import { installExtension, startVSCodeServer } from "./vscode-server.ts";
 /** A fixed range, because the browser stores a window's layout by address. */
 const PORTS = "9137-9156";
 
-/** Lets the workspace's task show the panel without a question. */
-const settings = { "task.allowAutomaticTasks": "on" };
+const settings = {
+  // Lets the workspace's task show the panel without a question.
+  "task.allowAutomaticTasks": "on",
+  // VS Code's server comes without a compiler: it would report an error for each script that is opened.
+  "typescript.tsdk": join(projectFolder, "node_modules", "typescript", "lib"),
+};
 
 const { values: options } = parseArgs({
   options: {
