@@ -26,7 +26,7 @@ export function configuredBackend(
     case "docker": {
       const place = `a container of ${config.docker_image} (docker)`;
       return backendElsewhere(place, variables.passed, async () => {
-        const { dockerTransport } = await import("./container-transports.ts");
+        const { dockerTransport } = await import("./transports.ts");
         return dockerTransport({
           place,
           image: config.docker_image,
@@ -41,7 +41,7 @@ export function configuredBackend(
     case "apptainer": {
       const place = `an instance of ${config.singularity_image} (singularity)`;
       return backendElsewhere(place, variables.passed, async () => {
-        const { singularityTransport } = await import("./container-transports.ts");
+        const { singularityTransport } = await import("./transports.ts");
         return singularityTransport({
           place,
           image: config.singularity_image,
@@ -56,7 +56,7 @@ export function configuredBackend(
       const target = config.ssh_user === undefined ? host : `${config.ssh_user}@${host}`;
       const place = `${target} (ssh)`;
       return backendElsewhere(place, variables.passed, async () => {
-        const { sshTransport } = await import("./ssh-transport.ts");
+        const { sshTransport } = await import("./transports.ts");
         return sshTransport({
           place,
           target,
