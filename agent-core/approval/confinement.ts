@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Bind } from "../host/terminals/sandbox/bwrap.ts";
 import type { Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
+import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { nameReason } from "./protected-paths.ts";

@@ -21,9 +21,9 @@ import type { ApprovalMode, Decision, PolicyContext } from "../../../agent-core/
 import { decide } from "../../../agent-core/approval/policy.ts";
 import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
-import { bwrapArguments } from "../../../agent-core/host/terminals/sandbox/bwrap.ts";
 import { findSandbox, type Sandbox } from "../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { sandboxedBackend } from "../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
+import { bwrapArguments } from "../../../agent-core/host/terminals/sandbox/sandboxed-run.ts";
 import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals, SandboxKind } from "../../../agent-core/host/terminals/terminals.ts";
 import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";

@@ -2,8 +2,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { findProgram } from "../../../platform/find-program.ts";
-import { bwrapArguments, type SandboxedRun } from "./bwrap.ts";
-import { seatbeltProfile } from "./seatbelt.ts";
+import { bwrapArguments, type SandboxedRun, seatbeltProfile } from "./sandboxed-run.ts";
 
 export type Sandbox = {
   /** Absolute path of the sandbox's program. */

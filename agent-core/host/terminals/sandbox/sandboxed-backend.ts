@@ -6,8 +6,8 @@ import { dirname, join, relative } from "node:path";
 import { hasCode } from "../../../platform/errors.ts";
 import type { Backend, Plan } from "../backend.ts";
 import type { CommandRequest, SandboxKind } from "../terminals.ts";
-import { type Bind, placeOf } from "./bwrap.ts";
 import type { Sandbox } from "./find-sandbox.ts";
+import { type Bind, placeOf } from "./sandboxed-run.ts";
 
 /** Paths that a command in the sandbox may touch, computed at its start. */
 export type Confinement = {

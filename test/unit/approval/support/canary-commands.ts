@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bwrapArguments } from "../../../../agent-core/host/terminals/sandbox/bwrap.ts";
+import { bwrapArguments } from "../../../../agent-core/host/terminals/sandbox/sandboxed-run.ts";
 import type { Random } from "./random.ts";
 
 /** Code that changes a canary or prints the secret when a program runs it. `~` is the throw-away home. */

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { type Bind, bwrapArguments, type SandboxedRun } from "../../../../agent-core/host/terminals/sandbox/bwrap.ts";
-import { seatbeltProfile } from "../../../../agent-core/host/terminals/sandbox/seatbelt.ts";
+import {
+  type Bind,
+  bwrapArguments,
+  type SandboxedRun,
+  seatbeltProfile,
+} from "../../../../agent-core/host/terminals/sandbox/sandboxed-run.ts";
 
 const binds: readonly Bind[] = [
   { kind: "writable", path: "/private/tmp", from: "/private/var/folders/x/hermes/tmp" },
