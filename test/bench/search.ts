@@ -1,7 +1,7 @@
 /** Time of a search through this repository, by name and by content. Floor: ripgrep itself, started with spawn. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { nodeSearch } from "../../agent-core/host/node-host.ts";
+import { nodeSearch } from "../../agent-core/host/node-search.ts";
 import { projectFolder } from "../../scripts/project.ts";
 import { ripgrep } from "../support/programs.ts";
 import { type Row, times } from "./measuring.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../../agent-core/host/host.ts";
-import { nodeSearch } from "../../../agent-core/host/node-host.ts";
+import { nodeSearch } from "../../../agent-core/host/node-search.ts";
 import { hasRipgrep, ripgrep } from "../../support/programs.ts";
 
 const signal = new AbortController().signal;

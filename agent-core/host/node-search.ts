@@ -1,0 +1,256 @@
+/** Search on this machine: by ripgrep, or built in with the same ignore rules and hits. */
+
+import { spawn } from "node:child_process";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import * as z from "zod";
+import { messageOf } from "../platform/errors.ts";
+import { findProgram } from "../platform/find-program.ts";
+import type { HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
+import {
+  anyCaseGlob,
+  type FolderRules,
+  globPattern,
+  ignoreFilesIn,
+  isIgnored,
+  MAX_HITS,
+  MAX_LINE_CHARS,
+  MAX_SEARCHED_BYTES,
+  nameMatcher,
+  rulesFrom,
+} from "./search-rules.ts";
+
+export type NodeSearchOptions = {
+  /** Absolute path of ripgrep; null for the built-in search; default: the first `rg` on PATH. */
+  readonly ripgrep?: string | null;
+};
+
+export function nodeSearch({ ripgrep }: NodeSearchOptions = {}): HostSearch {
+  let program = ripgrep;
+  return {
+    async search(request, signal) {
+      signal.throwIfAborted();
+      const root = await stat(request.root).catch(() => undefined);
+      if (root === undefined) return { ok: false, message: `${request.root} does not exist.` };
+      if (program === undefined) program = findProgram("rg") ?? null;
+      const byRipgrep = program === null ? undefined : await ripgrepSearch(program, request, signal);
+      const result = byRipgrep ?? (await builtInSearch(request, signal));
+      return result.ok ? inOrder(request, result) : result;
+    },
+  };
+}
+
+function inOrder({ target }: SearchRequest, result: Extract<SearchResult, { ok: true }>): SearchResult {
+  const byPlace = (first: SearchHit, second: SearchHit): number =>
+    comparePaths(first.path, second.path) || first.line - second.line;
+  const hits = result.hits.toSorted(target === "files" ? (one, other) => comparePaths(one.path, other.path) : byPlace);
+  return { ...result, hits: hits.slice(0, MAX_HITS), truncated: result.truncated || hits.length > MAX_HITS };
+}
+
+function comparePaths(first: string, second: string): number {
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
+}
+
+/** Both engines follow the workspace's own ignore files only, which are the same on every machine. */
+const WALK = ["--no-config", "--hidden", "--glob", "!.git", "--no-require-git", "--no-ignore-global"];
+const OPTIONS = [...WALK, "--no-ignore-exclude", "--no-messages"];
+/** Exit code for bad arguments, such as a pattern that ripgrep cannot read, and for files that it cannot read. */
+const FAILED = 2;
+const MAX_COMPLAINT_CHARS = 2_000;
+
+const bytesOrText = z.union([z.object({ text: z.string() }), z.object({ bytes: z.string() })]);
+const eventSchema = z.object({
+  type: z.enum(["match", "context"]),
+  data: z.object({ path: bytesOrText, lines: bytesOrText, line_number: z.number().nullable() }),
+});
+
+/** Undefined when ripgrep cannot run, or refuses the request: the built-in search reads more patterns. */
+async function ripgrepSearch(
+  program: string,
+  request: SearchRequest,
+  signal: AbortSignal,
+): Promise<SearchResult | undefined> {
+  const hits: SearchHit[] = [];
+  const read = request.target === "files" ? fileReader(request) : readEvent;
+  const child = spawn(program, argumentsOf(request), { stdio: ["ignore", "pipe", "pipe"], signal });
+  const exit = new Promise<number | null>((resolve) => {
+    child.once("error", () => resolve(FAILED));
+    child.once("close", resolve);
+  });
+  let complaint = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    complaint = (complaint + text).slice(0, MAX_COMPLAINT_CHARS);
+  });
+  const separator = request.target === "files" ? "\0" : "\n";
+  for await (const record of records(child.pid === undefined ? Readable.from([]) : child.stdout, separator)) {
+    const hit = read(record);
+    if (hit !== undefined) hits.push(hit);
+    if (hits.length > MAX_HITS) child.kill();
+  }
+  const code = await exit;
+  signal.throwIfAborted();
+  const hasRefused = code === FAILED && hits.length === 0 && (complaint !== "" || child.pid === undefined);
+  return hasRefused ? undefined : { ok: true, hits, truncated: hits.length > MAX_HITS, engine: "ripgrep" };
+}
+
+function argumentsOf({ target, pattern, root, fileGlob, contextLines = 0 }: SearchRequest): readonly string[] {
+  // "-e" and "--" keep a pattern or a path that begins with a dash from being taken for an option.
+  if (target === "files") return [...OPTIONS, "--files", "--null", "--", root];
+  const options = [...OPTIONS, "--json", "--engine", "auto", "--max-filesize", String(MAX_SEARCHED_BYTES)];
+  // A glob on its own would bring back ignored files; a type of files does not.
+  if (fileGlob !== undefined) options.push("--type-add", `wanted:${anyCaseGlob(fileGlob)}`, "--type", "wanted");
+  if (contextLines > 0) options.push("--context", String(contextLines));
+  return [...options, "-e", pattern, "--", root];
+}
+
+async function* records(stdout: Readable, separator: string): AsyncGenerator<string> {
+  let rest = "";
+  for await (const piece of stdout.setEncoding("utf8") as AsyncIterable<string>) {
+    const complete = (rest + piece).split(separator);
+    rest = complete.pop() ?? "";
+    yield* complete;
+  }
+}
+
+function fileReader({ pattern, root }: SearchRequest): (path: string) => SearchHit | undefined {
+  const matches = nameMatcher(pattern, root);
+  return (path) => (matches(path) ? { path, line: 0, text: "", isContext: false } : undefined);
+}
+
+/** Match or line of context from a line of ripgrep's JSON. */
+function readEvent(line: string): SearchHit | undefined {
+  const event = eventSchema.safeParse(JSON.parse(line)).data;
+  if (event === undefined) return undefined;
+  const { path, lines, line_number: lineNumber } = event.data;
+  const text = textOf(lines).replace(/\r?\n$/, "");
+  return {
+    path: textOf(path),
+    line: lineNumber ?? 0,
+    text: text.slice(0, MAX_LINE_CHARS),
+    isContext: event.type === "context",
+  };
+}
+
+function textOf(value: z.infer<typeof bytesOrText>): string {
+  return "text" in value ? value.text : Buffer.from(value.bytes, "base64").toString("utf8");
+}
+
+/** Time for one search: a pattern that backtracks without end must not hold the agent. Milliseconds. */
+const TIME_LIMIT_MS = 20_000;
+/** Git looks for a NUL in as much of a file to call it binary. */
+const BINARY_PROBE_BYTES = 8_000;
+
+/** JavaScript's regular expressions, and a time limit. */
+async function builtInSearch(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+  return request.target === "files" ? searchFiles(request, signal) : searchContent(request, signal);
+}
+
+async function searchFiles({ pattern, root }: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+  const matches = nameMatcher(pattern, root);
+  const hits: SearchHit[] = [];
+  for await (const path of filesOf(root, signal)) {
+    if (!matches(path)) continue;
+    hits.push({ path, line: 0, text: "", isContext: false });
+    if (hits.length > MAX_HITS) break;
+  }
+  return { ok: true, hits, truncated: hits.length > MAX_HITS, engine: "built-in" };
+}
+
+async function searchContent(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+  const expression = compile(request.pattern);
+  if (typeof expression === "string") return { ok: false, message: expression };
+  const glob = request.fileGlob === undefined ? undefined : globPattern(request.fileGlob);
+  const end = performance.now() + TIME_LIMIT_MS;
+  const hits: SearchHit[] = [];
+  let truncated = false;
+  for await (const path of filesOf(request.root, signal)) {
+    if (glob !== undefined && !glob.test(basename(path))) continue;
+    const text = await searchableText(path);
+    if (text !== undefined) hits.push(...hitsIn(path, text, expression, request.contextLines ?? 0));
+    truncated = hits.length > MAX_HITS || performance.now() > end;
+    if (truncated) break;
+  }
+  return { ok: true, hits, truncated, engine: "built-in" };
+}
+
+/** Regular expression, or the reason why the pattern is not valid. */
+function compile(pattern: string): RegExp | string {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    try {
+      return new RegExp(pattern); // legal without the stricter Unicode rules, as `\-` is
+    } catch (error) {
+      return `The pattern is not a regular expression: ${messageOf(error)}`;
+    }
+  }
+}
+
+/** Regular files in order of their paths, without ignored ones. Symbolic links and unreadable folders are skipped. */
+async function* filesOf(root: string, signal: AbortSignal): AsyncGenerator<string> {
+  if ((await stat(root)).isFile()) yield root;
+  else yield* walk(root, await rulesAbove(root), signal);
+}
+
+async function* walk(folder: string, above: readonly FolderRules[], signal: AbortSignal): AsyncGenerator<string> {
+  signal.throwIfAborted();
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.map(({ name }) => name);
+  const rules = [...above, ...(await rulesOf(folder, names))];
+  for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (isIgnored(path, entry.isDirectory(), rules)) continue;
+    if (entry.isDirectory()) yield* walk(path, rules, signal);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+/** Rules of the folders above `root`, from the top down. An ignored folder that is searched by name has none. */
+async function rulesAbove(root: string): Promise<readonly FolderRules[]> {
+  const folders: string[] = [];
+  for (let folder = dirname(root); folder !== folders[0]; folder = dirname(folder)) folders.unshift(folder);
+  const rules = (
+    await Promise.all(folders.map(async (folder) => rulesOf(folder, await readdir(folder).catch(() => []))))
+  ).flat();
+  return isIgnored(root, true, rules) ? [] : rules;
+}
+
+/** Empty for a folder without ignore files. */
+async function rulesOf(folder: string, names: readonly string[]): Promise<readonly FolderRules[]> {
+  const found = ignoreFilesIn(folder, names);
+  if (found.length === 0) return [];
+  return [rulesFrom(folder, await Promise.all(found.map((path) => readFile(path, "utf8").catch(() => ""))))];
+}
+
+/** Undefined for a file that is too large, unreadable or binary. */
+async function searchableText(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || found.size > MAX_SEARCHED_BYTES) return undefined;
+  const bytes = await readFile(path).catch(() => undefined);
+  if (bytes === undefined || bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
+  return bytes.toString("utf8");
+}
+
+function hitsIn(path: string, text: string, expression: RegExp, context: number): readonly SearchHit[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  const matching = new Set<number>();
+  for (const [index, line] of lines.entries()) {
+    if (line.length <= MAX_LINE_CHARS && expression.test(line.replace(/\r$/, ""))) matching.add(index);
+  }
+  const shown = new Set<number>();
+  for (const index of matching) {
+    const last = Math.min(lines.length - 1, index + context);
+    for (let near = Math.max(0, index - context); near <= last; near += 1) shown.add(near);
+  }
+  return [...shown]
+    .sort((first, second) => first - second)
+    .map((index) => ({
+      path,
+      line: index + 1,
+      text: (lines[index] ?? "").replace(/\r$/, "").slice(0, MAX_LINE_CHARS),
+      isContext: !matching.has(index),
+    }));
+}
