@@ -1,7 +1,7 @@
-/** Reads a text file as strict UTF-8 without its byte order mark; refuses any other file. */
+/** Reads a text file as strict UTF-8 without its byte order mark; refuses any other file. Failures of file operations. */
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { failure, systemFailure } from "./file-failure.ts";
+import { codeOf, hasCode, messageOf } from "../platform/errors.ts";
 import type { FileFailure } from "./host.ts";
 
 /** Larger files must be searched, or read by a command. Bytes. */
@@ -71,4 +71,32 @@ export function decode(path: string, bytes: Buffer): DecodedFile | FileFailure {
   } catch {
     return failure("encoding", `${path} is not valid UTF-8 text, so an edit could damage it.`);
   }
+}
+
+const REASONS: Readonly<Record<string, FileFailure["reason"]>> = {
+  ENOENT: "missing",
+  ENOTDIR: "missing",
+  EACCES: "denied",
+  EPERM: "denied",
+  EROFS: "denied",
+};
+
+/** `action` ends the sentence "… cannot be". */
+export function systemFailure(
+  path: string,
+  error: unknown,
+  action: "read" | "written" | "removed" | "moved",
+): FileFailure {
+  const reason = REASONS[codeOf(error) ?? ""] ?? "failed";
+  if (reason === "missing") return failure(reason, `${path} does not exist.`);
+  if (hasCode(error, "EROFS")) {
+    return failure("denied", `${path} cannot be ${action}: it is on a read-only file system.`);
+  }
+  if (reason === "denied") return failure(reason, `${path} cannot be ${action}: permission denied.`);
+  return failure(reason, `${path} cannot be ${action}: ${messageOf(error)}`);
+}
+
+/** `message` is one sentence for the model, naming the path. */
+export function failure(reason: FileFailure["reason"], message: string): FileFailure {
+  return { ok: false, reason, message };
 }

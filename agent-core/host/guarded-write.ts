@@ -4,8 +4,7 @@ import { access, chmod, lstat, mkdir, open, readlink, realpath, rm, stat, symlin
 import { dirname, join } from "node:path";
 import { hasCode } from "../platform/errors.ts";
 import { makeFolder } from "../platform/make-folder.ts";
-import { decode, readDecoded, withMark } from "./decode-file.ts";
-import { failure, systemFailure } from "./file-failure.ts";
+import { decode, failure, readDecoded, systemFailure, withMark } from "./decode-file.ts";
 import type { DiskEntry, FileFailure, FileText, FileWrite, FileWritten } from "./host.ts";
 
 type Outcome = FileWritten | FileFailure;

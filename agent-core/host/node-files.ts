@@ -3,8 +3,7 @@ import { statSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, readlink, rename, stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
-import { readDecoded } from "./decode-file.ts";
-import { failure, systemFailure } from "./file-failure.ts";
+import { failure, readDecoded, systemFailure } from "./decode-file.ts";
 import { conflictWith, guardedWrite } from "./guarded-write.ts";
 import type { FileFailure, FileMove, HostFiles } from "./host.ts";
 

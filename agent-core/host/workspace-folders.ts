@@ -1,7 +1,7 @@
 /** Several folders of one workspace: paths that begin with the name of a folder, and searches over all of them. */
 import { existsSync } from "node:fs";
 import { isAbsolute, join, normalize, sep } from "node:path";
-import { distinctNames } from "../platform/distinct-names.ts";
+import { distinctNames } from "../platform/names.ts";
 
 /**
  * Arguments of a call in which a path such as `lib/a.ts` starts at the further workspace folder `lib`, as VS Code labels
