@@ -3,7 +3,7 @@
  * and unknown ones. A misspelt name of a protection counts as an error, and the strict value applies.
  */
 import * as z from "zod";
-import { editDistance, nearestNames, nearName } from "../platform/edit-distance.ts";
+import { editDistance, nearestNames, nearName } from "../platform/names.ts";
 import { sections } from "./sections.ts";
 
 /** Protection that a misspelt name could switch off. The strict value applies until the name is corrected. */

@@ -2,8 +2,8 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { DEVICE } from "../mcp/mcp-command.ts";
-import { editDistance, nearestNames } from "../platform/edit-distance.ts";
 import { messageOf } from "../platform/errors.ts";
+import { editDistance, nearestNames } from "../platform/names.ts";
 import { CRON_ACTIONS } from "../protocol/cron.ts";
 import type { SkillsCommand, SkillVerb } from "./skills-command.ts";
 

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { writeJsonFile } from "../config/home-file.ts";
-import { nearName } from "../platform/edit-distance.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
+import { nearName } from "../platform/names.ts";
 import { type CommandHook, MAX_TIMEOUT_SECONDS } from "./command-hook.ts";
 import { HOOK_EVENTS } from "./hook.ts";
 

@@ -5,8 +5,8 @@ import { basename, join, relative } from "node:path";
 import * as z from "zod";
 import { extensionPlaces } from "../config/home.ts";
 import { setPluginEnabled } from "../config/home-file.ts";
-import { nearName } from "../platform/edit-distance.ts";
 import { hasCode, messageOf, UsageError } from "../platform/errors.ts";
+import { nearName } from "../platform/names.ts";
 
 export type InstalledPlugin = {
   readonly name: string;

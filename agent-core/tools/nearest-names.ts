@@ -1,7 +1,7 @@
 /** Names near a wrong one, so that the next call of the model can be right. */
 import { basename, dirname, join } from "node:path";
 import type { Host } from "../host/host.ts";
-import { nearestNames } from "../platform/edit-distance.ts";
+import { nearestNames } from "../platform/names.ts";
 import { shownPath } from "./shown-path.ts";
 import type { Tool } from "./tool.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nearestNames } from "../platform/edit-distance.ts";
+import { nearestNames } from "../platform/names.ts";
 import type { SkillLibrary } from "../skills/skill-library.ts";
 import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";

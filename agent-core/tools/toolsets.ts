@@ -1,5 +1,5 @@
 /** Toolsets: users enable and disable tools by set, or by a composite name for several sets. */
-import { nearName } from "../platform/edit-distance.ts";
+import { nearName } from "../platform/names.ts";
 import type { Tool } from "./tool.ts";
 
 /** Composite names, as configurations of the original Hermes use them. */

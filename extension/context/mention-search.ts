@@ -1,6 +1,6 @@
 /** The search after `@`: files, symbols, editors, problems, terminals, changes and sessions in one ranked list. */
 import * as vscode from "vscode";
-import { distinctNames } from "../../agent-core/platform/distinct-names.ts";
+import { distinctNames } from "../../agent-core/platform/names.ts";
 import type { Attachment, MentionItem } from "../../agent-core/protocol/attachments.ts";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
 import type { PanelConnection } from "../chat/panel-connection.ts";

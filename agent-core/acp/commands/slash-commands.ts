@@ -1,7 +1,7 @@
 /** The slash commands: a message that begins with `/name` runs the command and does not reach the model. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
-import { nearName } from "../../platform/edit-distance.ts";
+import { nearName } from "../../platform/names.ts";
 import type { Command, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
 import { memory } from "./memory-command.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { inWorkspaceFolders, titleInFolders } from "../../../agent-core/host/workspace-folders.ts";
-import { distinctNames } from "../../../agent-core/platform/distinct-names.ts";
+import { distinctNames } from "../../../agent-core/platform/names.ts";
 
 test("folders of the same name are told apart by their parents", () => {
   expect(distinctNames(["/w/one/app", "/w/two/app", "/w/lib"])).toEqual(["one/app", "two/app", "lib"]);

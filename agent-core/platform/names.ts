@@ -1,4 +1,4 @@
-/** Similar names, for the hint after a wrong one. */
+/** Names for people: near ones for the hint after a wrong one, and distinct ones for folders. */
 
 /** The `count` candidates nearest to `name` by edit distance, nearest first, in upper or lower case. */
 export function nearestNames(name: string, candidates: readonly string[], count = 5): readonly string[] {
@@ -30,4 +30,18 @@ export function editDistance(first: string, second: string): number {
     previous = current;
   }
   return previous[second.length] ?? 0;
+}
+
+/** Names of folders: the last part of each path, with as many parts before it as tell folders of the same name apart. */
+export function distinctNames(paths: readonly string[]): readonly string[] {
+  const all = paths.map((path) => path.split(/[\\/]/).filter((part) => part !== ""));
+  return all.map((parts, index) => {
+    const isTaken = (name: string, length: number): boolean =>
+      all.some((other, at) => at !== index && other.slice(-length).join("/") === name);
+    for (let length = 1; length <= parts.length; length += 1) {
+      const name = parts.slice(-length).join("/");
+      if (!isTaken(name, length)) return name;
+    }
+    return paths[index] ?? "";
+  });
 }
