@@ -1,6 +1,6 @@
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
-import { clientRunner } from "../../../agent-core/acp/client-runner.ts";
+import { clientRunner } from "../../../agent-core/acp/acp-host.ts";
 import type { Launch } from "../../../agent-core/host/terminals/backend.ts";
 
 const REST = { input: "none", hasPty: false, outputFile: "/tmp/none", onOutput: undefined } as const;
