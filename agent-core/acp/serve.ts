@@ -9,7 +9,6 @@ import {
   type Stream,
 } from "@zed-industries/agent-client-protocol";
 import { AgentServer, type AgentServerOptions } from "./agent-server.ts";
-import { registerConnectionMethods, registerEditorNotifications } from "./methods/connection-methods.ts";
 import {
   registerConversationMethods,
   registerDelegationMethods,
@@ -17,7 +16,13 @@ import {
   registerTurnMethods,
 } from "./methods/conversation-methods.ts";
 import { registerHistoryMethods, registerSessionMethods } from "./methods/session-methods.ts";
-import { registerCronMethods, registerEditorMethods, registerLearningMethods } from "./methods/sessionless-methods.ts";
+import {
+  registerConnectionMethods,
+  registerCronMethods,
+  registerEditorMethods,
+  registerEditorNotifications,
+  registerLearningMethods,
+} from "./methods/sessionless-methods.ts";
 import {
   registerExtensionMethods,
   registerMemoryMethods,

@@ -1,14 +1,113 @@
-/** Methods without a session: learnt items and loops, planned jobs, and commit messages. */
-import { type AgentApp, RequestError } from "@zed-industries/agent-client-protocol";
+/**
+ * Methods without a session: `initialize` and `authenticate`, notifications about files and models, learnt items and loops,
+ * planned jobs, and commit messages.
+ */
+import {
+  type AgentApp,
+  type AuthMethod,
+  type ClientCapabilities,
+  methods,
+  PROTOCOL_VERSION,
+  RequestError,
+} from "@zed-industries/agent-client-protocol";
 import { commitRequest, messageIn } from "../../agent/commit-request.ts";
+import type { HermesAgentCapabilities } from "../../protocol/capabilities.ts";
 import { commitMethods } from "../../protocol/commit-message.ts";
 import { cronMethods } from "../../protocol/cron.ts";
-import { onClientRequest } from "../../protocol/handle.ts";
+import { editorModelMethods } from "../../protocol/editor-models.ts";
+import { fileMethods } from "../../protocol/files.ts";
+import { invalidParams, onClientNotification, onClientRequest } from "../../protocol/handle.ts";
 import { learningMethods } from "../../protocol/learning.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { asRequestError, faultError, INTERNAL_ERROR } from "../request-errors.ts";
+import { ConnectedClient } from "../connected-client.ts";
+import { asRequestError, authRequired, faultError, INTERNAL_ERROR } from "../request-errors.ts";
 import { sessionlessModels } from "../sessionless-models.ts";
+
+/** Reads the home again, which may have a new key. */
+const HOME_METHOD = "hermes-home";
+
+/** Asks for provider, key and model in a terminal (entry/setup.ts). */
+const SETUP_METHOD = "hermes-setup";
+const SETUP_ARGUMENT = "--setup";
+
+/** Older editors declare the terminal with this field of `_meta`, and need the whole command line in it. */
+const TERMINAL_AUTH = "terminal-auth";
+
+const OURS: HermesAgentCapabilities = {
+  steer: true,
+  restore: true,
+  processes: true,
+  tail: true,
+  extensions: true,
+  delegation: true,
+};
+
+export function registerConnectionMethods(app: AgentApp, server: AgentServer): void {
+  app.onRequest(methods.agent.initialize, ({ params, client }) => {
+    const { clientCapabilities = {}, clientInfo } = params;
+    const { job } = server.options;
+    server.identify(new ConnectedClient(clientCapabilities, clientInfo ?? undefined, client, job?.models));
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },
+      agentCapabilities: {
+        loadSession: true,
+        mcpCapabilities: { http: true, sse: true },
+        promptCapabilities: { image: true, embeddedContext: true },
+        auth: { logout: {} },
+        sessionCapabilities: { close: {}, list: {}, resume: {}, delete: {}, fork: {}, additionalDirectories: {} },
+        _meta: { hermes: OURS },
+      },
+      authMethods: authMethods(clientCapabilities),
+    };
+  });
+  app.onRequest(methods.agent.authenticate, async ({ params: { methodId } }) => {
+    if (methodId !== HOME_METHOD) {
+      const known = `there is no method ${JSON.stringify(methodId)}; available: ${HOME_METHOD}`;
+      throw invalidParams("methodId", known);
+    }
+    server.isLoggedOut = false;
+    await server.reconfigure();
+    const model = server.configuration.directory.resolve(undefined);
+    if (!model.ok) throw authRequired(model.message, server.client.keyHint);
+    return {};
+  });
+  // The keys stay in the home: other programs use them too.
+  app.onRequest(methods.agent.logout, () => {
+    server.isLoggedOut = true;
+    return {};
+  });
+}
+
+/** Offers the terminal only to clients that can run this program in one. */
+function authMethods({ auth, _meta }: ClientCapabilities): AuthMethod[] {
+  const home: AuthMethod = {
+    id: HOME_METHOD,
+    name: "Use the key in the Hermes home",
+    description: "Reads ~/.hermes/.env and config.yaml again. `hermes-acp --setup` in a terminal writes them.",
+  };
+  if (auth?.terminal !== true && _meta?.[TERMINAL_AUTH] !== true) return [home];
+  const name = "Set up a model in the terminal";
+  const command = { command: process.execPath, args: [...process.argv.slice(1), SETUP_ARGUMENT], env: {}, label: name };
+  const terminal: AuthMethod = {
+    id: SETUP_METHOD,
+    type: "terminal",
+    name,
+    description: "Asks for provider, key and model, and tests them.",
+    args: [SETUP_ARGUMENT],
+    _meta: { [TERMINAL_AUTH]: command },
+  };
+  return [terminal, home];
+}
+
+/** Files that the user saved or reviewed, and the editor's language models. */
+export function registerEditorNotifications(app: AgentApp, server: AgentServer): void {
+  onClientNotification(app, fileMethods.saved, ({ params }) => server.userSaved(params.path));
+  onClientNotification(app, fileMethods.reviewed, ({ params }) => server.userReviewed(params));
+  onClientNotification(app, editorModelMethods.delta, ({ params }) => server.client.models?.receive(params));
+  onClientNotification(app, editorModelMethods.changed, () => server.configuration.directory.discover());
+}
 
 /** Reports without a `count`: a month. */
 const REPORTS = 30;
