@@ -1,12 +1,34 @@
-/** Sends the agent's callbacks as `session/update`. */
-import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
-import type { AgentCallbacks, StatusEvent } from "../agent/callbacks.ts";
+/** Sends the agent's callbacks as `session/update`, with one `tool_call` for each call and an update for each change of it. */
+import type {
+  SessionUpdate,
+  ToolCallContent,
+  ToolCallStatus,
+  ToolCallUpdate,
+} from "@zed-industries/agent-client-protocol";
+import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
 import { newId } from "../platform/new-id.ts";
-import type { HermesActivityMeta, HermesMessageMeta, HermesUsageMeta } from "../protocol/conversation.ts";
-import { noticeUpdate, planUpdate, userUpdates } from "./conversation-updates.ts";
-import { ToolCallUpdates } from "./tool-call-updates.ts";
+import type {
+  HermesActivityMeta,
+  HermesHookRun,
+  HermesMessageMeta,
+  HermesToolMeta,
+  HermesUsageMeta,
+} from "../protocol/conversation.ts";
+import type { FileDiff, ToolResult } from "../tools/tool.ts";
+import {
+  diffContent,
+  hookContent,
+  noticeUpdate,
+  planUpdate,
+  rawOutput,
+  resultContent,
+  tasksContent,
+  terminalContent,
+  textContent,
+  userUpdates,
+} from "./conversation-updates.ts";
 
-export type UpdateSink = {
+type UpdateSink = {
   send(update: SessionUpdate): void;
   /** Cost of the session so far, in US dollars; undefined when unknown. */
   costUsd(): number | undefined;
@@ -86,4 +108,205 @@ export function updateCallbacks(sink: UpdateSink): Updates {
 function statusUpdate({ severity, message, wait, memoryCall }: StatusEvent): SessionUpdate {
   const memory = memoryCall === undefined ? undefined : { memoryCall };
   return noticeUpdate(severity, message, wait ? { retry: wait } : memory);
+}
+
+/** A call whose arguments take longer is shown without them first. Milliseconds. */
+const ANNOUNCE_AFTER_MS = 150;
+/** Minimum time between two updates with live output, for a client without terminals. */
+const OUTPUT_INTERVAL_MS = 250;
+/** Length of the shown end of live output. Characters. */
+const OUTPUT_TAIL_CHARS = 4_000;
+/** The diff of an edit shows longer arguments. Characters of JSON. */
+const MAX_EDIT_INPUT_CHARS = 20_000;
+/** Text of a call that never ran because its answer ended early. */
+const DROPPED = "Not run: the answer was cut off.";
+
+/** A call that has not ended. */
+type OpenCall = {
+  status: ToolCallStatus;
+  /** The client knows the call. */
+  isSent: boolean;
+  /** Sends the call without its arguments. */
+  announcing: NodeJS.Timeout | undefined;
+  /** Diffs that the client has. */
+  diffs: readonly FileDiff[];
+  hooks: readonly HermesHookRun[];
+  output: string;
+  /** Sends the output. */
+  outputting: NodeJS.Timeout | undefined;
+};
+
+type Progress<Type extends ToolProgressEvent["type"]> = Extract<ToolProgressEvent, { type: Type }>;
+
+export class ToolCallUpdates {
+  readonly #send: (update: SessionUpdate) => void;
+  readonly #open = new Map<string, OpenCall>();
+
+  constructor(send: (update: SessionUpdate) => void) {
+    this.#send = send;
+  }
+
+  /** The stream began a call; its arguments follow. */
+  announce({ callId, name, kind }: Parameters<NonNullable<AgentCallbacks["toolGen"]>>[0]): void {
+    const call = this.#callOf(callId);
+    call.announcing = setTimeout(() => {
+      call.isSent = true;
+      const title = titleOf(name);
+      this.#send({ sessionUpdate: "tool_call", toolCallId: callId, name, title, kind, status: "pending" });
+    }, ANNOUNCE_AFTER_MS);
+  }
+
+  progress(event: ToolProgressEvent): void {
+    switch (event.type) {
+      case "started":
+        this.#start(event);
+        break;
+      case "running":
+        this.#run(event);
+        break;
+      case "hook":
+        this.#showHook(event);
+        break;
+      case "activity":
+        this.#showActivity(event);
+        break;
+      case "dropped":
+        this.#end(event.callId, "failed", { content: textContent(DROPPED) });
+        break;
+      case "finished":
+        this.#finish(event);
+        break;
+    }
+  }
+
+  /** Closes the calls that never ran. */
+  endTurn(): void {
+    for (const callId of this.#open.keys()) this.#end(callId, "failed", {});
+  }
+
+  #start({ callId, name, title, kind, locations, input, parentCallId, taskId }: Progress<"started">): void {
+    const call = this.#callOf(callId);
+    clearTimeout(call.announcing);
+    const places = locations.map((location) => ({ ...location }));
+    const isShownByDiff = kind === "edit" && JSON.stringify(input).length > MAX_EDIT_INPUT_CHARS;
+    const hermes: HermesToolMeta | undefined =
+      parentCallId === undefined
+        ? undefined
+        : { parentToolCallId: parentCallId, ...(taskId !== undefined && { taskId }) };
+    const facts = {
+      ...(hermes && { _meta: { hermes } }),
+      ...{ toolCallId: callId, name, title, kind, status: call.status, locations: places },
+      ...(!isShownByDiff && { rawInput: input }),
+    };
+    this.#send(
+      call.isSent ? { sessionUpdate: "tool_call_update", ...facts } : { sessionUpdate: "tool_call", ...facts },
+    );
+    call.isSent = true;
+  }
+
+  #run({ callId, diffs }: Progress<"running">): void {
+    const call = this.#callOf(callId);
+    call.status = "in_progress";
+    call.diffs = diffs;
+    this.#update(callId, call, diffs.length > 0 ? diffContent(diffs) : undefined);
+  }
+
+  #showActivity({ callId, activity }: Progress<"activity">): void {
+    const call = this.#callOf(callId);
+    if (activity.type === "terminal") {
+      this.#update(callId, call, terminalContent(activity.terminalId));
+      return;
+    }
+    if (activity.type === "delegation") {
+      const hermes: HermesToolMeta = { tasks: activity.tasks };
+      const content = tasksContent(activity.tasks);
+      this.#send({
+        sessionUpdate: "tool_call_update",
+        toolCallId: callId,
+        status: call.status,
+        content,
+        _meta: { hermes },
+      });
+      return;
+    }
+    call.output = (call.output + activity.text).slice(-OUTPUT_TAIL_CHARS);
+    call.outputting ??= setTimeout(() => {
+      call.outputting = undefined;
+      this.#update(callId, call, textContent(call.output));
+    }, OUTPUT_INTERVAL_MS);
+  }
+
+  /** The text for other clients comes with the result, whose content would replace it. */
+  #showHook({ callId, run: { callId: _, ...run } }: Progress<"hook">): void {
+    const call = this.#open.get(callId);
+    if (call === undefined) return; // a hook that nobody waited for
+    call.hooks = [...call.hooks, run];
+    const hermes: HermesToolMeta = { hooks: call.hooks };
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, _meta: { hermes } });
+  }
+
+  #finish({ callId, result, durationMs }: Progress<"finished">): void {
+    const hermes: HermesToolMeta = {
+      durationMs: Math.round(durationMs),
+      ...(result.rejected && { rejected: true }),
+      ...(result.tasks && { tasks: result.tasks }),
+    };
+    if (!this.#open.has(callId)) {
+      // The call has ended before, and its problems came late.
+      const status = result.ok ? "completed" : "failed";
+      const content = resultContent(result);
+      this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, status, content, _meta: { hermes } });
+      return;
+    }
+    const { diffs, hooks } = this.#callOf(callId);
+    const hookText = hookContent(hooks);
+    const isShown = result.ok && isSame(diffs, result) && hookText.length === 0;
+    this.#end(callId, result.ok ? "completed" : "failed", {
+      ...(!isShown && { content: [...resultContent(result), ...hookText] }),
+      ...rawOutput(result),
+      _meta: { hermes },
+    });
+  }
+
+  #update(toolCallId: string, { status }: OpenCall, content: ToolCallContent[] | undefined): void {
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId, status, ...(content && { content }) });
+  }
+
+  #end(toolCallId: string, status: ToolCallStatus, facts: Omit<ToolCallUpdate, "toolCallId" | "status">): void {
+    const call = this.#open.get(toolCallId);
+    this.#open.delete(toolCallId);
+    clearTimeout(call?.announcing);
+    clearTimeout(call?.outputting);
+    if (call?.isSent === true) this.#send({ sessionUpdate: "tool_call_update", toolCallId, status, ...facts });
+  }
+
+  #callOf(callId: string): OpenCall {
+    const known = this.#open.get(callId);
+    if (known !== undefined) return known;
+    const call: OpenCall = {
+      status: "pending",
+      isSent: false,
+      announcing: undefined,
+      diffs: [],
+      hooks: [],
+      output: "",
+      outputting: undefined,
+    };
+    this.#open.set(callId, call);
+    return call;
+  }
+}
+
+/** `read_file` as `Read file`. */
+function titleOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+}
+
+/** True when the client has exactly the diffs of the result, and the result has nothing else to show. */
+function isSame(sent: readonly FileDiff[], { diffs = [], problems = [] }: ToolResult): boolean {
+  if (sent.length === 0 || sent.length !== diffs.length || problems.length > 0) return false;
+  return diffs.every(({ path, oldText, newText }, index) => {
+    const other = sent[index];
+    return other?.path === path && other.oldText === oldText && other.newText === newText;
+  });
 }

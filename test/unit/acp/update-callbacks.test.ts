@@ -1,6 +1,6 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ToolCallUpdates } from "../../../agent-core/acp/tool-call-updates.ts";
+import { ToolCallUpdates } from "../../../agent-core/acp/update-callbacks.ts";
 
 const started = {
   type: "started",
