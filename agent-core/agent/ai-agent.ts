@@ -32,12 +32,12 @@ import type { DelegatingAgent, SubAgents } from "./child-agent.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
 import type { ExtensionCommand, Extensions } from "./extensions.ts";
-import { MemoryReview } from "./memory-review.ts";
 import { notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
 import { makeTitle } from "./session-title.ts";
 import { openStored } from "./stored-agent.ts";
 import { type RunOptions, TURN_RUNS, TurnRunner } from "./turn-runner.ts";
+import { MemoryReview } from "./unseen-memory.ts";
 
 export class AIAgent {
   readonly sessionId: string;

@@ -18,9 +18,9 @@ import type { AgentSetup } from "./agent-setup.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { CompressedEvent, ContextPressureEvent, StatusEvent } from "./callbacks.ts";
 import { contextParts, type RequestTexts } from "./context-parts.ts";
-import { MemoryFlush } from "./memory-flush.ts";
 import type { Notifier } from "./notifier.ts";
 import { compressionEntry, type SessionRecord } from "./session-record.ts";
+import { MemoryFlush } from "./unseen-memory.ts";
 
 /** A compression that saves a smaller share is useless. After two useless ones in a row the keeper gives up. */
 const MIN_SAVING = 0.1;
