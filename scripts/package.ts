@@ -1,20 +1,20 @@
-// npm run package: builds the extension and packs it into dist/hermes-vscode.vsix, and the agent alone into an npm package.
+// npm run package: builds the extension and packs it into dist/hermes-vscode.vsix, and the agent alone into an npm package
+// (dist/npm/*.tgz) with its entry for the ACP registry (dist/registry/hermes-vscode/).
 // Fails if the extension exceeds its size limit, or if the packed agent does not run.
-import { mkdirSync, statSync } from "node:fs";
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { text } from "node:stream/consumers";
 import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
-import { packageAgent } from "./npm-package.ts";
-import { packageFile, projectFolder } from "./project.ts";
-import { runInTerminal } from "./run-program.ts";
+import { packageFile, projectFolder, resultsFolder } from "./project.ts";
+import { runInTerminal, runLogged } from "./run-program.ts";
 
 const MEGABYTE = 1_000_000;
 const LIMIT_BYTES = 6 * MEGABYTE;
 const LARGEST_SHOWN = 10;
-
-if (import.meta.main) {
-  await packageExtension();
-  await packageAgent();
-}
 
 /**
  * Builds the bundles and packs them; resolves with the path of the .vsix.
@@ -32,11 +32,11 @@ export async function packageExtension(): Promise<string> {
     allowMissingRepository: true,
     rewriteRelativeLinks: false,
   });
-  await report();
+  await reportSizes();
   return packageFile;
 }
 
-async function report(): Promise<void> {
+async function reportSizes(): Promise<void> {
   const names = await listFiles({ cwd: projectFolder, packageManager: PackageManager.None });
   const files = names
     .map((name) => ({ name, size: statSync(join(projectFolder, name)).size }))
@@ -52,4 +52,111 @@ async function report(): Promise<void> {
 
 function kilobytes(bytes: number): string {
   return `${(bytes / 1000).toFixed(1)} kB`;
+}
+
+/** `npx NAME` runs the program with the name's last part. */
+const PACKAGE_NAME = "@hermes-agent/hermes-acp";
+const REGISTRY_ID = "hermes-vscode";
+
+/** Files of dist/ that the agent needs outside VS Code. */
+const FILES = [
+  ...["acp.js", "cli.js", "session-index.js", "page-worker.js", "plugin-process.js"],
+  ...["chunks/*.js", "*.wasm", "grammars/*.wasm", "skills/*/SKILL.md"],
+];
+
+/** Time of `npx` for the first answer, on a busy machine. Milliseconds. */
+const ANSWER_MS = 60_000;
+
+type Manifest = {
+  readonly version: string;
+  readonly license: string;
+  readonly repository: { readonly url: string };
+};
+
+/** English texts of package.json. */
+type Texts = { readonly description: string };
+
+const manifest: Manifest = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8"));
+const distFolder = join(projectFolder, "dist");
+
+/** Packs the built agent, and runs it from the tarball without a network. Resolves with the tarball's path. */
+export async function packageAgent(): Promise<string> {
+  const folder = join(distFolder, "npm");
+  rmSync(folder, { recursive: true, force: true });
+  for (const file of globSync(FILES, { cwd: distFolder })) copy(join(distFolder, file), join(folder, file));
+  copy(join(projectFolder, "LICENSE"), join(folder, "LICENSE"));
+  writeFileSync(join(folder, "README.md"), README);
+  writeFileSync(join(folder, "package.json"), JSON.stringify(npmManifest(), undefined, 2));
+  writeRegistryEntry();
+  mkdirSync(resultsFolder, { recursive: true });
+  const args = ["pack", "--silent", "--pack-destination", folder];
+  const printed = await runLogged({ command: "npm", args, cwd: folder }, join(resultsFolder, "npm-pack.log"));
+  const tarball = join(folder, printed.trim().split("\n").at(-1) ?? "");
+  await checkTarball(tarball);
+  console.log(`${(statSync(tarball).size / 1000).toFixed(1)} kB  ${tarball.slice(projectFolder.length + 1)}`);
+  return tarball;
+}
+
+function npmManifest(): object {
+  const { version, license, repository } = manifest;
+  return {
+    name: PACKAGE_NAME,
+    version,
+    description: "Hermes, a coding agent for every editor that speaks the Agent Client Protocol",
+    ...{ license, repository, type: "module" },
+    bin: { "hermes-acp": "acp.js", hermes: "cli.js" },
+    engines: { node: ">=22" },
+    files: ["**/*.js", "**/*.wasm", "skills"],
+  };
+}
+
+const README = `# Hermes over the Agent Client Protocol
+
+\`npx ${PACKAGE_NAME}\` is the agent over standard input and output, for Zed, JetBrains, Neovim, Emacs and others. Add
+\`--setup\` to choose a provider, a key and a model, and \`--check\` to see the model that would answer.
+`;
+
+/** Entry of the registry at agentclientprotocol.com: a manifest, and an icon of 16 pixels in the text's colour. */
+function writeRegistryEntry(): void {
+  const { version, license, repository } = manifest;
+  const { description }: Texts = JSON.parse(readFileSync(join(projectFolder, "package.nls.json"), "utf8"));
+  const entry = {
+    ...{ id: REGISTRY_ID, name: "Hermes", version, description },
+    repository: repository.url.replace(/\.git$/, ""),
+    authors: ["Hermes"],
+    license,
+    distribution: { npx: { package: `${PACKAGE_NAME}@${version}` } },
+  };
+  const folder = join(distFolder, "registry", REGISTRY_ID);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "agent.json"), `${JSON.stringify(entry, undefined, 2)}\n`);
+  const icon = readFileSync(join(projectFolder, "media", "hermes.svg"), "utf8");
+  writeFileSync(join(folder, "icon.svg"), icon.replace('width="24" height="24"', 'width="16" height="16"'));
+}
+
+/** Throws when the packed agent does not answer `initialize`, or does not end with its input. */
+async function checkTarball(tarball: string): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), "hermes-npm-"));
+  const env = { ...process.env, HERMES_HOME: home, npm_config_cache: join(home, "cache") };
+  const agent = spawn("npx", ["--offline", "--yes", `file:${tarball}`], { cwd: home, env, timeout: ANSWER_MS });
+  const [output, errors, closed] = [text(agent.stdout), text(agent.stderr), once(agent, "close")];
+  agent.stdin.end(
+    `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: 1 } })}\n`,
+  );
+  const [code] = await closed;
+  const [answer] = (await output).split("\n");
+  rmSync(home, { recursive: true, force: true });
+  const { result } = code === 0 ? JSON.parse(answer ?? "{}") : {};
+  if (result?.agentInfo?.version === manifest.version) return;
+  throw new Error(`npx file:${tarball} ended with code ${code} and answered ${answer || (await errors)}`);
+}
+
+function copy(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  cpSync(from, to);
+}
+
+if (import.meta.main) {
+  await packageExtension();
+  await packageAgent();
 }
