@@ -15,13 +15,18 @@ import {
   undoFile,
 } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
-import { chooseAgent } from "./choose-agent.ts";
 import { connectEditor } from "./connect-editor.ts";
 import { documentCode, explainCode, reviewChanges, writeTests } from "./editor-commands.ts";
 import { explainProblem, fixProblem } from "./fix-problem.ts";
-import { manageGrants } from "./manage-grants.ts";
 import { openMemory } from "./memory-files.ts";
-import { exportShownSession, importSessions, resumeSession, showNewSession } from "./session-commands.ts";
+import {
+  chooseAgent,
+  exportShownSession,
+  importSessions,
+  manageGrants,
+  resumeSession,
+  showNewSession,
+} from "./session-commands.ts";
 import { showPanel } from "./show-panel.ts";
 import { stopCommitMessage, writeCommitMessage } from "./write-commit-message.ts";
 
