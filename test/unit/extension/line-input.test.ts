@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LineInput } from "../../../extension/terminals/screen.ts";
+import { LineInput } from "../../../extension/terminals/child-terminal.ts";
 
 /** Input of the program and output of the screen for typed text. */
 function typed(...pieces: readonly string[]) {
