@@ -6,7 +6,7 @@ import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { dayHeading } from "./format.ts";
 import { HistoryRow } from "./history-row.tsx";
-import { Icon } from "./icon.tsx";
+import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
 /** Rows in a block; the browser lays out only blocks in view. */
@@ -38,15 +38,12 @@ export function History({ page }: { readonly page: HistoryPage }) {
   return (
     <section class="history" aria-labelledby="history-title" onKeyDown={onKeyDown}>
       <div class="history-head">
-        <button
-          type="button"
-          class="icon-button"
+        <IconButton
+          icon="arrow-left"
+          name={t("Back to the conversation")}
           title={t("Back to the conversation (Escape)")}
-          aria-label={t("Back to the conversation")}
-          onClick={() => panel.closeSessions()}
-        >
-          <Icon name="arrow-left" />
-        </button>
+          act={() => panel.closeSessions()}
+        />
         <h1 id="history-title">{t("Sessions")}</h1>
         {page.isLoading && <Icon name="loading" spin />}
       </div>

@@ -9,12 +9,13 @@ type IconButtonProps = {
   /** Label for screen readers. */
   readonly name: string;
   readonly title: string;
-  readonly act: () => void;
+  readonly act: (event: { readonly currentTarget: HTMLElement }) => void;
+  readonly class?: string;
 };
 
-export function IconButton({ icon, name, title, act }: IconButtonProps) {
+export function IconButton({ icon, name, title, act, class: own = "" }: IconButtonProps) {
   return (
-    <button type="button" class="icon-button" title={title} aria-label={name} onClick={act}>
+    <button type="button" class={`icon-button ${own}`.trimEnd()} title={title} aria-label={name} onClick={act}>
       <Icon name={icon} />
     </button>
   );

@@ -6,7 +6,7 @@ import type { TerminalState } from "../state/state.ts";
 import { lastLine, processesOf } from "../state/workspace.ts";
 import { t } from "../texts.ts";
 import { Elapsed } from "./elapsed.tsx";
-import { Icon } from "./icon.tsx";
+import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { ansiRuns, TerminalView } from "./terminal-view.tsx";
 
@@ -131,15 +131,7 @@ function ProcessRow({ process, isShown, reply, onToggle }: RowProps) {
           <Icon name={isShown ? "chevron-down" : "chevron-right"} />
         </button>
         {state !== "ended" && (
-          <button
-            type="button"
-            class="icon-button"
-            title={t("Stop")}
-            aria-label={t("Stop {0}", command)}
-            onClick={stop}
-          >
-            <Icon name="debug-stop" />
-          </button>
+          <IconButton icon="debug-stop" name={t("Stop {0}", command)} title={t("Stop")} act={stop} />
         )}
       </div>
       {state === "ended" && <div class="process-note process-line">{note}</div>}

@@ -4,7 +4,7 @@ import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import { t } from "../texts.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
-import { Icon } from "./icon.tsx";
+import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
 const FOCUS = { inRow: ".review-file", otherwise: ".composer textarea" };
@@ -81,24 +81,18 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
         <span class="count-added">+{added}</span>
         <span class="count-removed">−{removed}</span>
       </button>
-      <button
-        type="button"
-        class="icon-button"
+      <IconButton
+        icon="check"
+        name={isWaiting ? t("Accept {0}", label) : t("Keep {0}", label)}
         title={isWaiting ? t("Accept") : t("Keep")}
-        aria-label={isWaiting ? t("Accept {0}", label) : t("Keep {0}", label)}
-        onClick={() => post({ type: "keep-file", path })}
-      >
-        <Icon name="check" />
-      </button>
-      <button
-        type="button"
-        class="icon-button"
+        act={() => post({ type: "keep-file", path })}
+      />
+      <IconButton
+        icon={isWaiting ? "close" : "discard"}
+        name={isWaiting ? t("Reject {0}", label) : t("Undo {0}", label)}
         title={isWaiting ? t("Reject") : t("Undo")}
-        aria-label={isWaiting ? t("Reject {0}", label) : t("Undo {0}", label)}
-        onClick={() => post({ type: "undo-file", path })}
-      >
-        <Icon name={isWaiting ? "close" : "discard"} />
-      </button>
+        act={() => post({ type: "undo-file", path })}
+      />
     </li>
   );
 }

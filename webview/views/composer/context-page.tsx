@@ -4,7 +4,7 @@ import type { HermesContext, HermesContextPart } from "../../../agent-core/proto
 import type { UsageState } from "../../state/state.ts";
 import { t } from "../../texts.ts";
 import { formatCost, formatCount } from "../format.ts";
-import { Icon } from "../icon.tsx";
+import { IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { keepAbove } from "../place-above.ts";
 
@@ -36,9 +36,7 @@ export function ContextPage({ usage, close }: ContextPageProps) {
     >
       <div class="context-head">
         <h2>{t("Context window")}</h2>
-        <button type="button" class="icon-button" title={t("Close (Escape)")} aria-label={t("Close")} onClick={close}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" name={t("Close")} title={t("Close (Escape)")} act={close} />
       </div>
       {context === undefined && <p class="context-note">{t("Loading…")}</p>}
       {context !== undefined && "problem" in context && <p role="alert">{context.problem}</p>}

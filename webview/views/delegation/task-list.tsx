@@ -159,37 +159,24 @@ function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
   return (
     <span class="task-actions">
       {sessionId !== undefined && (
-        <button
-          type="button"
-          class="icon-button task-open-button"
+        <IconButton
+          class="task-open-button"
+          icon="eye"
+          name={t("Open the conversation of {0}", goal)}
           title={t("Open the conversation")}
-          aria-label={t("Open the conversation of {0}", goal)}
-          onClick={() => panel.openTask({ callId, taskId: id }, sessionId)}
-        >
-          <Icon name="eye" />
-        </button>
+          act={() => panel.openTask({ callId, taskId: id }, sessionId)}
+        />
       )}
       {status === "running" && (
-        <button
-          type="button"
-          class="icon-button task-steer-button"
+        <IconButton
+          icon="comment"
+          name={t("Send a message to {0}", goal)}
           title={t("Send a message to this task")}
-          aria-label={t("Send a message to {0}", goal)}
-          onClick={onSteer}
-        >
-          <Icon name="comment" />
-        </button>
+          act={onSteer}
+        />
       )}
       {!isOver(task) && !isStopping && (
-        <button
-          type="button"
-          class="icon-button"
-          title={t("Stop this task")}
-          aria-label={t("Stop {0}", goal)}
-          onClick={stop}
-        >
-          <Icon name="debug-stop" />
-        </button>
+        <IconButton icon="debug-stop" name={t("Stop {0}", goal)} title={t("Stop this task")} act={stop} />
       )}
     </span>
   );
