@@ -1,5 +1,6 @@
 /** Judgement of a skill by its uses: sessions in which its text reached the model, against sessions of the same kind. */
 import type { Episode } from "../episodes.ts";
+import { wilson } from "../statistics.ts";
 
 /** A session in which the skill reached the model. */
 export type ScoredUse = {
@@ -16,17 +17,6 @@ const FIRST_USES = 3;
 const LAST_USES = 5;
 /** Difference of the means that counts as none: one use of five. */
 const TOLERANCE = 0.2;
-/** Quantile of the normal distribution for an interval of 95 %. */
-const Z = 1.96;
-
-/** 95 % Wilson interval of a mean score from 0 to 1 over `n` sessions. */
-export function wilson(mean: number, n: number): { readonly low: number; readonly high: number } {
-  if (n === 0) return { low: 0, high: 1 };
-  const square = Z * Z;
-  const center = (mean + square / (2 * n)) / (1 + square / n);
-  const half = (Z / (1 + square / n)) * Math.sqrt((mean * (1 - mean)) / n + square / (4 * n * n));
-  return { low: Math.max(0, center - half), high: Math.min(1, center + half) };
-}
 
 /**
  * Score of a session. A session without any signal counts as good: the user objected to nothing. The baseline counts the

@@ -1,8 +1,9 @@
 /** Scores of the sessions in which skills were used, and their consequences: activation, retirement, demotion. */
 import type { Episode } from "../episodes.ts";
 import type { LearningChange } from "../learning-ledger.ts";
+import { wilson } from "../statistics.ts";
 import { type Cluster, likenessOfPair, MIN_CLUSTER, MIN_LIKENESS } from "./clusters.ts";
-import { judgeUses, meanOf, outcomeOf, type ScoredUse, wilson } from "./judge-uses.ts";
+import { judgeUses, meanOf, outcomeOf, type ScoredUse } from "./judge-uses.ts";
 import type { Demotion, FileChange, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import type { Bullet } from "./proposal.ts";
 import { ledgerRecord, nextVersion, retired, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";

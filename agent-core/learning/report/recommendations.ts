@@ -4,8 +4,8 @@ import { isExplicit, isInBounds, type TunableKey, type TunedSetting } from "../.
 import { TASK_TYPES, type TaskType } from "../../messages/task-type.ts";
 import type { RateSums } from "../../sessions/index/outcome-sums.ts";
 import type { RateName } from "../../sessions/outcome-rates.ts";
+import { meanAbove, probabilityAbove } from "../statistics.ts";
 import { mean, sumsOf } from "./regressions.ts";
-import { meanAbove, probabilityAbove } from "./statistics.ts";
 
 /** A change that the figures of a period speak for. */
 export type Proposal = Omit<TunedSetting, "applied" | "state">;

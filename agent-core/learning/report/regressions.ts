@@ -3,7 +3,7 @@ import type { Rate, Regression } from "../../protocol/learning.ts";
 import type { RateSums } from "../../sessions/index/outcome-sums.ts";
 import { rateDefinition } from "../../sessions/outcome-rates.ts";
 import type { Sums } from "../../sessions/session-outcomes.ts";
-import { discoveries, interval, pValue } from "./statistics.ts";
+import { discoveries, interval, pValue } from "../statistics.ts";
 
 /** Minimum number of samples on each side of a comparison. */
 const MIN_COMPARED = 20;

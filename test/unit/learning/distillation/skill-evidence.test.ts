@@ -1,9 +1,10 @@
 // Checks of a proposed statement against the evidence of its sessions, and the triggers of a skill.
 import { describe, expect, test } from "vitest";
-import { judgeUses, wilson } from "../../../../agent-core/learning/distillation/judge-uses.ts";
+import { judgeUses } from "../../../../agent-core/learning/distillation/judge-uses.ts";
 import { contrast, readProposal } from "../../../../agent-core/learning/distillation/proposal.ts";
 import { evidenceOf, textProblem } from "../../../../agent-core/learning/distillation/skill-evidence.ts";
 import { findTriggers, routes } from "../../../../agent-core/learning/distillation/triggers.ts";
+import { wilson } from "../../../../agent-core/learning/statistics.ts";
 import { episode, START } from "./repeated-tasks.ts";
 
 const evidence = evidenceOf([
@@ -107,7 +108,7 @@ test("triggers route messages that they were not made from, and no others", asyn
 
 test("uses are judged by their interval first, and by their mean from the fifth on", () => {
   const uses = (...scores: number[]) => scores.map((score) => ({ score }));
-  expect(wilson(1, 3).low).toBeCloseTo(0.438, 3);
+  expect(wilson(1, 3).low).toBeCloseTo(0.4385, 3);
   expect(judgeUses(uses(1, 1), 0)).toBe("open");
   expect(judgeUses(uses(1, 1, 1), 0.4)).toBe("better");
   expect(judgeUses(uses(1, 1, 1), 0.9)).toBe("open");

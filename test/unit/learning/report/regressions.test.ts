@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { regressionsOf } from "../../../../agent-core/learning/report/regressions.ts";
-import { discoveries, interval, probabilityAbove } from "../../../../agent-core/learning/report/statistics.ts";
+import { discoveries, interval, probabilityAbove } from "../../../../agent-core/learning/statistics.ts";
 import type { RateSums } from "../../../../agent-core/sessions/index/outcome-sums.ts";
 import type { RateName } from "../../../../agent-core/sessions/outcome-rates.ts";
 import type { Sums } from "../../../../agent-core/sessions/session-outcomes.ts";

@@ -1,10 +1,19 @@
-/** Statistics of the report: intervals, and the comparison of a period with the baseline. */
-import type { Sums } from "../../sessions/session-outcomes.ts";
+/** Statistics of the loops: intervals, and the comparison of a period with the baseline. */
+import type { Sums } from "../sessions/session-outcomes.ts";
 
 export type Interval = { readonly value: number; readonly low: number; readonly high: number };
 
 /** Standard deviations of a 95 % interval. */
 const Z95 = 1.959964;
+
+/** 95 % Wilson interval of a mean from 0 to 1 over `count` samples; from 0 to 1 without samples. */
+export function wilson(mean: number, count: number): { readonly low: number; readonly high: number } {
+  if (count === 0) return { low: 0, high: 1 };
+  const square = Z95 * Z95;
+  const centre = (mean + square / (2 * count)) / (1 + square / count);
+  const half = (Z95 / (1 + square / count)) * Math.sqrt((mean * (1 - mean)) / count + square / (4 * count * count));
+  return { low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+}
 
 /** Mean of the samples with its 95 % interval: Wilson's for shares, the normal one for other means. */
 export function interval([count, sum, squares]: Sums, kind: "share" | "mean"): Interval {
@@ -14,10 +23,7 @@ export function interval([count, sum, squares]: Sums, kind: "share" | "mean"): I
     const half = Z95 * Math.sqrt(variance([count, sum, squares]) / count);
     return { value, low: Math.max(0, value - half), high: value + half };
   }
-  const z2 = Z95 * Z95;
-  const centre = (value + z2 / (2 * count)) / (1 + z2 / count);
-  const half = (Z95 / (1 + z2 / count)) * Math.sqrt((value * (1 - value)) / count + z2 / (4 * count * count));
-  return { value, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+  return { value, ...wilson(value, count) };
 }
 
 /** Variance of the samples; 0 below two. */
