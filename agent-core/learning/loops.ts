@@ -11,16 +11,15 @@ import {
 
 type LoopMaker = (ports: LoopPorts) => Promise<Loop>;
 
-const makers: { readonly [Name in LoopName]?: LoopMaker } = {
+const makers: { readonly [Name in LoopName]: LoopMaker } = {
   consolidation: async (ports) => (await import("./consolidation/consolidation.ts")).consolidation(ports),
   distillation: async (ports) => (await import("./distillation/distillation.ts")).distillation(ports),
   report: async (ports) => (await import("./report/report.ts")).report(ports),
 };
 
 /** The loops in the order in which they run. */
-export async function makeLoops(ports: LoopPorts): Promise<readonly Loop[]> {
-  const made = LOOPS.map((name) => makers[name]?.(ports));
-  return (await Promise.all(made)).filter((loop) => loop !== undefined);
+export function makeLoops(ports: LoopPorts): Promise<readonly Loop[]> {
+  return Promise.all(LOOPS.map((name) => makers[name](ports)));
 }
 
 /** True when the loop may work. */
