@@ -1,5 +1,5 @@
 /** Arguments of a tool call, as the model writes them. */
-import { jsonrepair } from "jsonrepair";
+import { parseJson, parseRepairedJson } from "../platform/json.ts";
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: unknown }
@@ -9,16 +9,11 @@ export type ParsedArguments =
 export function parseArguments(json: string): ParsedArguments {
   const text = json.trim();
   if (text === "") return { ok: true, value: {} };
-  const parsed = tryParse(text);
-  if (parsed !== undefined) return parsed;
-  if (!text.startsWith("{") || isCutOff(text)) {
-    return refused("the arguments were cut off");
-  }
-  try {
-    return tryParse(jsonrepair(text)) ?? refused("the arguments are not valid JSON");
-  } catch {
-    return refused("the arguments are not valid JSON");
-  }
+  const whole = parseJson(text);
+  if (whole !== undefined) return { ok: true, value: whole };
+  if (!text.startsWith("{") || isCutOff(text)) return refused("the arguments were cut off");
+  const repaired = parseRepairedJson(text);
+  return repaired === undefined ? refused("the arguments are not valid JSON") : { ok: true, value: repaired };
 }
 
 /** Repair would close open strings at the end, and the tool would write half a file as if it were the whole. */
@@ -33,14 +28,6 @@ function isCutOff(text: string): boolean {
     else if (!inString && (character === "}" || character === "]")) depth -= 1;
   }
   return inString || depth > 0;
-}
-
-function tryParse(text: string): ParsedArguments | undefined {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    return undefined; // the caller repairs or refuses
-  }
 }
 
 function refused(why: string): ParsedArguments {
