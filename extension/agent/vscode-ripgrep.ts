@@ -1,6 +1,6 @@
 /** Finds the ripgrep of VS Code's own search. */
-import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
+import { canRun } from "../../agent-core/platform/find-program.ts";
 
 /** Desktop builds unpack native programs next to their archive; servers have ordinary folders. */
 const MODULES = ["node_modules.asar.unpacked", "node_modules"];
@@ -14,13 +14,4 @@ export function vscodeRipgrep(appRoot: string): string | undefined {
   return MODULES.flatMap((modules) => packages.map((name) => join(appRoot, modules, "@vscode", name, file))).find(
     canRun,
   );
-}
-
-function canRun(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
