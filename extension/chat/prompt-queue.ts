@@ -77,11 +77,6 @@ export function arrived(queue: PromptQueue): PromptQueue {
   return queue.filter((prompt) => prompt !== first);
 }
 
-/** Texts that no turn has taken, in order. */
-export function unsentTexts(queue: PromptQueue): readonly string[] {
-  return queue.filter(isQueued).map(({ text }) => text);
-}
-
 function change(
   queue: PromptQueue,
   id: string,

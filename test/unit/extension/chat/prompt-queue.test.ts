@@ -46,7 +46,6 @@ describe("the queue of messages sent while a turn runs", () => {
     expect(untouched[0]).toEqual({ id: "1", text: "one", state: "steering" });
     expect(queue.next(untouched)?.text).toBe("two");
     expect(texts(queue.arrived(untouched))).toEqual(["two", "three"]);
-    expect(queue.unsentTexts(untouched)).toEqual(["two", "three"]);
   });
 
   test("takes back what the turn did not take", () => {
