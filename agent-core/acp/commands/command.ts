@@ -26,9 +26,9 @@ export type CommandSession = {
   readonly readStored: (id: string) => Promise<StoredSession>;
   /** Rejects with an Error in one line. */
   readonly importSessions: (request: HermesImport, signal: AbortSignal) => Promise<HermesImported>;
-  /** Loops that learn, and their reports. */
   /** Undefined in the session of a planned job. */
   readonly jobs: Pick<PlannedJobs, "state" | "act"> | undefined;
+  /** Loops that learn, and their reports. */
   readonly learning: Pick<Background, "state" | "act" | "setSwitch" | "runNow" | "reports">;
   readonly send: (update: SessionUpdate) => void;
   /** Cancels the command. */
