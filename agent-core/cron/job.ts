@@ -1,6 +1,6 @@
 /** A planned job and the record of a run, as the files have them, with the built-in jobs. */
 import * as z from "zod";
-import { CronDelivery } from "../protocol/cron.ts";
+import { CronDelivery, CronRun } from "../protocol/cron.ts";
 import type { Rule } from "./schedule.ts";
 
 /** Milliseconds since 1970; ISO text in the files, which people read. */
@@ -37,20 +37,14 @@ export const jobSchema = z.object({
 });
 export type Job = z.infer<typeof jobSchema>;
 
-export const recordSchema = z.object({
-  job: z.string(),
-  name: z.string(),
+/** The protocol's record of a run, with the states and facts that only the ledger has. */
+export const recordSchema = CronRun.extend({
   planned: instant,
   started: instant,
   ended: instant.exactOptional(),
-  state: z.enum(["claimed", "running", "completed", "failed", "unknown"]),
+  state: z.enum(["claimed", ...CronRun.shape.state.options]),
   /** Started by hand: it is no planned instant of the rule. */
   manual: z.boolean(),
-  late: z.boolean(),
-  summary: z.string(),
-  sessionId: z.string().exactOptional(),
-  output: z.string().exactOptional(),
-  denied: z.array(z.string()).readonly(),
 });
 export type RunRecord = z.infer<typeof recordSchema>;
 
