@@ -20,7 +20,7 @@ import { launchScript } from "../host/terminals/preamble.ts";
 import { sessionTerminals } from "../host/terminals/session-terminals.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
 import type { ProcessTree } from "../platform/children/process-tree.ts";
-import { resolvePath } from "../platform/resolve-path.ts";
+import { resolvePath } from "../platform/paths.ts";
 import { problemMethods } from "../protocol/editor.ts";
 import { call, InvalidResponseError, readMeta } from "../protocol/method.ts";
 import {

@@ -1,5 +1,5 @@
 /** HostFiles through the client: the agent reads its unsaved text, and its documents take the edits. */
-import { isAbsolute, relative } from "node:path";
+
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import { BYTE_ORDER_MARK, withMark, withoutMark } from "../host/decode-file.ts";
 import { conflictWith, encode, entryBehind, entryOf } from "../host/guarded-write.ts";
@@ -14,6 +14,7 @@ import type {
   HostFiles,
   LineRange,
 } from "../host/host.ts";
+import { pathBelow } from "../platform/paths.ts";
 import {
   fileMethods,
   HermesConflict,
@@ -68,7 +69,7 @@ type Seen = { readonly client: string | undefined; readonly disk: FileText };
 export function clientFiles(options: ClientFilesOptions): HostFiles {
   const { disk, roots, canRead, canWrite, movesFiles } = options;
   const files = new ClientFiles(options);
-  const isClients = (path: string): boolean => roots.some((root) => isInside(path, root));
+  const isClients = (path: string): boolean => roots.some((root) => pathBelow(root, path) !== undefined);
   return {
     stat: (path) => disk.stat(path),
     list: (folder) => disk.list(folder),
@@ -290,9 +291,4 @@ function withoutLastEnd(text: string): string {
 
 function expectedOf(text: string | null): HermesWriteMeta["expected"] {
   return text === null ? { kind: "absent" } : { kind: "text", text };
-}
-
-function isInside(path: string, root: string): boolean {
-  const inner = relative(root, path);
-  return inner === "" || !(inner.startsWith("..") || isAbsolute(inner));
 }

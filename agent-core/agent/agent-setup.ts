@@ -20,7 +20,7 @@ import { nodeHost } from "../host/node-host.ts";
 import { Memory } from "../memory/memory.ts";
 import { systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
-import { resolvePath } from "../platform/resolve-path.ts";
+import { resolvePath } from "../platform/paths.ts";
 import { warmUpScan } from "../prompt/injection-scan.ts";
 import { SubfolderContext } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";

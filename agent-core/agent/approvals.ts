@@ -5,7 +5,7 @@ import type { Grants } from "../approval/grants.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { parseRepairedJson } from "../platform/json.ts";
-import { resolvePath } from "../platform/resolve-path.ts";
+import { resolvePath } from "../platform/paths.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
 import type { FileDiff, ToolContext } from "../tools/tool.ts";

@@ -13,7 +13,7 @@ import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
 import { type Child, type ChildPorts, type Evaluate, oneLine } from "../orchestration/task-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
-import { resolvePath } from "../platform/resolve-path.ts";
+import { resolvePath } from "../platform/paths.ts";
 import { parseChoice, settingsOf } from "../providers/model-choice.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";

@@ -1,6 +1,8 @@
 /** Scope of a verdict: its folders, and the location of a path among them. */
+
 import { tmpdir } from "node:os";
-import { isAbsolute, relative, sep } from "node:path";
+import { sep } from "node:path";
+import { pathBelow } from "../platform/paths.ts";
 
 /** Folders that a command or an edit is judged by. */
 export type CommandScope = {
@@ -56,10 +58,8 @@ export function partsBelow(folder: string, path: string): readonly string[] | un
     if (path.startsWith(start)) return partsOf(path.slice(start.length));
     return path === folder ? [] : undefined;
   }
-  const rest = relative(folder, path);
-  if (rest === "") return [];
-  if (rest === ".." || rest.startsWith(`..${sep}`) || isAbsolute(rest)) return undefined;
-  return partsOf(rest);
+  const rest = pathBelow(folder, path);
+  return rest === undefined ? undefined : partsOf(rest);
 }
 
 /** True for an absolute POSIX path that is normalised; comparing such paths is cheap. */

@@ -1,21 +1,12 @@
 /** Confinement of a command in the sandbox: workspace writable, protected files read-only, homes and secrets hidden. */
 
-import {
-  accessSync,
-  constants,
-  type Dirent,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  type Stats,
-} from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, type Stats } from "node:fs";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
+import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { nameReason } from "./protected-paths.ts";
 import { secretsBelow } from "./reached-secrets.ts";
@@ -163,14 +154,6 @@ function isReadable(path: string): boolean {
   }
 }
 
-function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined; // below a file, or in a folder that may not be looked into
-  }
-}
-
 /**
  * The repository around a workspace folder is read-only, except for its git folder; that of a linked worktree lies
  * elsewhere. git's settings and hooks stay read-only.
@@ -294,14 +277,6 @@ function listing(root: string, parts: readonly string[]): Listing {
   if (listings.size >= MAX_LISTINGS) listings.clear();
   listings.set(folder, { ...read, changedAt, readAt });
   return read;
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return []; // it is gone, or may not be read
-  }
 }
 
 function guard(path: string, name: string): readonly GuardedFile[] {

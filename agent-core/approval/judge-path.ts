@@ -1,6 +1,8 @@
 /** Judges the effect of reading, writing or deleting one path. */
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+
+import { lstatSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
+import { entriesOf } from "../platform/paths.ts";
 import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
@@ -193,14 +195,6 @@ function hasLinkOutside(folder: string, scope: CommandScope): boolean {
     }
   }
   return false;
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return []; // a file, or not readable
-  }
 }
 
 function isOutside(path: string, scope: CommandScope): boolean {

@@ -1,8 +1,10 @@
 /** Files for the tools of one call: copies a file before each change, and logs the change after it. */
+
 import { realpath, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { FileFailure, FileWrite, FileWritten, HostFiles } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
+import { pathBelow } from "../platform/paths.ts";
 import type { FileState } from "../sessions/entry.ts";
 import { type ChangeLog, isSameContent } from "./change-log.ts";
 import { contentOf, type DiskState, MAX_KEPT_BYTES, readDiskState, stateOf, textOf } from "./disk-state.ts";
@@ -220,8 +222,8 @@ export async function missingFolders(path: string): Promise<readonly string[]> {
 async function fileName(path: string, roots: readonly string[]): Promise<string> {
   const real = await realPathOf(path);
   for (const root of roots) {
-    const inner = relative(await realPathOf(root), real);
-    if (!inner.startsWith("..") && !isAbsolute(inner)) return join(root, inner);
+    const inner = pathBelow(await realPathOf(root), real);
+    if (inner !== undefined) return join(root, inner);
   }
   return real;
 }

@@ -2,11 +2,13 @@
  * Scan of a workspace that finds changed files without reading them, by size and dates. A folder is listed again only after
  * its own date changed.
  */
-import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
+
+import { readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/search-rules.ts";
 import { Deadline } from "../platform/deadline.ts";
+import { entriesOf, statOf } from "../platform/paths.ts";
 
 /** Limit of files in a watched workspace. */
 const MAX_FILES = 20_000;
@@ -131,22 +133,6 @@ function rulesSignature(folder: string, files: readonly string[]): string {
     .map(statOf)
     .map((stat) => stat && signatureOf(stat))
     .join("|");
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined; // an unreachable file counts as missing
-  }
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return []; // the folder is gone or unreadable
-  }
 }
 
 function read(path: string): string {

@@ -2,11 +2,13 @@
  * Hooks that a workspace brings along for other agents: `.claude/settings.json`, `.claude/settings.local.json` and
  * `.github/hooks/*.json`. Each needs the user's consent to its exact content, and can only tighten.
  */
+
 import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
 import { parseJson } from "../platform/json.ts";
+import { pathBelow } from "../platform/paths.ts";
 import { type CommandHook, type CommandPlace, MAX_TIMEOUT_SECONDS, matcherOf, runHookCommand } from "./command-hook.ts";
 import {
   coversTool,
@@ -181,8 +183,8 @@ async function scriptsOf(
   const scripts: Record<string, string> = {};
   for (const [index, word] of words.entries()) {
     const path = isAbsolute(word) ? word : join(folder, word);
-    const place = relative(workspace, path);
-    if (place === "" || place.startsWith("..") || isAbsolute(place)) continue;
+    const place = pathBelow(workspace, path);
+    if (place === undefined || place === "") continue;
     const facts = await stat(path).catch(() => undefined);
     if (!facts?.isFile() || facts.size > MAX_FILE) continue;
     const isScript = SCRIPT.test(word) || (facts.mode & EXECUTABLE) !== 0 || INTERPRETER.test(words[index - 1] ?? "");

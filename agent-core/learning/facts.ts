@@ -2,11 +2,13 @@
  * Facts and preferences as Markdown: one a line, with their evidence. People read and edit the files, and what they write
  * stays.
  */
+
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";
 import { hasCode } from "../platform/errors.ts";
+import { pathBelow } from "../platform/paths.ts";
 
 export const ENTITIES = ["person", "project", "service", "tool"] as const;
 export type EntityKind = (typeof ENTITIES)[number];
@@ -90,9 +92,7 @@ export function holdsIn({ scope }: Pick<Fact, "scope">, roots: readonly string[]
 
 /** True when the folder is the project's, or below it. */
 export function isWithin(folder: string, project: string): boolean {
-  if (project === "") return false;
-  const inside = relative(project, folder);
-  return inside === "" || (inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside));
+  return project !== "" && pathBelow(project, folder) !== undefined;
 }
 
 export function entitiesFolder(home: string): string {

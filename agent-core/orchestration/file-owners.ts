@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import type { CommandScope } from "../approval/command-scope.ts";
 import type { Effect } from "../approval/decision.ts";
 import type { Host } from "../host/host.ts";
-import { resolvePath } from "../platform/resolve-path.ts";
+import { resolvePath } from "../platform/paths.ts";
 
 /** Identity of a task in its session. */
 export type TaskKey = { readonly callId: string; readonly taskId: string };

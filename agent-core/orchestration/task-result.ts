@@ -1,7 +1,8 @@
 /** Result of a delegated task: facts from the sub-agent's journal, besides its own words. */
-import { isAbsolute, relative } from "node:path";
+
 import { diffArrays } from "diff";
 import { parseRepairedJson } from "../platform/json.ts";
+import { pathBelow } from "../platform/paths.ts";
 import type { HermesVerdict } from "../protocol/delegation.ts";
 import type { EntryOf, JournalEntry, StoredDiff } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
@@ -110,8 +111,7 @@ export class TaskRecord {
 }
 
 function shownPath(path: string, cwd: string): string {
-  const inner = relative(cwd, path);
-  return inner.startsWith("..") || isAbsolute(inner) ? path : inner;
+  return pathBelow(cwd, path) ?? path;
 }
 
 /** Comparing very different texts takes long; this many changed lines take milliseconds. */

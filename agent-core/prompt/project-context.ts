@@ -1,5 +1,7 @@
 /** Instructions of a project for agents. Of several kinds of instruction files only the first that exists is used. */
-import { dirname, isAbsolute, join, relative, sep } from "node:path";
+
+import { dirname, join, relative } from "node:path";
+import { pathBelow } from "../platform/paths.ts";
 import { findThreat, wrapData } from "./injection-scan.ts";
 
 /** Reads a file's text as the user sees it; undefined for a missing file and for a file without text. */
@@ -119,7 +121,7 @@ export class SubfolderContext {
     const folders: string[] = [];
     for (
       let folder = dirname(path);
-      isBelow(folder, this.#cwd) && folders.length < MAX_FOLDERS;
+      pathBelow(this.#cwd, folder) && folders.length < MAX_FOLDERS;
       folder = dirname(folder)
     ) {
       if (!this.#known.has(folder)) folders.unshift(folder);
@@ -135,11 +137,6 @@ export class SubfolderContext {
     }
     return undefined;
   }
-}
-
-function isBelow(folder: string, root: string): boolean {
-  const inside = relative(root, folder);
-  return inside !== "" && !isAbsolute(inside) && inside !== ".." && !inside.startsWith(`..${sep}`);
 }
 
 /** Text of an instruction file: scanned, cut and marked as data. `shown` is its name. Undefined for an empty file. */

@@ -2,10 +2,12 @@
  * Text about the workspace at the start of a session: git, the top-level layout, the shell and the files in the editor.
  * Nothing of it is read before the user trusts the workspace.
  */
-import { isAbsolute, join, relative } from "node:path";
+
+import { join } from "node:path";
 import type { Host } from "../host/host.ts";
 import { changedFiles, checkedOut, repositoryOf } from "../host/read-git.ts";
 import { Deadline } from "../platform/deadline.ts";
+import { pathBelow } from "../platform/paths.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { findThreat } from "./injection-scan.ts";
 
@@ -109,8 +111,8 @@ async function layoutText(cwd: string, files: Files): Promise<string> {
 /** Only files of the workspace. */
 function editorLine({ active, open }: EditorFiles, cwd: string): string | undefined {
   const inside = (path: string): readonly string[] => {
-    const name = relative(cwd, path);
-    return name === "" || name.startsWith("..") || isAbsolute(name) ? [] : [shownName(name)];
+    const name = pathBelow(cwd, path);
+    return name === undefined || name === "" ? [] : [shownName(name)];
   };
   const [first] = active === undefined ? [] : inside(active);
   const others = open.flatMap(inside).filter((name) => name !== first);

@@ -1,9 +1,11 @@
 /** Folders with skills, and the scan of one: every skill that loads, and the reason for each one that does not. */
+
 import { type Dirent, statSync } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { hasCode, messageOf } from "../platform/errors.ts";
+import { pathBelow } from "../platform/paths.ts";
 import { categoryName, MAX_SKILL_CHARS, type ParsedSkill, parseSkill, SKILL_FILE, type SkillFacts } from "./skill.ts";
 
 /** In the order of precedence: the first skill with a name wins. */
@@ -206,6 +208,5 @@ export function decodeText(bytes: Buffer): string | undefined {
 
 /** True for `root` itself and everything below it. */
 export function isInside(path: string, root: string): boolean {
-  const inner = relative(root, path);
-  return inner !== ".." && !inner.startsWith(`..${sep}`) && !isAbsolute(inner);
+  return pathBelow(root, path) !== undefined;
 }

@@ -1,6 +1,8 @@
 /** Paths as the model writes them and people read them. */
+
 import { homedir } from "node:os";
-import { isAbsolute, join, normalize, relative, resolve, sep } from "node:path";
+import { isAbsolute, join, normalize, resolve, sep } from "node:path";
+import { pathBelow } from "../platform/paths.ts";
 
 /** Absolute path: relative ones start at `cwd`, `~/` at the user's home folder. */
 export function absolutePath(path: string, cwd: string): string {
@@ -10,9 +12,9 @@ export function absolutePath(path: string, cwd: string): string {
 
 /** Path for people: relative to `cwd` when it is inside it. */
 export function shownPath(path: string, cwd: string): string {
-  const inner = relative(cwd, path);
-  if (inner === "") return ".";
-  return inner.startsWith("..") || isAbsolute(inner) ? path : inner.split(sep).join("/");
+  const inner = pathBelow(cwd, path);
+  if (inner === undefined) return path;
+  return inner === "" ? "." : inner.split(sep).join("/");
 }
 
 /** A title of at most 80 characters. */

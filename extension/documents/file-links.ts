@@ -1,7 +1,7 @@
 /** Links to files in answers: their form, the file behind them, and the place in it. */
 import { basename, isAbsolute, join, normalize, relative, sep } from "node:path";
 import * as vscode from "vscode";
-import { resolvePath } from "../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../agent-core/platform/paths.ts";
 import { showWarning } from "../notifications.ts";
 
 export type FileLink = {

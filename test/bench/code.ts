@@ -13,7 +13,7 @@ import { sandboxedBackend } from "../../agent-core/host/terminals/sandbox/sandbo
 import { sessionTerminals } from "../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
 import { findProgram } from "../../agent-core/platform/find-program.ts";
-import { resolvePath } from "../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../agent-core/platform/paths.ts";
 import { table } from "../../agent-core/tools/table.gen.ts";
 import { median, type Row } from "./measuring.ts";
 

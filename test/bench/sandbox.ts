@@ -9,7 +9,7 @@ import { findSandbox } from "../../agent-core/host/terminals/sandbox/find-sandbo
 import { sandboxedBackend } from "../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals, SandboxKind } from "../../agent-core/host/terminals/terminals.ts";
-import { resolvePath } from "../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../agent-core/platform/paths.ts";
 import { median, type Row } from "./measuring.ts";
 
 const ROUNDS = 40;

@@ -1,7 +1,7 @@
 /** Cost of judging a command: the warm corpus, and commands that are made to take long. Floor: parsing alone. */
 import { judgeCommand } from "../../agent-core/approval/command-verdict.ts";
 import { parseCommand } from "../../agent-core/approval/parse-command.ts";
-import { resolvePath } from "../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../agent-core/platform/paths.ts";
 import { readCorpus } from "../unit/approval/support/corpus.ts";
 import { hostileCommands } from "../unit/approval/support/hostile.ts";
 import { median, quantile, type Row } from "./measuring.ts";

@@ -1,8 +1,10 @@
 /** The backend that config.yaml asks for. */
+
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute } from "node:path";
 import { type TerminalConfig, terminalProblem } from "../../config/terminal-section.ts";
+import { pathBelow } from "../../platform/paths.ts";
 import type { Backend, CommandVariables } from "./backend.ts";
 import { localBackend } from "./local-backend.ts";
 import type { Transport } from "./remote-backend.ts";
@@ -150,8 +152,7 @@ export function usableSandbox(wanted: TerminalConfig["sandbox"], roots: readonly
 function isInside(folder: string, path: string): boolean {
   // Every command reports a missing folder, and a user of a service may have no home.
   if (!existsSync(folder) || !existsSync(path)) return false;
-  const below = relative(realpathSync(folder), realpathSync(path));
-  return below !== ".." && !below.startsWith("../");
+  return pathBelow(realpathSync(folder), realpathSync(path)) !== undefined;
 }
 
 /** A user who configured another machine must not find the commands on their own. */

@@ -26,7 +26,7 @@ import { sandboxedBackend } from "../../../agent-core/host/terminals/sandbox/san
 import { bwrapArguments } from "../../../agent-core/host/terminals/sandbox/sandboxed-run.ts";
 import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals, SandboxKind } from "../../../agent-core/host/terminals/terminals.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { hasSandbox } from "../../support/programs.ts";
 import { sweep } from "../../support/scale.ts";
 import { canaryCommands, type Targets, WIPES } from "./support/canary-commands.ts";

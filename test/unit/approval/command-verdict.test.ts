@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CommandScope } from "../../../agent-core/approval/command-scope.ts";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { readCorpus } from "./support/corpus.ts";
 import { seeded } from "./support/random.ts";
 import { disguised, quoted } from "./support/scripts.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { type CommandVerdict, judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { sweep } from "../../support/scale.ts";
 import { seeded } from "./support/random.ts";
 import { randomScript, STUBS } from "./support/scripts.ts";

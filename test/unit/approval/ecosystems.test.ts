@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 
 type Line = { readonly command: string; readonly needsGrant: boolean };
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 
 const HIDDEN = "a[$(touch hit)]";
 /** Bash code that may evaluate `HIDDEN` (H) as arithmetic, and run the command in it. */

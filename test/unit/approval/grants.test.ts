@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { type GrantOffer, Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 
 const newFile = (): string => join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "vscode", "grants.json");
 const open = (path: string, defects: string[] = []): Grants => new Grants(path, (message) => defects.push(message));

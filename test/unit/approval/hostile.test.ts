@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { hostileCommands, LONGEST_READ } from "./support/hostile.ts";
 
 const home = "/home/someone";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-one-liner-")));
 const home = "/home/someone";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { ApprovalMode, Effect } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { readCorpus } from "./support/corpus.ts";
 
 const home = "/home/someone";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { protectedReason } from "../../../agent-core/approval/protected-paths.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-protected-")));
 const home = realpathSync(mkdtempSync(join(tmpdir(), "hermes-home-of-user-")));

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { Decision, PolicyContext } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 
 /** A repository with a secret in `.env`, and source files in `src`. */
 function repository(isTracked: boolean): string {

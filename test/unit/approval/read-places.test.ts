@@ -7,7 +7,7 @@ import { decide } from "../../../agent-core/approval/policy.ts";
 import { protectedReason } from "../../../agent-core/approval/protected-paths.ts";
 import { outsideReason, readPlace, toolchainPlaces } from "../../../agent-core/approval/read-places.ts";
 import { secretReason } from "../../../agent-core/approval/secret-paths.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 
 const home = "/home/someone";
 const scope: CommandScope = {

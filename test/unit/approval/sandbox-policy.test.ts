@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { ApprovalMode, Decision, PolicyContext } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
-import { resolvePath } from "../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
 
 const home = "/home/someone";
 const scope = { cwd: "/projects/p", roots: ["/projects/p"], home, hermesHome: `${home}/.hermes`, resolvePath };

@@ -1,6 +1,7 @@
 /** A run in the sandbox, as the command line of bwrap (Linux) and as a profile of sandbox-exec (macOS). */
+
 import { existsSync } from "node:fs";
-import { isAbsolute, relative } from "node:path";
+import { pathBelow } from "../../../platform/paths.ts";
 
 /** View of one absolute path in the sandbox. A later bind covers an earlier one. */
 export type Bind =
@@ -71,16 +72,11 @@ function bindArguments(bind: Bind, all: readonly Bind[]): readonly string[] {
 export function placeOf(path: string, binds: readonly Bind[]): Exclude<Bind, { kind: "link" }> | undefined {
   return binds
     .filter((bind) => bind.kind !== "link")
-    .filter((bind) => isBelow(bind.path, path))
+    .filter((bind) => Boolean(pathBelow(bind.path, path)))
     .reduce<Exclude<Bind, { kind: "link" }> | undefined>(
       (inner, bind) => (inner === undefined || bind.path.length >= inner.path.length ? bind : inner),
       undefined,
     );
-}
-
-function isBelow(folder: string, path: string): boolean {
-  const inner = relative(folder, path);
-  return inner !== "" && !inner.startsWith("..") && !isAbsolute(inner);
 }
 
 /** Writing into an empty folder must fail; a program would lose what it writes there. */

@@ -26,7 +26,7 @@ import type {
   SandboxKind,
   ShellState,
 } from "../../../../agent-core/host/terminals/terminals.ts";
-import { resolvePath } from "../../../../agent-core/platform/resolve-path.ts";
+import { resolvePath } from "../../../../agent-core/platform/paths.ts";
 import { hasPrograms, hasSandbox } from "../../../support/programs.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "hermes-workspace-")));

@@ -1,6 +1,30 @@
-/** Real path of a file on this machine, also of one that does not exist yet. */
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+/** Paths of this machine: real ones, places in folders, and facts about them. No function throws. */
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+
+/** Part of `path` below `folder` (both absolute), empty for the folder itself; undefined outside. Follows no link. */
+export function pathBelow(folder: string, path: string): string | undefined {
+  const inner = relative(folder, path);
+  return inner === ".." || inner.startsWith(`..${sep}`) || isAbsolute(inner) ? undefined : inner;
+}
+
+/** Facts about a path, or about the link itself; undefined for a missing or unreachable one. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // below a file, or in a folder that may not be looked into
+  }
+}
+
+/** Entries of a folder; none of a file, and of a folder that is gone or may not be read. */
+export function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
 
 /** Links that are followed one after another; the Linux kernel stops after 40, too. */
 const MAX_LINKS = 40;
@@ -44,11 +68,7 @@ function deepestExisting(path: string): string {
 }
 
 function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false; // a folder that may not be looked into
-  }
+  return statOf(path) !== undefined;
 }
 
 function realPath(path: string): string | undefined {
