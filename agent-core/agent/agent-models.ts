@@ -75,17 +75,7 @@ function withPrefill(messages: readonly Message[], prefill: readonly Message[]):
 
 /** Throws an Error in one line when there is no such model. */
 export function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {
-  const { model, provider, baseUrl, apiMode, apiKey } = settings;
-  const resolution = resolveModel(
-    {
-      ...(model !== undefined && { model }),
-      ...(provider !== undefined && { provider }),
-      ...(baseUrl !== undefined && { baseUrl }),
-      ...(apiMode !== undefined && { apiMode }),
-      ...(apiKey !== undefined && { apiKey }),
-    },
-    environment,
-  );
+  const resolution = resolveModel(settings, environment);
   if (!resolution.ok) throw new Error(resolution.message);
   return resolution.model;
 }

@@ -205,8 +205,11 @@ export class SubAgents {
 
   /** Replaces all model settings of the parent's options. */
   #modelSettings({ model }: TaskSpec): AIAgentOptions {
-    const none = { model: undefined, provider: undefined, baseUrl: undefined, apiKey: undefined, apiMode: undefined };
-    return { ...none, ...this.#modelOf(model) } as AIAgentOptions; // an undefined setting counts as absent
+    const own: Partial<Record<keyof ModelSettings, undefined>> = {
+      ...{ model: undefined, provider: undefined, baseUrl: undefined, apiKey: undefined, apiMode: undefined },
+      ...{ dialect: undefined, textCalls: undefined },
+    };
+    return { ...own, ...this.#modelOf(model) } as AIAgentOptions; // an undefined setting counts as absent
   }
 
   #shared(task: TaskSpec, { callId, fullId, ports }: SpawnedCall, journal: Journal): Partial<AIAgentOptions> {

@@ -213,3 +213,11 @@ test("a thought whose beginning was in the prompt is kept as reasoning", async (
   expect(await agent.chat("more")).toBe("Simple.");
   expect(thoughts).toEqual([]);
 });
+
+test("a model that is chosen in the session has the dialect and the text calls of its own provider", async () => {
+  const settings = { provider: "custom", baseUrl: model.baseUrl, model: "other", apiKey: "sk-test-123456" };
+  const agent = new AIAgent({ ...settings, cwd, home: join(cwd, ".home"), surroundings: false, environment: {} });
+  agent.setModel({ ...settings, dialect: "deepseek", textCalls: "off" });
+  expect(agent.model.endpoint).toMatchObject({ dialect: "deepseek", textCalls: "off" });
+  await agent.close();
+});
