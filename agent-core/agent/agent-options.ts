@@ -85,12 +85,8 @@ export type SkillSettings = {
   readonly useLearnt?: boolean;
 };
 
-export type AIAgentOptions = {
-  /** Name at the provider. Default: from the environment, else the built-in offline model. */
-  readonly model?: string;
-  readonly provider?: string;
-  readonly baseUrl?: string;
-  readonly apiKey?: string;
+/** Model settings: default from the environment, else the built-in offline model. */
+export type AIAgentOptions = ModelSettings & {
   readonly apiMode?: ApiMode;
   /** Default 90. */
   readonly maxIterations?: number;
