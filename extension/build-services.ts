@@ -93,7 +93,7 @@ export function buildServices(
     },
   };
   const worker = agentWorker(context, client, environment, log);
-  const agents = new Agents({ hermes: worker, services: client, log, chosen: chosenAgentIn(context.workspaceState) });
+  const agents = new Agents({ hermes: worker, services: client, log, chosen: storedIn<string>(context, AGENT_KEY) });
   const outputs = new TerminalOutputs(terminals);
   const sessions = sessionsIn(context, { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs });
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
@@ -201,8 +201,8 @@ function sessionsIn(
       },
       // A choice that cannot be stored is lost with the window.
       rememberModel: (choice) => void lastModel.remember(choice).then(undefined, () => undefined),
-      lastShown: lastShownIn(context.workspaceState),
-      running: runningIn(context.workspaceState),
+      lastShown: storedIn<string>(context, LAST_SHOWN_KEY),
+      running: storedIn<readonly string[]>(context, RUNNING_KEY),
     },
     panels,
     router,
@@ -316,20 +316,11 @@ function folderState(): WorkspaceFacts["folder"] {
   return (vscode.workspace.workspaceFolders ?? []).length > 0 ? "virtual" : "none";
 }
 
-function chosenAgentIn(memory: vscode.Memento) {
+/** A value in the memory of the window. One that cannot be stored is lost with the window. */
+function storedIn<Value>({ workspaceState: memory }: vscode.ExtensionContext, key: string) {
   return {
-    get: () => memory.get<string>(AGENT_KEY),
-    // A window that cannot store it starts with Hermes next time.
-    set: (name: string | undefined) => void memory.update(AGENT_KEY, name).then(undefined, () => undefined),
-  };
-}
-
-function lastShownIn(memory: vscode.Memento) {
-  return {
-    get: () => memory.get<string>(LAST_SHOWN_KEY),
-    // A window that cannot store it starts with a new session.
-    set: (sessionId: string | undefined) =>
-      void memory.update(LAST_SHOWN_KEY, sessionId).then(undefined, () => undefined),
+    get: () => memory.get<Value>(key),
+    set: (value: Value | undefined) => void memory.update(key, value).then(undefined, () => undefined),
   };
 }
 
@@ -370,13 +361,4 @@ function followSettings({
 async function notifyWorkspaceTrusted(panels: Panels, worker: AgentWorker): Promise<void> {
   panels.setFacts({ isTrusted: true });
   if (worker.isStarted) await call(await worker.agent(), settingsMethods.trust, {});
-}
-
-function runningIn(memory: vscode.Memento) {
-  return {
-    get: () => memory.get<readonly string[]>(RUNNING_KEY, []),
-    // A window that cannot store it does not offer to continue.
-    set: (sessionIds: readonly string[]) =>
-      void memory.update(RUNNING_KEY, sessionIds).then(undefined, () => undefined),
-  };
 }

@@ -23,7 +23,7 @@ export type SessionsOptions = {
   /** The session that the side bar showed last. */
   readonly lastShown: { get(): string | undefined; set(sessionId: string | undefined): void };
   /** Ids of the sessions whose turn runs: after a reload of the window those turns can be continued. */
-  readonly running: { get(): readonly string[]; set(sessionIds: readonly string[]): void };
+  readonly running: { get(): readonly string[] | undefined; set(sessionIds: readonly string[]): void };
 };
 
 /** `done`: the turn ended while no panel in sight showed the session. */
