@@ -1,13 +1,15 @@
 /** Checks of `hermes doctor` for what the user or the workspace brings along: MCP servers, hooks, plugins and skills. */
 
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { reservedNames } from "../acp/commands/slash-commands.ts";
 import { Consents } from "../approval/consents.ts";
 import { extensionPlaces } from "../config/home.ts";
 import { Switches } from "../config/switches.ts";
 import { readForeignHooks } from "../hooks/foreign-hooks.ts";
 import { readHomeHooks } from "../hooks/home-hooks.ts";
+import { CLAUDE_FILES } from "../hooks/hook.ts";
 import { acceptsHooks } from "../hooks/hooks-extension.ts";
 import { SessionHooks } from "../hooks/session-hooks.ts";
 import { countedTools } from "../mcp/mcp-command.ts";
@@ -16,12 +18,12 @@ import { ServerConnection } from "../mcp/server-connection.ts";
 import { WorkspaceServers } from "../mcp/workspace-servers.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { findProgram } from "../platform/find-program.ts";
+import { parseJson } from "../platform/json.ts";
 import { findPlugins, unknownPlugin } from "../plugins/find-plugins.ts";
 import { projectCommands } from "../skills/command-files.ts";
 import { foreignPlatform } from "../skills/skill-library.ts";
 import { externalPlaces, projectPlaces, type Skill, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
 import { type Check, type Diagnosis, type Facts, limited, summed, waiting, works } from "./diagnosis.ts";
-import { foreignFiles } from "./other-agents.ts";
 
 export const extensionChecks = { mcpServers, hooks, plugins, skills, others } satisfies Record<string, Check>;
 
@@ -138,10 +140,59 @@ function usableText(skill: Skill): string {
   return reason === undefined ? skill.name : `${skill.name} (off: ${reason})`;
 }
 
-/** Files of other agents that have no effect. */
-async function others(facts: Facts): Promise<readonly Diagnosis[]> {
-  return (await foreignFiles(facts)).map((found) => ({
-    ...{ name: "others", state: found.fix === undefined ? "works" : "limited" },
-    ...found,
+/** Files of other agents that have no effect, each with what serves the same purpose here. */
+async function others({ home, cwd }: Facts): Promise<readonly Diagnosis[]> {
+  const found = await Promise.all([
+    oldSessions(home),
+    gatewayHooks(home),
+    subAgents(cwd),
+    ...CLAUDE_FILES.map((file) => claudeSettings(cwd, file)),
+  ]);
+  return found.flat().map((files) => ({
+    ...{ name: "others", state: files.fix === undefined ? "works" : "limited" },
+    ...files,
   }));
+}
+
+/** Files in one line. `fix`: an imperative, without a final dot; undefined where nothing is lost. */
+type ForeignFiles = { readonly text: string; readonly fix?: string };
+
+/** An import leaves out the sessions that are here already, so that the line is true before and after one. */
+function oldSessions(home: string): readonly ForeignFiles[] {
+  const file = join(home, "state.db");
+  if (!existsSync(file)) return [];
+  return [{ text: `${file} of an original Hermes: hermes "/import" copies its sessions` }];
+}
+
+async function gatewayHooks(home: string): Promise<readonly ForeignFiles[]> {
+  const folder = join(home, "hooks");
+  const names = (await readdir(folder).catch(() => [])).filter((name) => existsSync(join(folder, name, "HOOK.yaml")));
+  if (names.length === 0) return [];
+  const text = `hooks in Python for a messenger gateway do not run: ${names.join(", ")}, in ${folder}`;
+  return [{ text, fix: "write them as commands, in the section hooks of config.yaml" }];
+}
+
+async function subAgents(cwd: string): Promise<readonly ForeignFiles[]> {
+  const folder = ".claude/agents";
+  const files = (await readdir(join(cwd, folder)).catch(() => [])).filter((name) => name.endsWith(".md"));
+  if (files.length === 0) return [];
+  const fix = "turn those that you need into skills, which delegated tasks can use";
+  return [{ text: `${folder} is not used: ${files.join(", ")}`, fix }];
+}
+
+/** Sections of Claude Code's settings, and what takes their place. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  permissions: "use the modes of Hermes, and answer its questions with a lasting answer",
+  env: "set the variables in the .env of the Hermes home, or in your shell",
+  sandbox: "use the section terminal of config.yaml",
+  enabledPlugins: "use hermes plugins",
+  model: "use /model",
+};
+
+async function claudeSettings(cwd: string, file: string): Promise<readonly ForeignFiles[]> {
+  const settings = parseJson(await readFile(join(cwd, file), "utf8").catch(() => ""));
+  if (typeof settings !== "object" || settings === null) return [];
+  return Object.entries(SECTIONS)
+    .filter(([section]) => section in settings)
+    .map(([section, fix]) => ({ text: `${section} of ${file} has no effect here`, fix }));
 }
