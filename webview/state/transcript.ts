@@ -82,12 +82,7 @@ const callIndexes = new WeakMap<Entries, Map<string, number>>();
 
 /** Appends an entry. Within a batch its cost does not grow with the list. */
 export function withEntry<One extends Entry>(entries: readonly One[], entry: One): readonly One[] {
-  return changed(entries, entries.length, entry);
-}
-
-/** Replaces the entry at `index`; both are the same tool call, or neither is one. */
-export function withChanged<One extends Entry>(entries: readonly One[], index: number, entry: One): readonly One[] {
-  return changed(entries, index, entry);
+  return withChanged(entries, entries.length, entry);
 }
 
 export function indexOfCall(entries: Entries, id: string): number | undefined {
@@ -99,7 +94,8 @@ export function indexOfCall(entries: Entries, id: string): number | undefined {
   return found.get(id);
 }
 
-function changed<One extends Entry>(entries: readonly One[], index: number, entry: One): readonly One[] {
+/** Replaces the entry at `index`; both are the same tool call, or neither is one. */
+export function withChanged<One extends Entry>(entries: readonly One[], index: number, entry: One): readonly One[] {
   const next = ownCopy(entries, (shared): One[] => [...shared]);
   next[index] = entry;
   const known = callIndexes.get(entries);
