@@ -1,10 +1,11 @@
 /** List of items that were learnt: their reasons, sessions and actions, in pages. */
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { LearntAction, LearntItem } from "../../agent-core/protocol/learning.ts";
 import { formatNumber, t } from "../texts.ts";
 import { useFocusKept } from "../views/focus-kept.ts";
 import { Icon } from "../views/icon.tsx";
+import { ActionButtons } from "./action-buttons.tsx";
 import { figure, momentText } from "./figures.ts";
 import { useLearning } from "./learning-panel.ts";
 import { SessionLinks } from "./session-links.tsx";
@@ -135,77 +136,16 @@ const ORDER: readonly LearntAction[] = ["accept", "pin", "unpin", "undo", "forge
 
 function ItemActions({ item: { id, text, actions } }: ItemProps) {
   const panel = useLearning();
-  const { question, isAsking, ask } = useQuestion();
-  const isRunning = panel.running.value.has(id);
-  const act = (action: LearntAction): void => panel.act(id, { type: "act", id, action });
   return (
-    <div ref={question}>
-      {isAsking ? (
-        <Confirm
-          question={t("Forget it, and everything derived from it?")}
-          yes={t("Forget")}
-          act={() => act("forget")}
-          ask={ask}
-        />
-      ) : (
-        <div class="learning-actions">
-          {ORDER.filter((action) => actions.includes(action)).map((action) => (
-            <button
-              key={action}
-              type="button"
-              class={action === "accept" ? "button button-small button-primary" : "text-button"}
-              aria-label={`${LABELS[action]}: ${text.slice(0, LABEL_CHARS)}`}
-              aria-disabled={isRunning}
-              data-asks={action === "forget" || undefined}
-              onClick={() => (action === "forget" ? ask(true) : act(action))}
-            >
-              {LABELS[action]}
-            </button>
-          ))}
-          {isRunning && <Icon name="loading" spin />}
-        </div>
-      )}
-    </div>
-  );
-}
-
-/** A question in place of buttons. The button that asks it, marked `data-asks`, gets the focus after it. */
-export function useQuestion() {
-  const question = useRef<HTMLDivElement>(null);
-  const [isAsking, ask] = useState<boolean | undefined>(undefined);
-  useLayoutEffect(() => {
-    if (isAsking === false) question.current?.querySelector<HTMLElement>("[data-asks]")?.focus();
-  }, [isAsking]);
-  return { question, isAsking, ask };
-}
-
-type ConfirmProps = {
-  readonly question: ComponentChildren;
-  readonly yes: string;
-  readonly act: () => void;
-  readonly ask: (isAsking: boolean) => void;
-};
-
-/** A question before an action that cannot be undone. Cancel has the focus, and Escape presses it. */
-export function Confirm({ question, yes, act, ask }: ConfirmProps) {
-  const cancel = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => cancel.current?.focus(), []);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") ask(false);
-  };
-  const confirm = (): void => {
-    ask(false);
-    act();
-  };
-  return (
-    <fieldset class="learning-actions" aria-label={yes} onKeyDown={onKeyDown}>
-      <span>{question}</span>
-      <button type="button" class="button button-small button-primary" onClick={confirm}>
-        {yes}
-      </button>
-      <button type="button" class="button button-small button-secondary" ref={cancel} onClick={() => ask(false)}>
-        {t("Cancel")}
-      </button>
-    </fieldset>
+    <ActionButtons
+      name={text.slice(0, LABEL_CHARS)}
+      isRunning={panel.running.value.has(id)}
+      labels={LABELS}
+      actions={ORDER.filter((action) => actions.includes(action))}
+      primary="accept"
+      asked="forget"
+      question={t("Forget it, and everything derived from it?")}
+      act={(action) => panel.act(id, { type: "act", id, action })}
+    />
   );
 }

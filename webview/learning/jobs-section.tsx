@@ -4,8 +4,8 @@ import type { JobAction } from "../../agent-core/protocol/learning-page.ts";
 import { t } from "../texts.ts";
 import { useFocusKept } from "../views/focus-kept.ts";
 import { Icon } from "../views/icon.tsx";
+import { ActionButtons } from "./action-buttons.tsx";
 import { momentText } from "./figures.ts";
-import { Confirm, useQuestion } from "./item-list.tsx";
 import { useLearning } from "./learning-panel.ts";
 
 /** Focus after an action, whose row may have disappeared. */
@@ -148,32 +148,15 @@ const ACTIONS: Readonly<Record<CronJob["state"], readonly JobAction[]>> = {
 
 function JobActions({ job: { id, name, state, builtIn } }: JobProps) {
   const panel = useLearning();
-  const { question, isAsking, ask } = useQuestion();
-  const isRunning = panel.running.value.has(id);
-  const act = (action: JobAction): void => panel.act(id, { type: "job", id, action });
-  const actions = ACTIONS[state].filter((action) => action !== "remove" || !builtIn);
   return (
-    <div ref={question}>
-      {isAsking ? (
-        <Confirm question={t("Remove the job?")} yes={t("Remove")} act={() => act("remove")} ask={ask} />
-      ) : (
-        <div class="learning-actions">
-          {actions.map((action) => (
-            <button
-              key={action}
-              type="button"
-              class="text-button"
-              aria-label={`${LABELS[action]}: ${name}`}
-              aria-disabled={isRunning}
-              data-asks={action === "remove" || undefined}
-              onClick={() => (action === "remove" ? ask(true) : act(action))}
-            >
-              {LABELS[action]}
-            </button>
-          ))}
-          {isRunning && <Icon name="loading" spin />}
-        </div>
-      )}
-    </div>
+    <ActionButtons
+      name={name}
+      isRunning={panel.running.value.has(id)}
+      labels={LABELS}
+      actions={ACTIONS[state].filter((action) => action !== "remove" || !builtIn)}
+      asked="remove"
+      question={t("Remove the job?")}
+      act={(action) => panel.act(id, { type: "job", id, action })}
+    />
   );
 }
