@@ -169,6 +169,7 @@ function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
       )}
       {status === "running" && (
         <IconButton
+          class="task-steer-button"
           icon="comment"
           name={t("Send a message to {0}", goal)}
           title={t("Send a message to this task")}
