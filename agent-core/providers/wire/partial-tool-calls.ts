@@ -202,7 +202,8 @@ function startOf({ index, id, name }: PartialCall): ModelEvent {
   return { type: "tool-call-start", index, id, name };
 }
 
-function isWholeObject(text: string): boolean {
+/** True for the JSON of an object, with white space around it or without. */
+export function isWholeObject(text: string): boolean {
   const trimmed = text.trim();
   if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return false;
   try {

@@ -1,5 +1,6 @@
 /** Makes calls of the history valid for OpenAI's APIs. Models and other providers use other names and ids. */
 import { createHash } from "node:crypto";
+import { isWholeObject } from "./partial-tool-calls.ts";
 
 /** Longest function name. */
 const NAME_CHARS = 64;
@@ -8,13 +9,7 @@ const HASH_CHARS = 24;
 
 /** Arguments that are no JSON object become an empty one: their error is the result, and some servers parse the JSON. */
 export function sentArguments(json: string): string {
-  if (!json.startsWith("{") || !json.endsWith("}")) return "{}";
-  try {
-    JSON.parse(json);
-    return json;
-  } catch {
-    return "{}"; // the call failed with these arguments
-  }
+  return isWholeObject(json) ? json : "{}";
 }
 
 /** Replaces characters that the API refuses in names. */
