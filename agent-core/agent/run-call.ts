@@ -2,6 +2,7 @@
 import type { Hooks } from "../hooks/hook.ts";
 import { inWorkspaceFolders, titleInFolders } from "../host/workspace-folders.ts";
 import type { ToolCall } from "../messages/message.ts";
+import { parseJson } from "../platform/json.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
@@ -140,12 +141,8 @@ export function startedEvent(resolved: ResolvedCall): ToolProgressEvent {
 /** Valid JSON stays as the model wrote it, so that a cached prefix keeps its bytes. */
 function withRepaired(call: ToolCall, input: unknown): ToolCall {
   const { name, arguments: json } = call.function;
-  try {
-    JSON.parse(json);
-    return call;
-  } catch {
-    return { ...call, function: { name, arguments: JSON.stringify(input) } };
-  }
+  if (parseJson(json) !== undefined) return call;
+  return { ...call, function: { name, arguments: JSON.stringify(input) } };
 }
 
 /** Runs a resolved call and returns its result. Throws the signal's reason when the turn was cancelled. */

@@ -13,6 +13,7 @@ import {
 import * as z from "zod";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
+import { parseJson } from "../platform/json.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { limited, type ServerAuth, tokensAt } from "./server-auth.ts";
 import type { SignIn } from "./sign-in-file.ts";
@@ -161,7 +162,7 @@ class IssuerOfCodes {
       body: form,
     });
     const text = await response.text();
-    const { data } = answerSchema.safeParse(parsed(text));
+    const { data } = answerSchema.safeParse(parseJson(text));
     if (response.ok && data !== undefined) return data;
     throw new Error(`its issuer gave no code (${response.status}): ${visibleText(text).slice(0, 200)}`);
   }
@@ -242,11 +243,3 @@ const unusedSteps = {
   saveCodeVerifier: () => undefined,
   codeVerifier: () => "",
 };
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

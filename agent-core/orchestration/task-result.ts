@@ -1,7 +1,6 @@
 /** Result of a delegated task: facts from the sub-agent's journal, besides its own words. */
-
 import { diffArrays } from "diff";
-import { parseRepairedJson } from "../platform/json.ts";
+import { parseJson, parseRepairedJson } from "../platform/json.ts";
 import { pathBelow } from "../platform/paths.ts";
 import type { HermesVerdict } from "../protocol/delegation.ts";
 import type { EntryOf, JournalEntry, StoredDiff } from "../sessions/entry.ts";
@@ -193,11 +192,8 @@ const FENCED = /```(?:json)?[ \t]*\n([\s\S]*?)\n[ \t]*```/g;
 function jsonIn(text: string): { readonly value: unknown } | undefined {
   const candidates = [text, ...[...text.matchAll(FENCED)].map(([, json = ""]) => json).reverse(), ...endings(text)];
   for (const candidate of candidates) {
-    try {
-      return { value: JSON.parse(candidate) as unknown };
-    } catch {
-      // not JSON: the next candidate may be
-    }
+    const value = parseJson(candidate);
+    if (value !== undefined) return { value };
   }
   const repaired = endings(text)
     .map((json) => parseRepairedJson(json))

@@ -216,11 +216,8 @@ function inputOfPairs(pairs: readonly (readonly [string, string])[], { parameter
 }
 
 function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // the tool reports a value of the wrong type
-  }
+  const value = parseJson(text);
+  return value === undefined ? text : value; // the tool reports a value of the wrong type
 }
 
 /** Strings and brackets of JSON. A string may lack its end. */

@@ -12,6 +12,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import { parseJson } from "../../platform/json.ts";
 import { imageUrl } from "./tool-images.ts";
 
 /** Content is always a list of blocks: a cache mark on a string would change its bytes. */
@@ -135,12 +136,8 @@ function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ToolU
 
 /** The API requires an object. An incomplete call has its error as the result. */
 function inputOf(json: string): unknown {
-  try {
-    const input: unknown = JSON.parse(json);
-    return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
-  } catch {
-    return {};
-  }
+  const input = parseJson(json);
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
 }
 
 /** Equal replacements for equal ids, for the call and its result. */

@@ -4,6 +4,7 @@
  */
 
 import type { Message, ToolCall } from "../../messages/message.ts";
+import { parseJson } from "../../platform/json.ts";
 import { newId } from "../../platform/new-id.ts";
 import type { ModelEvent } from "./wire.ts";
 
@@ -205,11 +206,5 @@ function startOf({ index, id, name }: PartialCall): ModelEvent {
 /** True for the JSON of an object, with white space around it or without. */
 export function isWholeObject(text: string): boolean {
   const trimmed = text.trim();
-  if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return false;
-  try {
-    JSON.parse(trimmed);
-    return true;
-  } catch {
-    return false; // incomplete
-  }
+  return trimmed.startsWith("{") && trimmed.endsWith("}") && parseJson(trimmed) !== undefined;
 }
