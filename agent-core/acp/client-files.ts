@@ -1,5 +1,4 @@
 /** HostFiles through the client: the agent reads its unsaved text, and its documents take the edits. */
-
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import { BYTE_ORDER_MARK, withMark, withoutMark } from "../host/decode-file.ts";
 import { conflictWith, encode, entryBehind, entryOf } from "../host/guarded-write.ts";

@@ -1,5 +1,4 @@
 /** Scope of a verdict: its folders, and the location of a path among them. */
-
 import { tmpdir } from "node:os";
 import { sep } from "node:path";
 import { pathBelow } from "../platform/paths.ts";

@@ -1,5 +1,4 @@
 /** Judges the effect of reading, writing or deleting one path. */
-
 import { lstatSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { entriesOf } from "../platform/paths.ts";

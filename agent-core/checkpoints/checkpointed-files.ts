@@ -1,5 +1,4 @@
 /** Files for the tools of one call: copies a file before each change, and logs the change after it. */
-
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { FileFailure, FileWrite, FileWritten, HostFiles } from "../host/host.ts";

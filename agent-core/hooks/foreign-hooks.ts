@@ -2,7 +2,6 @@
  * Hooks that a workspace brings along for other agents: `.claude/settings.json`, `.claude/settings.local.json` and
  * `.github/hooks/*.json`. Each needs the user's consent to its exact content, and can only tighten.
  */
-
 import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import * as z from "zod";

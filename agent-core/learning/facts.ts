@@ -2,7 +2,6 @@
  * Facts and preferences as Markdown: one a line, with their evidence. People read and edit the files, and what they write
  * stays.
  */
-
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";

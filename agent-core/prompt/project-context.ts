@@ -1,5 +1,4 @@
 /** Instructions of a project for agents. Of several kinds of instruction files only the first that exists is used. */
-
 import { dirname, join, relative } from "node:path";
 import { pathBelow } from "../platform/paths.ts";
 import { findThreat, wrapData } from "./injection-scan.ts";

@@ -2,7 +2,6 @@
  * Text about the workspace at the start of a session: git, the top-level layout, the shell and the files in the editor.
  * Nothing of it is read before the user trusts the workspace.
  */
-
 import { join } from "node:path";
 import type { Host } from "../host/host.ts";
 import { changedFiles, checkedOut, repositoryOf } from "../host/read-git.ts";

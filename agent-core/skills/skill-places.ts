@@ -1,5 +1,4 @@
 /** Folders with skills, and the scan of one: every skill that loads, and the reason for each one that does not. */
-
 import { type Dirent, statSync } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";

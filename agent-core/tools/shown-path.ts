@@ -1,5 +1,4 @@
 /** Paths as the model writes them and people read them. */
-
 import { homedir } from "node:os";
 import { isAbsolute, join, normalize, resolve, sep } from "node:path";
 import { pathBelow } from "../platform/paths.ts";

@@ -1,5 +1,4 @@
 /** The backend that config.yaml asks for. */
-
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";

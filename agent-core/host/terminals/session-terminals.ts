@@ -1,5 +1,4 @@
 /** Terminals of one session: a backend plans each command, a runner starts it. */
-
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { livingMembers, livingRelatives, type Member, type ProcessTree } from "../../platform/children/process-tree.ts";
 import type { Backend, Runner } from "./backend.ts";
