@@ -145,7 +145,10 @@ class ClientFiles {
     await this.#keepMark(write);
     const { review, shown } = answer.result ?? {};
     const disk = shown && (await diskAfter(path, before, shown));
-    return { ok: true, ...(review && { review }), ...(disk && { disk }) };
+    const formatted = formattedText(review === undefined ? write.after : review.text, shown);
+    const known = { ok: true as const, ...(disk && { disk }) };
+    if (review !== undefined) return { ...known, review: { ...review, text: formatted ?? review.text } };
+    return { ...known, ...(formatted !== undefined && { formatted }) };
   }
 
   /** Restores a byte order mark that a client has dropped with its write. */
@@ -279,6 +282,13 @@ async function diskAfter(
   const hasMark = before?.kind === "file" && before.bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const entry = await entryBehind(path, encode(text, hasMark));
   return entry === null ? undefined : { entry };
+}
+
+/** Text of a saved file where it is another one than the editor was given; undefined where it differs in line ends alone. */
+function formattedText(given: string | null, shown: HermesWriteResult["shown"]): string | undefined {
+  if (given === null || shown === undefined || shown.text === null || !shown.isSaved) return undefined;
+  const { text } = shown;
+  return text.replaceAll("\r\n", "\n") === withoutMark(given).replaceAll("\r\n", "\n") ? undefined : text;
 }
 
 const LINE_END = /\r?\n/;

@@ -72,6 +72,8 @@ export type FileWritten = {
   readonly review?: WriteReview;
   /** Absent if the writer does not know the disk. */
   readonly disk?: DiskAfter;
+  /** Text of the file where the editor changed the written one as it saved it, such as with a formatter. Never beside `review`. */
+  readonly formatted?: string;
   /** Restores a removed file byte by byte, with its mode or as a link. */
   readonly restore?: () => Promise<FileWritten | FileFailure>;
 };

@@ -17,6 +17,8 @@ export type FileEdit = {
   readonly base?: string;
   /** Makes the same change in another text of the file; undefined where its place is not there exactly once. */
   readonly exactly?: (text: string) => string | undefined;
+  /** `newText` is what the editor's formatter made of the edit as it saved the file. */
+  readonly isFormatted?: boolean;
 };
 
 /** Lines of a diff that shows changes by others: enough to see what they are about. */
@@ -90,7 +92,7 @@ export async function writeEdit(
   for (let attemptsLeft = WRITE_ATTEMPTS - 1; ; attemptsLeft -= 1) {
     const { path, oldText: expected, newText: after } = fitted;
     const written = await host.files.guardedWrite({ path, expected, after, purpose: "edit" }, signal);
-    if (written.ok) return { ...written, edit: fitted };
+    if (written.ok) return { ...written, edit: asFormatted(fitted, written) };
     const present = written.reason === "conflict" ? written.present : undefined;
     if (attemptsLeft === 0 || base === null || typeof present !== "string") return written;
     const newText = rebaseEdit(edit, { base, present });
@@ -99,12 +101,17 @@ export async function writeEdit(
   }
 }
 
+function asFormatted(edit: FileEdit, { formatted }: FileWritten): FileEdit {
+  return formatted === undefined ? edit : { ...edit, newText: formatted, isFormatted: true };
+}
+
 /** Result of an edit that was written whole; `what` begins it. */
 export function editResult(edit: FileEdit, context: Ports, what = done(edit, context)): ToolResult {
   const { path, oldText, newText } = edit;
   const shown = shownPath(path, context.cwd);
   const rebase = notedRebase(edit, newText, context);
-  const text = `${what}${rebase.note}\n${unifiedDiff(shown, oldText ?? "", newText)}`.trimEnd();
+  const format = edit.isFormatted ? " The editor formatted the file as it saved it; the diff shows the result." : "";
+  const text = `${what}${rebase.note}${format}\n${unifiedDiff(shown, oldText ?? "", newText)}`.trimEnd();
   return { ok: true, text: text + rebase.unseen, diffs: [{ path, oldText, newText }] };
 }
 

@@ -4,6 +4,7 @@ import { type AgentContext, RequestError } from "@zed-industries/agent-client-pr
 import { expect, test } from "vitest";
 import { clientFiles } from "../../../agent-core/acp/client-files.ts";
 import { nodeFiles } from "../../../agent-core/host/node-files.ts";
+import { tool as patch } from "../../../agent-core/tools/patch.ts";
 import { tool } from "../../../agent-core/tools/read-file.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
@@ -67,4 +68,31 @@ test("an editor's text that is too large for a message is not overwritten, and t
     message: expect.stringMatching(/large\.txt was not changed: its text in the editor is too large to compare/),
   });
   expect(readFileSync(path, "utf8")).toBe("one\n");
+});
+
+test("the model learns the text of a file that the editor formats as it saves it, and edits that", async () => {
+  const bench = toolBench();
+  const { folder } = bench;
+  const path = join(folder, "a.json");
+  writeFileSync(path, '{ "a": 1 }\n');
+  const request = (method: string, { content }: { readonly content: string }): Promise<object> => {
+    if (method === "fs/read_text_file") return Promise.resolve({ content: readFileSync(path, "utf8") });
+    const text = content.replaceAll(/: +/g, ": ");
+    writeFileSync(path, text);
+    return Promise.resolve({ _meta: { hermes: { shown: { text, isSaved: true } } } });
+  };
+  const files = clientFiles({
+    ...{ client: { request } as unknown as AgentContext, sessionId: "s", roots: [folder], disk: nodeFiles() },
+    ...{ canRead: true, canWrite: true, givesUnsaved: false, checksExpected: true, movesFiles: false, reverts: false },
+  });
+  Object.assign(bench.context.host, { files });
+  await bench.run(tool, { path });
+  const edited = await bench.run(patch, { path, old_string: '"a": 1', new_string: '"a":   2' });
+  expect(edited.text).toContain("The editor formatted the file as it saved it; the diff shows the result.\n");
+  expect(edited.text).toContain('+{ "a": 2 }');
+  expect(edited.diffs).toEqual([{ path, oldText: '{ "a": 1 }\n', newText: '{ "a": 2 }\n' }]);
+  const whole = '*** Begin Patch\n*** Update File: a.json\n@@\n-{ "a": 2 }\n+{ "a":  3 }\n*** End Patch';
+  const patched = await bench.run(patch, { mode: "patch", patch: whole });
+  expect(patched.text).toContain("The editor formatted the file as it saved it; the diff shows the result.\n");
+  expect(patched.text).toContain('+{ "a": 3 }');
 });

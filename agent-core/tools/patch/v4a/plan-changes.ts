@@ -21,6 +21,7 @@ export type FileChange = {
   readonly base?: string;
   /** Makes the same change in another text of the file; undefined where a hunk is not there exactly once. */
   readonly exactly?: (text: string) => string | undefined;
+  readonly isFormatted?: boolean;
 };
 
 export type PlannedPatch =
