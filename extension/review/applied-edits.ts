@@ -30,7 +30,7 @@ import {
   withUndone,
 } from "./reviewed-text.ts";
 
-/** States of a file that Ctrl+Z can restore together with their review. */
+/** States of a file whose review returns with their text, such as by Ctrl+Z or a checkout. */
 const REMEMBERED_STATES = 20;
 /** Attempts to revert while the user types in the file. */
 const UNDO_ATTEMPTS = 5;
@@ -62,15 +62,21 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   /** `report` gets messages about files that could not be read. */
   constructor(store: ReviewStore, report: (problem: string) => void) {
     this.#store = store;
+    const watcher = vscode.workspace.createFileSystemWatcher("**/*");
+    const changedOnDisk = ({ fsPath }: vscode.Uri): void => this.#changedOnDisk(fsPath, report);
     this.#subscriptions = [
       this.#changed,
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document)),
       vscode.workspace.onDidRenameFiles(({ files }) => {
         for (const { oldUri, newUri } of files) this.#renamed(oldUri.fsPath, newUri.fsPath);
+        for (const { newUri } of files) changedOnDisk(newUri); // the end at the old path may have been seen first
       }),
-      vscode.workspace.onDidDeleteFiles(({ files }) => {
-        for (const { fsPath } of files) this.#deleted(fsPath, report);
-      }),
+      vscode.workspace.onDidDeleteFiles(({ files }) => files.forEach(changedOnDisk)),
+      watcher,
+      watcher.onDidCreate(changedOnDisk),
+      watcher.onDidDelete(changedOnDisk),
+      // A document emits the changes of its file itself.
+      watcher.onDidChange((uri) => findDocument(uri.fsPath) ?? changedOnDisk(uri)),
     ];
   }
 
@@ -106,10 +112,12 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     const { path, after } = edit;
     return this.#writes.run(path, async () => {
       const hadMark = after === null && (await hasMark(vscode.Uri.file(path)).catch(() => false));
-      return this.#write(edit, (change) => ({
+      const written = await this.#write(edit, (change) => ({
         text: change.after ?? undefined,
         noted: () => this.#noteEdit(change, hadMark),
       }));
+      if (written.text !== null) this.#written.set(path, written.text); // a formatter's lines are not retyped ones
+      return written;
     });
   }
 
@@ -278,9 +286,8 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   async #catchUp(path: string): Promise<void> {
     const present = await presentText(path);
     const text = this.#texts.get(path);
-    if (text === undefined || present === textInFile(text)) return;
-    if (present === null) this.#forget(path);
-    else this.#setForeign(text, present);
+    if (present !== null) this.#follow(path, present);
+    else if (text !== undefined && !text.isGone) this.#end(text);
   }
 
   /** Handles typing of the user, Ctrl+Z, a reload from disk, and writes of our own. */
@@ -304,11 +311,14 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   /** Updates the review after a change that is not the agent's. */
   #follow(path: string, present: string): void {
     const text = this.#texts.get(path);
-    if (present === text?.present) return;
-    const earlier = this.#states.get(path)?.find((state) => state.present === present);
-    if (earlier !== undefined) this.#set(earlier);
+    if (text !== undefined && present === textInFile(text)) return;
+    const earlier = this.#states.get(path)?.find((state) => textInFile(state) === present);
+    if (earlier !== undefined) {
+      if (text !== undefined) this.#remember(text);
+      this.#set(earlier);
+    }
     // No edit of the agent is left in the file.
-    else if (text?.baseline === present) this.#forget(path);
+    else if (text?.baseline === present) this.#end(text);
     else if (text !== undefined) this.#setForeign(text, present);
   }
 
@@ -322,7 +332,8 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     const before = first ?? text;
     const changed = afterForeignChange(before, present);
     if (isReload) this.#beforeReload.set(changed, before);
-    this.#set(changed);
+    if (changed.baseline === changed.present) this.#end(text);
+    else this.#set(changed);
   }
 
   #noteEdit({ path, before, after }: FileEdit, hadMark: boolean): void {
@@ -338,9 +349,10 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     else this.#set(reviewedText({ path, baseline, present: "", isGone: true, ...(hadMark && { hasMark: true }) }));
   }
 
-  /** Paths under review at `path`, or inside the folder `path`. */
+  /** Paths at `path`, or inside the folder `path`, that are under review or were. */
   #within(path: string): readonly string[] {
-    return [...this.#texts.keys()].filter((known) => known === path || known.startsWith(`${path}${sep}`));
+    const known = new Set([...this.#texts.keys(), ...this.#states.keys()]);
+    return [...known].filter((one) => one === path || one.startsWith(`${path}${sep}`));
   }
 
   /** A folder has one event for all its files. */
@@ -348,10 +360,10 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     for (const path of this.#within(from)) this.#moved(path, `${to}${path.slice(from.length)}`);
   }
 
-  #deleted(path: string, report: (problem: string) => void): void {
-    for (const gone of this.#within(path)) {
+  #changedOnDisk(path: string, report: (problem: string) => void): void {
+    for (const known of this.#within(path)) {
       // Our own writes come first: they may create the file again.
-      this.refresh(gone).catch((error: unknown) => report(`could not read ${gone}: ${String(error)}`));
+      this.refresh(known).catch((error: unknown) => report(`could not read ${known}: ${String(error)}`));
     }
   }
 
@@ -370,8 +382,14 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   }
 
   #remember(text: ReviewedText): void {
-    const states = [text, ...(this.#states.get(text.path) ?? [])];
-    this.#states.set(text.path, states.slice(0, REMEMBERED_STATES));
+    const others = (this.#states.get(text.path) ?? []).filter((state) => textInFile(state) !== textInFile(text));
+    this.#states.set(text.path, [text, ...others].slice(0, REMEMBERED_STATES));
+  }
+
+  /** Ends a review that a redo, a branch or a stash can bring back. */
+  #end(text: ReviewedText): void {
+    this.#remember(text);
+    this.#forget(text.path);
   }
 
   #set(text: ReviewedText): void {

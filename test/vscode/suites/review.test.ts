@@ -151,24 +151,59 @@ suite("review of landed edits", () => {
     assert.deepEqual(desk.review.documents, []);
   });
 
+  test("a redo after Ctrl+Z brings both edits of the agent back with their review", async () => {
+    const uri = await editedFile();
+    const { document } = await openEditor(uri.fsPath);
+    const edited = EDITED.replace("three", "THREE");
+    await agentWrites(uri.fsPath, EDITED, edited);
+    const hunks = shownHunks(uri);
+    for (const command of ["undo", "undo"]) await vscode.commands.executeCommand(command);
+    assert.equal(document.getText(), ORIGINAL);
+    assert.deepEqual(desk.review.documents, []);
+    for (const command of ["redo", "redo"]) await vscode.commands.executeCommand(command);
+    assert.equal(document.getText(), edited);
+    assert.deepEqual(shownHunks(uri), hunks);
+  });
+
+  test("a formatter's change on saving reaches the agent, and does not count as typed by the user", async () => {
+    const path = pathOf("a.txt");
+    writeFileSync(path, ORIGINAL);
+    await openEditor(path);
+    const settings = vscode.workspace.getConfiguration("files");
+    await settings.update("trimTrailingWhitespace", true, vscode.ConfigurationTarget.Global);
+    try {
+      const edit = { expected: ORIGINAL, after: ORIGINAL.replace("two", "TWO  ") };
+      const formatted = ORIGINAL.replace("two", "TWO");
+      assert.deepEqual(await agentWrite(side.host.files, path, edit, signal), { ok: true, formatted });
+    } finally {
+      await settings.update("trimTrailingWhitespace", undefined, vscode.ConfigurationTarget.Global);
+    }
+    assert.equal(desk.applied.countRetyped(path, desk.review.hunks(vscode.Uri.file(path))), 0);
+  });
+
+  test("a file that a command removes leaves the review, and a file that comes back has it again", async () => {
+    const uri = vscode.Uri.file(pathOf("new.txt"));
+    await agentWrites(uri.fsPath, null, "a\nb\n");
+    await changed(() => rmSync(uri.fsPath));
+    await changed(() => writeFileSync(uri.fsPath, "a\nb\n"), uri);
+    assert.deepEqual(shownHunks(uri), [["", "a\nb\n"]]);
+  });
+
   test("a file that the user renames or deletes takes its hunks along", async () => {
     const uri = await editedFile();
     const renamed = vscode.Uri.file(pathOf("deeper/renamed.txt"));
     const rename = new vscode.WorkspaceEdit();
     rename.renameFile(uri, renamed);
-    await changed(() => void vscode.workspace.applyEdit(rename));
-    assert.deepEqual(desk.review.documents.map(String), [renamed.toString()]);
+    await changed(() => void vscode.workspace.applyEdit(rename), renamed);
     await desk.review.undo(renamed, hunk(renamed, 0));
     assert.match(onDisk(renamed), /^one\ntwo\n/);
     const folderMove = new vscode.WorkspaceEdit();
     const moved = vscode.Uri.file(pathOf("other/renamed.txt"));
     folderMove.renameFile(vscode.Uri.file(pathOf("deeper")), vscode.Uri.file(pathOf("other")));
-    await changed(() => void vscode.workspace.applyEdit(folderMove));
-    assert.deepEqual(desk.review.documents.map(String), [moved.toString()]);
+    await changed(() => void vscode.workspace.applyEdit(folderMove), moved);
     const deletion = new vscode.WorkspaceEdit();
     deletion.deleteFile(moved);
     await changed(() => void vscode.workspace.applyEdit(deletion));
-    assert.deepEqual(desk.review.documents, []);
   });
 
   test("a key moves on from a file that a command has removed", async () => {
@@ -184,18 +219,17 @@ suite("review of landed edits", () => {
     );
   });
 
-  /** Resolves when both the action and the review's word on it are through. */
-  async function changed(act: () => void): Promise<void> {
-    const before = desk.review.documents.map(String).join();
-    const told = new Promise<void>((resolve) => {
+  /** Resolves when exactly these documents are under review after the action. */
+  async function changed(act: () => void, ...documents: readonly vscode.Uri[]): Promise<void> {
+    const reached = new Promise<void>((resolve) => {
       const subscription = desk.review.onDidChange(() => {
-        if (desk.review.documents.map(String).join() === before) return;
+        if (desk.review.documents.join() !== documents.join()) return;
         subscription.dispose();
-        setImmediate(resolve); // a move tells of the old path first
+        resolve();
       });
     });
     act();
-    await told;
+    await reached;
   }
 
   test("undoing a created file removes it, but keeps the user's additions", async () => {
