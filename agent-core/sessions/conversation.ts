@@ -14,8 +14,8 @@ export type TranscriptEntry = {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
-  /** True for an answer that was cut off. No model gets it. */
-  readonly isUnfinished: boolean;
+  /** True for an answer that was cut off before its text began. No model gets it. */
+  readonly isEmpty: boolean;
   /** The text of a compressed message is read from the journal on each access, if the session has one. */
   readonly message: Message;
 };
@@ -41,7 +41,7 @@ class ReleasableMessage implements TranscriptEntry {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
-  readonly isUnfinished: boolean;
+  readonly isEmpty: boolean;
   #message: Message | undefined;
   readonly #stored: StoredMessage | undefined;
 
@@ -49,7 +49,7 @@ class ReleasableMessage implements TranscriptEntry {
     this.position = position;
     this.role = message.role;
     this.shownAs = shownAs(message);
-    this.isUnfinished = message.role === "assistant" && message.unfinished !== undefined;
+    this.isEmpty = message.role === "assistant" && message.unfinished !== undefined && !message.content;
     this.#message = message;
     this.#stored = stored;
   }
@@ -58,10 +58,10 @@ class ReleasableMessage implements TranscriptEntry {
     return this.#message ?? messageIn(this.#stored?.read());
   }
 
-  /** Returns the message and keeps it in memory from now on. */
+  /** Returns the message as the model gets it, and keeps it in memory from now on. */
   hold(): Message {
     this.#message = this.message;
-    return this.#message;
+    return sent(this.#message);
   }
 
   release(): void {
@@ -114,8 +114,8 @@ export class Conversation {
     if (this.#retried !== undefined) this.#origins.set(place, this.#retried);
     this.#retried = undefined;
     this.#next = place + 1;
-    if (entry.isUnfinished) entry.release();
-    else this.#view?.push(message);
+    if (entry.isEmpty) entry.release();
+    else this.#view?.push(sent(message));
     return place;
   }
 
@@ -168,9 +168,15 @@ export class Conversation {
 
   #viewed(): Message[] {
     const { compression } = this;
-    const sent = this.#transcript.filter(({ isUnfinished }) => !isUnfinished);
+    const sent = this.#transcript.filter(({ isEmpty }) => !isEmpty);
     return compression === undefined ? sent.map((entry) => entry.hold()) : compressed(sent, compression);
   }
+}
+
+/** The model gets the shown text of an answer that was cut off: "continue" and "not like that" are about it. */
+function sent(message: Message): Message {
+  if (message.role !== "assistant" || message.unfinished === undefined) return message;
+  return { role: "assistant", content: `${message.content}\n\n[This answer was cut off here.]` };
 }
 
 /** Neighbouring positions as ranges. */

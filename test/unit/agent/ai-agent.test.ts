@@ -167,7 +167,7 @@ test("an invalid call gets an explanation three times in a row, then the turn en
   expect(model.requests).toHaveLength(4);
 });
 
-test("an interrupted answer leaves nothing in the history, and the agent continues", async () => {
+test("an interrupted answer leaves its text in the history, and the agent continues", async () => {
   model.script(
     {
       parts: [
@@ -182,9 +182,10 @@ test("an interrupted answer leaves nothing in the history, and the agent continu
     stopReason: "cancelled",
     finalResponse: "",
   });
-  expect(agent.messages).toEqual([{ role: "user", content: "go" }]);
+  const text = { role: "assistant", content: "half of\n\n[This answer was cut off here.]" };
+  expect(agent.messages).toEqual([{ role: "user", content: "go" }, text]);
   expect(await agent.chat("again")).toBe("whole");
-  expect(lastRequest().at(-1)).toEqual({ role: "user", content: "go\n\nagain" });
+  expect(lastRequest().at(-1)).toEqual({ role: "user", content: "again" });
 });
 
 test("a callback that throws never ends a turn, and is logged", async () => {
