@@ -1,7 +1,7 @@
 /** Replays a stored session as updates, whole or page by page: messages, thoughts, tool calls with their diffs, the plan. */
 import { setImmediate } from "node:timers/promises";
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
-import type { Message, ToolMessage } from "../messages/message.ts";
+import type { Message, ToolCall, ToolMessage } from "../messages/message.ts";
 import type { HermesToolMeta } from "../protocol/conversation.ts";
 import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "../protocol/sessions.ts";
 import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts";
@@ -56,13 +56,13 @@ export function* replay(stored: StoredSession, transcript = stored.conversation.
 
 /** Updates of the messages, each call with its result. */
 export function* replayMessages(transcript: readonly TranscriptEntry[], calls: StoredCalls): Generator<SessionUpdate> {
-  /** Arguments of the calls that still wait for their result. */
-  const open = new Map<string, string>();
+  /** Calls that still wait for their result. */
+  const open = new Map<string, Called>();
   for (const one of transcript) {
     const { message, position } = one;
     if (message.role !== "tool") yield* cutOff(open, calls);
     if (message.role === "assistant")
-      for (const { id, function: call } of message.tool_calls ?? []) open.set(id, call.arguments);
+      for (const { id, function: called } of message.tool_calls ?? []) open.set(id, called);
     if (message.role === "tool") {
       yield resultUpdate(message, open, calls);
       yield* partsOf(message.tool_call_id, calls);
@@ -78,13 +78,13 @@ function* noticesAt(position: number, calls: StoredCalls): Generator<SessionUpda
 }
 
 /** Calls of a turn that ended with its process: their results were never stored. */
-function* cutOff(open: Map<string, string>, { toolEntry, diffsOf }: StoredCalls): Generator<SessionUpdate> {
-  for (const [id, input] of open) {
+function* cutOff(open: Map<string, Called>, { toolEntry, diffsOf }: StoredCalls): Generator<SessionUpdate> {
+  for (const [id, called] of open) {
     const entry = toolEntry(id);
     yield toolUpdate(id, entry === undefined ? `Error: ${CUT_OFF}` : CUT_OFF, {
       entry,
       diffs: diffsIn(entry, diffsOf),
-      input,
+      called,
     });
   }
   open.clear();
@@ -92,13 +92,13 @@ function* cutOff(open: Map<string, string>, { toolEntry, diffsOf }: StoredCalls)
 
 function resultUpdate(
   { tool_call_id: id, content, images = [] }: ToolMessage,
-  open: Map<string, string>,
+  open: Map<string, Called>,
   { toolEntry, diffsOf }: StoredCalls,
 ): SessionUpdate {
-  const input = open.get(id);
+  const called = open.get(id);
   open.delete(id);
   const entry = toolEntry(id);
-  return toolUpdate(id, content, { entry, diffs: diffsIn(entry, diffsOf), input, images });
+  return toolUpdate(id, content, { entry, diffs: diffsIn(entry, diffsOf), called, images });
 }
 
 /** Calls that a call made itself, as a script does. The session has their displays, and no messages with their results. */
@@ -106,7 +106,7 @@ function* partsOf(parent: string, { toolEntry, diffsOf }: StoredCalls): Generato
   for (let number = 1; ; number += 1) {
     const entry = toolEntry(`${parent}/${number}`);
     if (entry?.parent !== parent) return;
-    yield toolUpdate(entry.callId, "", { entry, diffs: diffsOf(entry), input: undefined });
+    yield toolUpdate(entry.callId, "", { entry, diffs: diffsOf(entry), called: undefined });
   }
 }
 
@@ -130,15 +130,17 @@ function messageUpdates(message: Exclude<Message, ToolMessage>, position: number
   }
 }
 
+/** Name and arguments (JSON) of a call, as the model wrote them. */
+type Called = ToolCall["function"];
+
 type Call = {
   readonly entry: EntryOf<"tool"> | undefined;
   readonly diffs: readonly TextDiff[];
-  /** JSON. */
-  readonly input: string | undefined;
+  readonly called: Called | undefined;
   readonly images?: ToolMessage["images"];
 };
 
-function toolUpdate(toolCallId: string, text: string, { entry, diffs, input, images = [] }: Call): SessionUpdate {
+function toolUpdate(toolCallId: string, text: string, { entry, diffs, called, images = [] }: Call): SessionUpdate {
   const result = {
     ok: entry?.ok ?? !text.startsWith("Error: "),
     text,
@@ -151,12 +153,12 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, input, ima
   return {
     sessionUpdate: "tool_call",
     toolCallId,
-    title: entry?.title ?? "Tool call",
+    title: entry?.title ?? called?.name ?? "Tool call",
     kind: isToolKind(entry?.kind) ? entry.kind : "other",
     status: result.ok ? "completed" : "failed",
     content: [...resultContent(result), ...hookContent(entry?.hooks ?? [])],
     // The diff of an edit already shows its arguments.
-    ...(input !== undefined && result.diffs.length === 0 && { rawInput: parseLine(input) ?? input }),
+    ...(called && result.diffs.length === 0 && { rawInput: parseLine(called.arguments) ?? called.arguments }),
     ...(entry && {
       name: entry.name,
       locations: entry.locations.map((location) => ({ ...location })),

@@ -52,7 +52,8 @@ type Place =
   | { readonly kind: "document"; readonly document: vscode.TextDocument }
   /**
    * The disk has the file's real text: VS Code has not reloaded the unchanged document (it does not watch the file), or
-   * shows several kinds of line ends as one and would save them so.
+   * shows several kinds of line ends as one and would save them so. The JSON of a notebook is here, too: a formatter would
+   * rewrite it on saving, and notebook editors show the disk's text.
    */
   | { readonly kind: "disk"; readonly text: string }
   | { readonly kind: "notebook"; readonly notebook: vscode.NotebookDocument; readonly text: string };
@@ -142,6 +143,7 @@ async function placeOf(document: vscode.TextDocument): Promise<Place> {
   for (;;) {
     // Read again each time: the document may have been saved since.
     const onDisk = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
+    if (!document.isDirty && uri.path.endsWith(".ipynb")) return { kind: "disk", text: onDisk };
     if (document.isDirty || document.getText() === onDisk) return { kind: "document", document };
     const isLate = deadline.hasPassed();
     if (isLate || differsInLineEndsOnly(document.getText(), onDisk)) return { kind: "disk", text: onDisk };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ReplayPages } from "../../../agent-core/acp/replay.ts";
+import { ReplayPages, replay } from "../../../agent-core/acp/replay.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
 import type { StoredSession } from "../../../agent-core/sessions/read-journal.ts";
 
@@ -100,4 +100,12 @@ test("a page of a compressed session contains the original messages", async () =
   const earlier = new ReplayPages(() => conversation.transcript, stored);
   const page = await earlier.page({ before: 6, messages: 2, signal: never });
   expect(texts(page.updates)).toEqual(["question 2", "answer 2"]);
+});
+
+test("a call whose result was never stored has the name of its tool", () => {
+  const { conversation, stored } = session(0);
+  const call = { id: "c1", type: "function" as const, function: { name: "patch", arguments: '{"path":"a.txt"}' } };
+  conversation.append({ role: "assistant", content: null, tool_calls: [call] });
+  const update = { title: "patch", status: "failed", rawInput: { path: "a.txt" } };
+  expect([...replay(stored)]).toMatchObject([update]);
 });

@@ -88,6 +88,20 @@ suite("files", () => {
     assert.match(readFileSync(path, "utf8"), /a = 2/);
   });
 
+  test("what VS Code does to text on saving leaves the JSON of a notebook alone", async () => {
+    const text = '{ "cells": [],  \n"metadata": {}, "nbformat": 4, "nbformat_minor": 5 }\n';
+    const path = file("saved.ipynb", text);
+    const settings = vscode.workspace.getConfiguration("files");
+    await settings.update("trimTrailingWhitespace", true, vscode.ConfigurationTarget.Global);
+    try {
+      const edited = text.replace('"nbformat_minor": 5', '"nbformat_minor": 4');
+      assert.deepEqual(await write(path, edited, text), { ok: true });
+      assert.equal(readFileSync(path, "utf8"), edited);
+    } finally {
+      await settings.update("trimTrailingWhitespace", undefined, vscode.ConfigurationTarget.Global);
+    }
+  });
+
   test("a document without changes does not hide a command's write to the disk", async () => {
     const path = file("behind.txt", "old\n");
     await openEditor(path);
