@@ -101,13 +101,20 @@ function fileAttachment(uri: vscode.Uri): Attachment | undefined {
   return { kind: "file", uri: uri.toString(), label: nameOf(uri) };
 }
 
-/** The selection of the active editor, else its file; undefined without a file of the workspace. */
+/**
+ * The selection of the active editor, else its file; undefined without a file of the workspace. A text that is not saved yet
+ * has no file to read, so its lines are attached.
+ */
 export function editorAttachment(editor = vscode.window.activeTextEditor): Attachment | undefined {
   if (editor === undefined) return undefined;
   const { document, selection } = editor;
   const { uri } = document;
+  if (uri.scheme === "untitled" && selection.isEmpty) {
+    if (document.getText().trim() === "") return undefined;
+    return { kind: "lines", uri: uri.toString(), label: nameOf(uri), start: 1, end: document.lineCount };
+  }
   const file = fileAttachment(uri);
-  if (file === undefined || selection.isEmpty) return file;
+  if (uri.scheme !== "untitled" && (file === undefined || selection.isEmpty)) return file;
   const start = selection.start.line + 1;
   // A selection that ends before the first character of a line has nothing of it.
   const end = Math.max(start, selection.end.line + (selection.end.character === 0 ? 0 : 1));

@@ -66,6 +66,16 @@ suite("the suggested file", () => {
     assert.deepEqual(seen, ["mine.txt"]);
   });
 
+  test("is a text that is not saved yet, once it has any, or the lines selected in it", async () => {
+    await openEditor(mine);
+    await suggested("mine.txt");
+    const document = await vscode.workspace.openTextDocument({ content: "one\ntwo\n" });
+    const editor = await vscode.window.showTextDocument(document);
+    await suggested(document.uri.path);
+    editor.selection = new vscode.Selection(1, 0, 1, 3);
+    await suggested(`${document.uri.path}:2`);
+  });
+
   test("is the edited file once the user works there", async () => {
     await openEditor(mine);
     await suggested("mine.txt");
