@@ -5,11 +5,16 @@ export type ParsedArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly text: string };
 
-/** Empty text is `{}`. Broken JSON is repaired when it is complete; JSON that was cut off is refused. */
+/**
+ * Empty text and `null` are `{}`, and JSON inside a JSON string is read. Broken JSON is repaired when it is complete; JSON
+ * that was cut off is refused.
+ */
 export function parseArguments(json: string): ParsedArguments {
   const text = json.trim();
-  if (text === "") return { ok: true, value: {} };
+  if (text === "" || text === "null") return { ok: true, value: {} };
   const whole = parseJson(text);
+  // Some local servers encode the arguments twice.
+  if (typeof whole === "string") return { ok: true, value: parseJson(whole) ?? whole };
   if (whole !== undefined) return { ok: true, value: whole };
   if (!text.startsWith("{") || isCutOff(text)) return refused("the arguments were cut off");
   const repaired = parseRepairedJson(text);

@@ -18,13 +18,21 @@ export async function nearFiles(path: string, cwd: string, { files }: Host): Pro
   return ` Similar names: ${near.map((name) => shownPath(join(folder, name), cwd)).join(", ")}.`;
 }
 
+/** Tools by the names that other agents taught the models. By letters, `bash` would be near `patch`. */
+const FOREIGN_NAMES: Readonly<Record<string, RegExp>> = {
+  terminal: /^(bash|shell|sh|cmd|powershell)\b|command|exec_|^exec$/i,
+  search_files: /^(grep|glob|ls|find|list_?(dir|files))/i,
+  patch: /str_?replace|apply_?(patch|diff)|^(multi_?)?edit/i,
+};
+
 /** Users with many servers have hundreds of tools. */
 const LISTED_TOOLS = 30;
 
 /** Answer to a call of a tool that does not exist. */
 export function unknownToolText(name: string, tools: readonly Tool[]): string {
   const names = tools.map((tool) => tool.name);
-  const near = nearestNames(name, names, 3);
+  const known = names.filter((each) => FOREIGN_NAMES[each]?.test(name));
+  const near = known.length > 0 ? known : nearestNames(name, names, 3);
   const others = names.length > LISTED_TOOLS ? ` and ${names.length - LISTED_TOOLS} more` : "";
   const listed = `The tools are ${names.slice(0, LISTED_TOOLS).join(", ")}${others}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(", ")}?` : listed;

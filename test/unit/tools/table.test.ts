@@ -28,6 +28,9 @@ test("all schemas together stay small", () => {
 test("arguments: empty is an empty object, broken is repaired, cut off is refused", () => {
   expect(parseArguments("")).toEqual({ ok: true, value: {} });
   expect(parseArguments('{"a": 1,}')).toEqual({ ok: true, value: { a: 1 } });
+  expect(parseArguments("null")).toEqual({ ok: true, value: {} });
+  expect(parseArguments(JSON.stringify('{"a": 1}'))).toEqual({ ok: true, value: { a: 1 } });
+  expect(parseArguments('"a"')).toEqual({ ok: true, value: "a" });
   expect(parseArguments("{'a': 'b'}")).toEqual({ ok: true, value: { a: "b" } });
   expect(parseArguments('{"path": "a.t')).toMatchObject({ ok: false, text: expect.stringContaining("cut off") });
 });
@@ -49,6 +52,14 @@ test("toolsets are enabled and disabled as a whole, and a wrong name is refused"
 
 test("an unknown tool is answered with the nearest names", () => {
   expect(unknownToolText("readfile", table)).toContain("read_file");
+  for (const [foreign, own] of [
+    ["bash", "terminal"],
+    ["execute_command", "terminal"],
+    ["Grep", "search_files"],
+    ["str_replace_editor", "patch"],
+  ]) {
+    expect(unknownToolText(foreign ?? "", table)).toBe(`There is no tool "${foreign}". Did you mean ${own}?`);
+  }
 });
 
 test("todo replaces, merges and reads the plan", async () => {
