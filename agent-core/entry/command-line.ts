@@ -212,6 +212,7 @@ function slashCommandOf([command = "", verb = "list", ...rest]: readonly string[
 const ELSEWHERE = [
   "chat",
   "sessions",
+  "import",
   "config",
   "setup",
   "login",

@@ -38,7 +38,7 @@ const MAX_MATCHES = 15;
 
 /** Runs one prompt to its end. Returns the exit code. */
 export async function runHeadless(args: readonly string[]): Promise<number> {
-  process.stdout.on("error", ignoreClosedReader);
+  process.stdout.on("error", endWithoutOutput);
   if (args[0] === "cron" || args[0] === "learning") {
     const code = await manageJobs(args);
     if (code !== undefined) return code;
@@ -113,9 +113,11 @@ async function reportConfigErrors(): Promise<void> {
   for (const error of errors) process.stderr.write(`hermes: ${error}\n`);
 }
 
-/** A reader such as `head` closes the pipe when it has enough. The work continues without output. */
-function ignoreClosedReader(error: Error): void {
-  if (!hasCode(error, "EPIPE")) throw error;
+/** A reader such as `head` closes the pipe when it has enough: the work continues without output. A full disk ends it. */
+function endWithoutOutput(error: Error): void {
+  if (hasCode(error, "EPIPE")) return;
+  process.stderr.write(`hermes: the output could not be written: ${messageOf(error)}\n`);
+  process.exit(1);
 }
 
 /** Returns the exit code. */
@@ -259,6 +261,9 @@ function asSent(params: unknown): SessionNotification {
   return params as SessionNotification;
 }
 
+/** Signals of Ctrl-C, and of `timeout`. */
+const STOPS = ["SIGINT", "SIGTERM"] as const;
+
 async function converse(
   agent: ClientContext,
   { cwd, resume, model, mode, isTransient, prompt: words }: HeadlessOptions,
@@ -277,17 +282,17 @@ async function converse(
   }
   const cancel = (): void => {
     print.interrupted();
-    process.on("SIGINT", () => process.exit(INTERRUPTED)); // another one does not wait for the end of the turn
+    for (const name of STOPS) process.on(name, () => process.exit(INTERRUPTED)); // does not wait for the end of the turn
     void agent.notify(methods.agent.session.cancel, { sessionId });
   };
-  process.once("SIGINT", cancel);
+  for (const name of STOPS) process.once(name, cancel);
   const stopPasting = await pasteSignIn(agent, sessionId, words);
   try {
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     print.end();
     return exitCode(stopReason);
   } finally {
-    process.off("SIGINT", cancel);
+    for (const name of STOPS) process.off(name, cancel);
     stopPasting();
     if (isTransient) await agent.request(methods.agent.session.delete, { sessionId });
   }

@@ -42,6 +42,7 @@ Exit codes: 0 done, 1 an error or an answer that is not complete, 2 wrong comman
 const ELSEWHERE: Readonly<Record<CommandElsewhere, string>> = {
   chat: 'hermes "prompt" sends a prompt, and hermes --resume last "prompt" goes on with the last session',
   sessions: 'hermes "/resume" lists the sessions of this folder, and hermes --resume WHICH "prompt" goes on with one',
+  import: 'hermes "/import" copies the sessions of an original Hermes home',
   config: "edit config.yaml in the Hermes home; hermes doctor names the file and checks it",
   setup: "hermes-acp --setup asks for provider, key and model",
   login: "hermes-acp --setup asks for provider, key and model",

@@ -23,10 +23,10 @@ const LEARNING_SYNTAX =
 const QUERIES = ["list", "status", "tick"] as const;
 
 /** Does the request with the agent, and returns the exit code. */
-type Work = (
-  agent: ClientContext,
-  io: { readonly say: (line: string) => void; readonly signal: AbortSignal },
-) => Promise<number>;
+type Work = (agent: ClientContext, io: JobsOutput & { readonly signal: AbortSignal }) => Promise<number>;
+
+/** Results go to `say`, failures and progress to `report`. */
+type JobsOutput = Readonly<Record<"say" | "report", (line: string) => void>>;
 
 export type JobsLine = { readonly kind: "jobs"; readonly work: Work };
 
@@ -51,11 +51,7 @@ function learningLine(verb: string, args: readonly string[]): Work {
   if (action === undefined || others.length > 0)
     throw new Error(unknownVerb("learning", [...LEARNING_QUERIES, ...ACTIONS], [verb, ...args]));
   if (id === undefined) throw new Error(`learning ${action} needs an id; hermes learning state shows them`);
-  return async (agent, { say }) => {
-    const { ok, message } = await call(agent, learningMethods.act, { id, action });
-    say(message);
-    return ok ? 0 : 1;
-  };
+  return async (agent, io) => ended(await call(agent, learningMethods.act, { id, action }), io);
 }
 
 function requestIn(action: CronRequest["action"], args: readonly string[]): CronRequest {
@@ -93,11 +89,14 @@ function deliveryOf(text: string): CronDelivery {
 }
 
 function actionWork(request: CronRequest): Work {
-  return async (agent, { say, signal }) => {
-    const { ok, message }: CronOutcome = await call(agent, cronMethods.act, request, { cancellationSignal: signal });
-    say(message);
-    return ok ? 0 : 1;
-  };
+  return async (agent, io) => ended(await call(agent, cronMethods.act, request, { cancellationSignal: io.signal }), io);
+}
+
+/** Returns the exit code. */
+function ended({ ok, message }: CronOutcome, { say, report }: JobsOutput): number {
+  if (ok) say(message);
+  else report(`hermes: ${message}`);
+  return ok ? 0 : 1;
 }
 
 const queries: Readonly<Record<(typeof QUERIES)[number], Work>> = {
@@ -130,19 +129,15 @@ const learningWork: Readonly<Record<(typeof LEARNING_QUERIES)[number], Work>> = 
     say((await call(agent, learningMethods.run, {}, { cancellationSignal: signal })).message);
     return 0;
   },
-  async report(agent, { say }) {
+  async report(agent, io) {
     const [newest] = (await call(agent, learningMethods.reports, { count: 1 })).reports;
-    say(newest === undefined ? "There is no health report yet." : reportText(newest));
-    return newest === undefined ? 1 : 0;
+    const message = newest === undefined ? "there is no health report yet." : reportText(newest);
+    return ended({ ok: newest !== undefined, message }, io);
   },
 };
 
-/** Returns the exit code. Results go to `say`, progress to `report`. */
-export async function runJobsCommand(
-  app: AgentApp,
-  { work }: JobsLine,
-  { say, report }: Readonly<Record<"say" | "report", (line: string) => void>>,
-): Promise<number> {
+/** Returns the exit code. */
+export async function runJobsCommand(app: AgentApp, { work }: JobsLine, { say, report }: JobsOutput): Promise<number> {
   const cancel = new AbortController();
   const interrupt = (): void => cancel.abort();
   process.on("SIGINT", interrupt);
@@ -159,10 +154,10 @@ export async function runJobsCommand(
         // Notifications about runs and learning go to clients with lists of sessions.
         clientCapabilities: { _meta: { hermes: { sessionIndex: true } } },
       });
-      return work(agent, { say, signal: cancel.signal });
+      return work(agent, { say, report, signal: cancel.signal });
     });
   } catch (error) {
-    report(`hermes: ${ownWords(error)}`);
+    report(`hermes: ${cancel.signal.aborted ? "interrupted." : ownWords(error)}`);
     return cancel.signal.aborted ? INTERRUPTED : 1;
   } finally {
     process.off("SIGINT", interrupt);

@@ -83,9 +83,13 @@ test("a run whose process is killed is unknown, is said once and is not repeated
 test("the command line names what is wrong", async () => {
   const { run } = await commandLine();
   expect(await run("cron", "create", "every tuesday", "x")).toMatchObject({
-    stdout: expect.stringContaining('schedule "every tuesday": expected 30m (once'),
+    stdout: "",
+    stderr: expect.stringContaining('schedule "every tuesday": expected 30m (once'),
     code: 1,
   });
+  expect(await run("learning", "report")).toEqual(
+    expect.objectContaining({ stdout: "", stderr: "hermes: there is no health report yet.\n", code: 1 }),
+  );
   expect(await run("cron", "pause")).toMatchObject({
     stderr: expect.stringContaining("cron pause needs a job"),
     code: 2,

@@ -76,6 +76,15 @@ test("an answer that is not complete ends with a line and exit code 1", async ()
   expect(code).toBe(1);
 });
 
+test.runIf(process.platform === "linux")(
+  "an output that cannot be written ends with a line and exit code 1",
+  async () => {
+    model.respondWith(() => say("ok"));
+    const { stderr, code } = await shell("hermes hi > /dev/full");
+    expect([stderr, code]).toEqual([expect.stringMatching(/^hermes: the output could not be written: ENOSPC.*\n$/), 1]);
+  },
+);
+
 test("--model and --mode apply to the prompt", async () => {
   model.lookUps.set("/models", { data: [{ id: "test-model" }, { id: "other-model" }] });
   model.respondWith(() => say("ok"));
@@ -101,16 +110,16 @@ test("servers, hooks and tools are managed before a key is set; a prompt names t
   expect(model.requests).toEqual([]);
 });
 
-test.for([1, 3])(
-  "Ctrl-C, %i times, while a command runs: one line, exit code 130, and no process is left",
-  async (times) => {
+test.for([["SIGTERM", 1] as const, ["SIGINT", 3] as const])(
+  "%s, %i times, while a command runs: one line, exit code 130, and no process is left",
+  async ([signal, times]) => {
     const seconds = 471_200 + times;
     model.script(callTools(call("terminal", { command: `trap '' INT TERM; sleep ${seconds}` })), say("never"));
     const { promise: begun, resolve } = Promise.withResolvers<ChildProcess>();
-    const ended = shell('trap : INT; hermes --yes "wait"', resolve);
+    const ended = shell('trap : INT TERM; hermes --yes "wait"', resolve);
     const { pid = 0 } = await begun;
     await untilProcesses(seconds, (count) => count > 0);
-    for (let press = 0; press < times; press += 1) process.kill(-pid, "SIGINT");
+    for (let press = 0; press < times; press += 1) process.kill(-pid, signal);
     const { stderr, stdout, code } = await ended;
     expect([code, stdout, stderr.split("\n")[0]]).toEqual([130, "", "hermes: interrupted."]);
     await untilProcesses(seconds, (count) => count === 0);

@@ -104,6 +104,7 @@ test("a command of similar agents names what serves its purpose, and a sentence 
     ["setup"],
     ["gateway", "start"],
     ["models"],
+    ["import"],
     ["status"],
     ["sessions", "export", "out.jsonl"],
     ["config", "set", "model.default", "m"],
