@@ -18,6 +18,7 @@ import {
   resultContent,
   userUpdates,
 } from "./conversation-updates.ts";
+import { titleOf } from "./update-callbacks.ts";
 
 /** Text of a tool call without a stored result. */
 const CUT_OFF = "cut off before its result was stored.";
@@ -153,7 +154,7 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, called, im
   return {
     sessionUpdate: "tool_call",
     toolCallId,
-    title: entry?.title ?? called?.name ?? "Tool call",
+    title: entry?.title ?? titleOf(called?.name ?? "tool_call"),
     kind: isToolKind(entry?.kind) ? entry.kind : "other",
     status: result.ok ? "completed" : "failed",
     content: [...resultContent(result), ...hookContent(entry?.hooks ?? [])],

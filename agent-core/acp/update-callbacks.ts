@@ -298,7 +298,7 @@ export class ToolCallUpdates {
 }
 
 /** `read_file` as `Read file`. */
-function titleOf(name: string): string {
+export function titleOf(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 }
 

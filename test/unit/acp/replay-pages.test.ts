@@ -106,6 +106,6 @@ test("a call whose result was never stored has the name of its tool", () => {
   const { conversation, stored } = session(0);
   const call = { id: "c1", type: "function" as const, function: { name: "patch", arguments: '{"path":"a.txt"}' } };
   conversation.append({ role: "assistant", content: null, tool_calls: [call] });
-  const update = { title: "patch", status: "failed", rawInput: { path: "a.txt" } };
+  const update = { title: "Patch", status: "failed", rawInput: { path: "a.txt" } };
   expect([...replay(stored)]).toMatchObject([update]);
 });
