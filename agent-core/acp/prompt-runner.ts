@@ -140,6 +140,7 @@ export class PromptRunner {
       turnEnded();
       endTurn();
       model.announce();
+      model.refresh();
     }
   }
 }

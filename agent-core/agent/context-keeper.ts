@@ -8,6 +8,7 @@ import { type Message, typedText } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
 import { classifyTask } from "../messages/task-type.ts";
 import type { HermesContext } from "../protocol/sessions.ts";
+import { LARGER_WINDOW } from "../providers/fault-message.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type Compression, type Conversation, droppedCount } from "../sessions/conversation.ts";
@@ -27,6 +28,8 @@ const MIN_SAVING = 0.1;
 const MAX_USELESS = 2;
 /** Growth of the conversation after which the keeper tries again, as a share of the window. */
 const GROWTH_SHARE = 0.2;
+/** Instructions and tools that fill a larger share of the window leave too little of it. */
+const MAX_FIXED_SHARE = 0.5;
 /** Assumed window after the provider refused a request, as a share of that request. */
 const LEARNED_SHARE = 0.9;
 /** After a refusal, shortening outputs is enough when the request falls below this share of the window. */
@@ -86,6 +89,8 @@ export class ContextKeeper {
   /** Tokens at which the keeper gave up. */
   #gaveUpAt: number | undefined;
   #isFull = false as boolean;
+  /** Window that the user was warned of. */
+  #smallWindow: number | undefined;
   #taskEngine: ContextEngine | undefined;
 
   constructor(options: ContextKeeperOptions) {
@@ -147,11 +152,22 @@ export class ContextKeeper {
   async compressIfNeeded(isNewTurn: boolean, signal: AbortSignal): Promise<void> {
     const { used, window } = this;
     const engine = this.#engine;
+    this.#warnOfSmallWindow(window);
     if (this.#canCompress(used, window) && (await engine.shouldCompress({ used, window, isNewTurn }, signal))) {
       await this.#compress({ focus: undefined, share: 0 }, signal);
     }
     this.#sent = this.#estimate();
     this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#engine.hardLimit;
+  }
+
+  /** No compression shortens the instructions and the tools. */
+  #warnOfSmallWindow(window: number): void {
+    const fixed = this.#overheadTokens();
+    if (fixed < window * MAX_FIXED_SHARE || window === this.#smallWindow) return;
+    this.#smallWindow = window;
+    const [room, taken] = [window, fixed].map((tokens) => tokens.toLocaleString("en"));
+    const message = `The window of this model has ${room} tokens, and Hermes' instructions and tools fill ${taken} of them: ${LARGER_WINDOW}.`;
+    this.#options.notify({ severity: "warning", message });
   }
 
   /** Size of the last call; undefined before the first one, and after a compression. */
@@ -319,7 +335,7 @@ export class ContextKeeper {
       this.#gaveUpAt = undefined;
       return;
     }
-    if (this.#gaveUpAt === undefined) {
+    if (this.#gaveUpAt === undefined && this.#smallWindow !== this.window) {
       const message =
         "The conversation cannot be compressed further. Start a new session, or choose a model with a larger context.";
       this.#options.notify({ severity: "warning", message });

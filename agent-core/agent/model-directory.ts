@@ -2,6 +2,7 @@
  * All models that the user can choose: of configured endpoints, the editor, local servers, and the built-in one. Lists
  * come from the home's cache and are refreshed in the background; no turn waits for them.
  */
+import { isDeepStrictEqual } from "node:util";
 import { type Environment, modelsFile } from "../config/home.ts";
 import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
@@ -9,7 +10,6 @@ import {
   type DiscoveredModels,
   discoverLocalServers,
   isLocalServer,
-  localDetails,
   localPlaces,
 } from "../providers/catalogue/discovered-models.ts";
 import { type ListedModel, listModels } from "../providers/catalogue/listing.ts";
@@ -191,12 +191,16 @@ export class ModelDirectory {
     this.#failures.clear();
   }
 
-  /** Requests facts about `model` from a local server; other providers include them in their lists. Never rejects. */
+  /**
+   * Requests facts about `model` from a local server; other providers include them in their lists. A server knows the real
+   * window once it has loaded the model. Never rejects.
+   */
   async loadDetails(model: ResolvedModel): Promise<void> {
     const id = choiceId(choiceOf(model));
-    if (this.#details.has(id)) return;
+    if (!isLocalServer(model.endpoint.provider)) return;
+    const { localDetails } = await import("../providers/catalogue/local-details.ts");
     const facts = await localDetails(model);
-    if (facts === undefined) return;
+    if (facts === undefined || isDeepStrictEqual(facts, this.#details.get(id))) return;
     this.#details.set(id, facts);
     this.#changed();
   }

@@ -16,6 +16,10 @@ export type FaultFacts = {
   readonly detail: string;
 };
 
+/** Advice where a window is too small: the servers of this machine choose small ones. */
+export const LARGER_WINDOW =
+  "choose a model with a larger window. A server on this machine sets it: Ollama by OLLAMA_CONTEXT_LENGTH, LM Studio by the context length of the model, llama.cpp by --ctx-size";
+
 /** Longest quote of a provider's text. Characters. */
 const DETAIL_CHARS = 240;
 
@@ -46,7 +50,7 @@ export function faultMessage(facts: FaultFacts): string {
     case "cut-off":
       return `${who} cut off the answer of ${model}${detail} Send the message again.`;
     case "context-overflow":
-      return `The conversation is too long for ${model} at ${who}${code}${detail} Start a new session, or choose a model with a larger window.`;
+      return `The conversation is too long for ${model} at ${who}${code}${detail} Start a new session, or ${isOnThisMachine(endpoint) ? LARGER_WINDOW : "choose a model with a larger window"}.`;
     case "model-not-found":
       return `${who} has no model ${model}${code}${detail} Choose another model.`;
     case "bad-request":
@@ -109,10 +113,13 @@ export function durationText(ms: number): string {
 }
 
 /** Most networks that need a proxy name it by a script, which is not read. */
-function remedyOf({ baseUrl }: Endpoint): string {
-  if (baseUrl !== undefined && URL.canParse(baseUrl) && isLoopback(new URL(baseUrl).hostname))
-    return "Check the address, and that the server runs.";
+function remedyOf(endpoint: Endpoint): string {
+  if (isOnThisMachine(endpoint)) return "Check the address, and that the server runs.";
   return "Check the address, the network and the proxy: network.proxy, VS Code's http.proxy and HTTPS_PROXY are read, scripts that choose a proxy (PAC) are not.";
+}
+
+function isOnThisMachine({ baseUrl }: Endpoint): boolean {
+  return baseUrl !== undefined && URL.canParse(baseUrl) && isLoopback(new URL(baseUrl).hostname);
 }
 
 function placeOf({ baseUrl }: Endpoint): string {

@@ -285,6 +285,36 @@ test("with nothing configured a server on this machine is found and used", async
   expect(model.requests.at(-1)?.headers.authorization).toBeUndefined();
 });
 
+test("the window of a loaded model replaces its largest one, and a line says when it is too small for the tools", async () => {
+  const model = await modelServer();
+  model.lookUps.set("/models", { data: [{ id: "qwen3:8b" }] });
+  model.lookUps.set("/api/show", { model_info: { "qwen3.context_length": 40_960 } });
+  model.respondWith(() => say("hello"));
+  const agent = start({
+    HERMES_LOCAL_SERVERS: "off",
+    HERMES_PROVIDER: "ollama",
+    HERMES_MODEL: "qwen3:8b",
+    HERMES_BASE_URL: model.baseUrl,
+  });
+  await agent.initialize({ session: { notices: {} } });
+  const { sessionId } = await open(agent);
+  const size = async (): Promise<unknown> => {
+    await agent.prompt(sessionId, "hi");
+    return agent.of("usage_update").at(-1)?.["size"];
+  };
+  await expect.poll(size).toBe(40_960);
+  expect(agent.of("notice")).toEqual([]);
+  model.lookUps.set("/api/ps", { models: [{ name: "qwen3:8b", context_length: 4_096 }] });
+  await expect.poll(size).toBe(4_096);
+  await agent.prompt(sessionId, "hi");
+  const warnings = agent.of("notice").filter(({ severity }) => severity === "warning");
+  expect(warnings.map(({ title }) => title)).toContainEqual(
+    expect.stringMatching(
+      /^The window of this model has 4,096 tokens, and .* tools fill \d,\d+ of them: .*OLLAMA_CONTEXT_LENGTH/,
+    ),
+  );
+});
+
 test("a server on this machine that says nothing is not waited for without end, and not at all with a key", async () => {
   const silent = createServer(() => undefined).listen(0, "127.0.0.1");
   running.push({

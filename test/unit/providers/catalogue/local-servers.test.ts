@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  discoverLocalServers,
-  localDetails,
-  localPlaces,
-} from "../../../../agent-core/providers/catalogue/discovered-models.ts";
+import { discoverLocalServers, localPlaces } from "../../../../agent-core/providers/catalogue/discovered-models.ts";
+import { localDetails } from "../../../../agent-core/providers/catalogue/local-details.ts";
 import { fail, type ModelServer, startModelServer } from "../../../support/model-server/model-server.ts";
 
 let server: ModelServer;
@@ -61,6 +58,13 @@ test("Ollama reports the model's largest window, unless its user set a smaller o
   expect(await onServer("ollama", "qwen3")).toEqual({ contextWindow: 40_960, images: false, reasoning: true });
   server.lookUps.set("/api/show", { ...shown, parameters: 'stop "<|end|>"\nnum_ctx 8192' });
   expect(await onServer("ollama", "qwen3")).toMatchObject({ contextWindow: 8_192 });
+});
+
+test("Ollama reports the window of the loaded model, which is often smaller", async () => {
+  server.lookUps.set("/api/show", { model_info: { "qwen3.context_length": 40_960 } });
+  server.lookUps.set("/api/ps", { models: [{ name: "qwen3:latest", context_length: 4_096 }, { name: "other" }] });
+  expect(await onServer("ollama", "qwen3")).toEqual({ contextWindow: 4_096 });
+  expect(await onServer("ollama", "gemma3")).toEqual({ contextWindow: 40_960 });
 });
 
 test("a server that does not tell, or is no local one, costs nothing", async () => {
