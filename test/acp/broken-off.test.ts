@@ -114,12 +114,15 @@ test("a compression after a stopped answer leaves its shown part in the session"
 
 test("a wait before a retry is shown with its reason and times, and a cancel ends it at once", async () => {
   const { agent, model, id } = await start({ session: { notices: {} } });
-  model.script({ ...fail(429, "slow down"), headers: { "retry-after": "60" } }, say("hello"));
+  model.script(
+    { ...fail(429, "Limit 30,000: Slow down. Try again later."), headers: { "retry-after": "60" } },
+    say("hello"),
+  );
   const turn = agent.prompt(id, "go");
   while (agent.of("notice").length === 0) await agent.nextUpdate();
   const [notice] = agent.of("notice");
-  expect(notice?.["title"]).toMatch(/limits requests to m \(429\): slow down\. Next try in 6\d s\.$/);
-  const retry = { id: expect.any(String), reason: expect.stringContaining("slow down"), waitedMs: expect.any(Number) };
+  expect(notice?.["title"]).toMatch(/limits requests to m \(429\): Limit 30,000: Slow down\. Next try in 6\d s\.$/);
+  const retry = { id: expect.any(String), reason: expect.stringContaining("Slow down"), waitedMs: expect.any(Number) };
   expect(notice?.["_meta"]).toMatchObject({ hermes: { retry } });
   agent.notify("session/cancel", { sessionId: id });
   expect((await turn).result).toEqual({ stopReason: "cancelled" });

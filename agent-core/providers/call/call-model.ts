@@ -256,5 +256,5 @@ class PersistentCall {
 
 /** First sentence of a fault's message, without the advice. */
 function firstSentence(message: string): string {
-  return /^.*?[.:!?](?=\s[A-Z]|$)/.exec(message)?.[0] ?? message;
+  return /^.*?[.!?](?=\s[A-Z]|$)/.exec(message)?.[0] ?? message;
 }
