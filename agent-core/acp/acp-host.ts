@@ -32,6 +32,7 @@ import {
 } from "../protocol/processes.ts";
 import { clientFiles } from "./client-files.ts";
 import { hermesCapabilities } from "./connected-client.ts";
+import { messageWithCause } from "./request-errors.ts";
 import type { SessionParams } from "./session-params.ts";
 
 type SessionHostOptions = Omit<AcpHostOptions, "roots" | "backend"> & {
@@ -207,9 +208,12 @@ async function startTerminal(
     outputByteLimit: OUTPUT_BYTE_LIMIT,
     _meta: { hermes },
   };
-  const created = client.request(methods.client.terminal.create, create);
-  created.catch(removeScript);
-  const { terminalId, _meta: meta } = await created;
+  const { terminalId, _meta: meta } = await client
+    .request(methods.client.terminal.create, create)
+    .catch(async (error: unknown) => {
+      await removeScript();
+      throw error instanceof RequestError ? new Error(messageWithCause(error)) : error;
+    });
   const terminal: TerminalOutputRequest = { sessionId, terminalId };
   const ending = client.request(methods.client.terminal.waitForExit, terminal);
   const exit = ending.then(

@@ -28,6 +28,7 @@ import {
   writeResponse,
 } from "../protocol/files.ts";
 import { readMeta } from "../protocol/method.ts";
+import { messageWithCause } from "./request-errors.ts";
 
 export type ClientFilesOptions = {
   readonly client: AgentContext;
@@ -219,7 +220,7 @@ class ClientFiles {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof RequestError)) throw error;
-      const message = `${refused} by the editor: ${error.message}`;
+      const message = `${refused} by the editor: ${messageWithCause(error)}`;
       if (error.code !== WRITE_CONFLICT) return { ok: false, reason: "failed", message };
       const present = HermesConflict.safeParse(error.data).data;
       return { ok: false, reason: "conflict", message, ...present };

@@ -47,6 +47,12 @@ export function failure(message: string): RequestError {
   return new RequestError(INTERNAL_ERROR, message);
 }
 
+/** Message of an error from the other side. It is often general, with the cause in `data`. */
+export function messageWithCause({ message, data }: RequestError): string {
+  const cause: unknown = typeof data === "string" ? data : Object(data).details;
+  return typeof cause === "string" && !message.includes(cause) ? `${message}: ${cause}` : message;
+}
+
 /** `why` follows a colon. */
 export function sessionUnusable(sessionId: string, why: string): RequestError {
   const shown = sessionId.length > MAX_ID_CHARS ? `${sessionId.slice(0, MAX_ID_CHARS)}…` : sessionId;

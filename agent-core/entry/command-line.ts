@@ -1,6 +1,8 @@
 /** Command line of `hermes`. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { RequestError } from "@zed-industries/agent-client-protocol";
+import { messageWithCause } from "../acp/request-errors.ts";
 import { DEVICE } from "../mcp/mcp-command.ts";
 import { messageOf } from "../platform/errors.ts";
 import { editDistance, nearestNames } from "../platform/names.ts";
@@ -244,5 +246,8 @@ function elsewhere(words: readonly string[]): ParsedCommandLine | undefined {
 
 /** The agent's message, without the protocol's name of the parameter. */
 export function ownWords(error: unknown): string {
-  return messageOf(error).replace(/^(?:value|modeId): /, "");
+  return (error instanceof RequestError ? messageWithCause(error) : messageOf(error)).replace(
+    /^(?:value|modeId): /,
+    "",
+  );
 }

@@ -1,7 +1,7 @@
 // `hermes cron` in real processes: create, tick, two ticks at once, and a process that is killed during a run.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -81,7 +81,7 @@ test("a run whose process is killed is unknown, is said once and is not repeated
 });
 
 test("the command line names what is wrong", async () => {
-  const { run } = await commandLine();
+  const { home, run } = await commandLine();
   expect(await run("cron", "create", "every tuesday", "x")).toMatchObject({
     stdout: "",
     stderr: expect.stringContaining('schedule "every tuesday": expected 30m (once'),
@@ -96,4 +96,7 @@ test("the command line names what is wrong", async () => {
   });
   const { stdout } = await run("learning", "state");
   expect(stdout).toContain("Nothing has been learnt yet.");
+  rmSync(join(home, "learning"), { recursive: true, force: true });
+  writeFileSync(join(home, "learning"), "");
+  expect((await run("learning", "run")).stderr).toMatch(/^hermes: Internal error: E[A-Z]+: .*\n$/);
 });

@@ -204,6 +204,22 @@ test("a command arrives whole in a client that joins command and arguments with 
   expect(files.filter((file) => existsSync(file))).toEqual([]);
 });
 
+test("a failure in the client reaches the model with its reason, which clients send as data", async () => {
+  const { agent, model } = await start();
+  const failure = (data: unknown) => () => Promise.reject({ code: -32603, message: "Internal error", data });
+  agent.on("fs/write_text_file", failure({ details: "the disk is full" })).on("terminal/create", failure("no shell"));
+  await agent.initialize({ fs: { writeTextFile: true }, terminal: true });
+  const sessionId = await agent.newSession();
+  model.script(callTools(call("write_file", { path: "new.txt", content: "x" })));
+  model.script(callTools(call("terminal", { command: "ls" })), say("done"));
+  await agent.prompt(sessionId, "go");
+  const results = model.requests.at(-1)?.body.messages.filter(({ role }) => role === "tool") ?? [];
+  expect(results.map(({ content }) => content)).toEqual([
+    expect.stringMatching(/was not written by the editor: Internal error: the disk is full$/),
+    expect.stringMatching(/terminal failed: Internal error: no shell$/),
+  ]);
+});
+
 test("a command over 128 kB runs, on a terminal too", async () => {
   const { agent, model } = await start();
   agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
