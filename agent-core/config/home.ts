@@ -11,6 +11,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function homeFolder(environment: Environment): string {
   const chosen = environment["HERMES_HOME"];
   if (chosen === undefined || chosen === "") return join(homedir(), ".hermes");
+  // Only a shell expands "~". The settings of an editor and a quoted value have it as it was written.
+  if (/^~(?=[/\\]|$)/.test(chosen)) return join(homedir(), chosen.slice(1));
   return isAbsolute(chosen) ? chosen : resolve(chosen);
 }
 

@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { loadConfig } from "../../../agent-core/config/config.ts";
@@ -73,6 +73,7 @@ test("the process environment wins over the home's .env", async () => {
 test("HERMES_HOME names the home, unless it is empty", () => {
   expect(homeFolder({ HERMES_HOME: "/somewhere" })).toBe("/somewhere");
   expect(homeFolder({ HERMES_HOME: "" })).toMatch(/\.hermes$/);
+  expect(homeFolder({ HERMES_HOME: "~/my-hermes" })).toBe(join(homedir(), "my-hermes"));
 });
 
 test("terminal: the original's names and defaults; an invalid section runs no command on the wrong machine", async () => {
