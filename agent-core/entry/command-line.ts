@@ -54,18 +54,20 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
       allowPositionals: true,
       tokens: true,
       options: {
-        yes: { type: "boolean", default: false },
+        yes: { type: "boolean", short: "y", default: false },
         cwd: { type: "string", default: "." },
-        resume: { type: "string" },
+        resume: { type: "string", short: "r" },
+        continue: { type: "boolean", short: "c", default: false },
         json: { type: "boolean", default: false },
-        model: { type: "string" },
+        model: { type: "string", short: "m" },
         mode: { type: "string" },
         device: { type: "boolean", default: false },
-        version: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
+        version: { type: "boolean", short: "v", default: false },
+        help: { type: "boolean", short: "h", default: false },
       },
     });
-    const { yes: allowAll, resume, json, device } = values;
+    const { yes: allowAll, json, device } = values;
+    const resume = values.resume ?? (values.continue ? "last" : undefined);
     const isPrompt = tokens.some(({ kind }) => kind === "option-terminator");
     const words = isPrompt ? [] : positionals;
     if (values.help || isOnly("help", words)) return { kind: "help" };

@@ -300,8 +300,8 @@ async function converse(
 
 /** Reasons why an answer is not complete. */
 const INCOMPLETE: Partial<Record<StopReason, string>> = {
-  max_tokens: 'the model reached its limit of tokens. Continue with: hermes --resume last "go on"',
-  max_turn_requests: 'the turn reached its limit of steps. Continue with: hermes --resume last "go on"',
+  max_tokens: 'the model reached its limit of tokens. Continue with: hermes --continue "go on"',
+  max_turn_requests: 'the turn reached its limit of steps. Continue with: hermes --continue "go on"',
   refusal: "the model refused to answer. Word the prompt differently, or choose another model (--model)",
 };
 

@@ -25,14 +25,15 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
   hermes hooks                  list the hooks; also allow, enable, disable N or all
   hermes tools                  list the tools; also memory, model: what is noted, and which models there are
 
-  --yes          approve every request (blocked commands stay blocked)
-  --cwd DIR      work in DIR; default: the current folder
-  --resume WHICH continue an earlier session: its id, words of its title, or "last" (in this folder)
-  --model NAME   use this model: its id in /model, or a part of it that fits only one
-  --mode MODE    ask, code, plan or auto; default: code
-  --json         print every session/update as a line of JSON
-  --version, --help
-  --             the words after it are a prompt, whatever they are
+  -y, --yes           approve every request (blocked commands stay blocked)
+      --cwd DIR       work in DIR; default: the current folder
+  -c, --continue      continue the last session of this folder
+  -r, --resume WHICH  continue an earlier session: its id, words of its title, or "last"
+  -m, --model NAME    use this model: its id in /model, or a part of it that fits only one
+      --mode MODE     ask, code, plan or auto; default: code
+      --json          print every session/update as a line of JSON
+  -v, --version; -h, --help
+      --              the words after it are a prompt, whatever they are
 
 The answer goes to standard output, tool calls to standard error.
 Exit codes: 0 done, 1 an error or an answer that is not complete, 2 wrong command line, 130 interrupted.
@@ -40,7 +41,7 @@ Exit codes: 0 done, 1 an error or an answer that is not complete, 2 wrong comman
 
 /** Purposes of other agents' commands, served here by other means. */
 const ELSEWHERE: Readonly<Record<CommandElsewhere, string>> = {
-  chat: 'hermes "prompt" sends a prompt, and hermes --resume last "prompt" goes on with the last session',
+  chat: 'hermes "prompt" sends a prompt, and hermes --continue "prompt" goes on with the last session',
   sessions: 'hermes "/resume" lists the sessions of this folder, and hermes --resume WHICH "prompt" goes on with one',
   import: 'hermes "/import" copies the sessions of an original Hermes home',
   config: "edit config.yaml in the Hermes home; hermes doctor names the file and checks it",

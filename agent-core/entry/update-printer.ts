@@ -1,4 +1,5 @@
 /** Output of the headless chat. */
+import { fstatSync } from "node:fs";
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 
 export type UpdatePrinter = {
@@ -13,6 +14,7 @@ export type UpdatePrinter = {
 export function updatePrinter(json: boolean): UpdatePrinter {
   const titles = new Map<string, string>();
   const lines = new ErrorLines();
+  const isOneStream = areOneStream();
   let lastMessage: unknown;
   /** The line of the answer at the cursor has no end yet. */
   let isOpen = false;
@@ -42,7 +44,7 @@ export function updatePrinter(json: boolean): UpdatePrinter {
     isOpen = !text.endsWith("\n");
   };
   const note = (line: string, replaceable = false): void => {
-    if (process.stdout.isTTY) endLine(); // both streams are one terminal
+    if (isOneStream) endLine();
     flush();
     lines.write(line, replaceable);
   };
@@ -69,6 +71,12 @@ export function updatePrinter(json: boolean): UpdatePrinter {
       endLine();
     },
   };
+}
+
+/** Both streams go to one terminal, file or pipe, as after `2>&1`. */
+function areOneStream(): boolean {
+  const [out, errors] = [fstatSync(process.stdout.fd), fstatSync(process.stderr.fd)];
+  return process.stdout.isTTY || (out.dev === errors.dev && out.ino === errors.ino);
 }
 
 /** Lines on stderr. On a terminal the next line replaces a replaceable one, such as that of a wait. */

@@ -69,6 +69,13 @@ test("standard input that is too long is cut, and a line says so", async () => {
   expect(stderr).toBe("! stdin is too long: the model gets its first 200,000 characters.\n");
 });
 
+test("a line about a call begins a line of its own where both streams are one", async () => {
+  const looks = { parts: [{ type: "text", text: "I look." } as const, call("search_files", { pattern: "x" })] };
+  model.script(looks, say("Nothing."), looks, say("Nothing."));
+  expect((await shell("hermes look 2>&1 | cat")).stdout).toMatch(/^I look\.\n✓ [^\n]+\n\nNothing\.\n$/);
+  expect((await shell("hermes look")).stdout).toBe("I look.\n\nNothing.\n");
+});
+
 test("an answer that is not complete ends with a line and exit code 1", async () => {
   model.script({ parts: [], finish: "content_filter" });
   const { stderr, code } = await shell("hermes hi");

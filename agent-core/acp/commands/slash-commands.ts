@@ -4,10 +4,8 @@ import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts"
 import { nearName } from "../../platform/names.ts";
 import type { Command, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
-import { memory } from "./memory-command.ts";
 import { compress, model, usage } from "./model-commands.ts";
 import { carryOut, grants, mode, status } from "./permission-commands.ts";
-import { checkpoint, retry, undo } from "./restore-commands.ts";
 
 const COMMAND_LINE = /^\/([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
 
@@ -52,6 +50,32 @@ export const cron: Command = {
     const request = requestIn(argument);
     return request === undefined ? `Type ${SYNTAX}.` : (await jobs.act(request, cwd, signal)).message;
   },
+};
+
+const memory: Command = {
+  name: "memory",
+  description: "Show the memory, or undo a change of it",
+  hint: "undo [ID], or remove TEXT",
+  run: async (argument, session) => (await import("./memory-answers.ts")).answerMemory(argument, session),
+};
+
+const checkpoint: Command = {
+  name: "checkpoint",
+  description: "List your messages as checkpoints, or restore files and conversation to one",
+  hint: "restore N [files|conversation|both] [confirm] | undo",
+  run: async (argument, session) => (await import("./restore-answers.ts")).answerCheckpoint(argument, session),
+};
+
+const undo: Command = {
+  name: "undo",
+  description: "Undo your last message and everything after it, in conversation and files",
+  run: async (_argument, session) => (await import("./restore-answers.ts")).answerUndo(session),
+};
+
+const retry: Command = {
+  name: "retry",
+  description: "Discard the last answer and ask again",
+  run: async (_argument, session) => (await import("./restore-answers.ts")).answerRetry(session),
 };
 
 export const learning: Command = {

@@ -11,7 +11,6 @@ import { checkKey } from "../../providers/catalogue/check-key.ts";
 import { custom, type Deployment, deployments } from "../../providers/deployments.ts";
 import { choiceId } from "../../providers/model-choice.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { MEMORY_OFF, originText, undoCall } from "../commands/memory-command.ts";
 import { modelChoice } from "../config-options.ts";
 import { asRequestError, failure } from "../request-errors.ts";
 
@@ -83,13 +82,15 @@ export function registerExtensionMethods(app: AgentApp, server: AgentServer): vo
 
 /** Entries of the memory, and the undo of a write. */
 export function registerMemoryMethods(app: AgentApp, server: AgentServer): void {
+  const answers = () => import("../commands/memory-answers.ts");
   const memoryOf = async (): Promise<Memory> => {
     const { memory } = (await server.configuration.read()).options;
-    if (!memory) throw failure(MEMORY_OFF);
+    if (!memory) throw failure((await answers()).MEMORY_OFF);
     return memory;
   };
   onClientRequest(app, memoryMethods.list, async () => {
     const memory = await memoryOf();
+    const { originText } = await answers();
     const projects = await memory.projects().catch(asRequestError);
     const places = [
       ...(["memory", "user"] as const).map((target) => ({ target, of: memory })),
@@ -112,7 +113,7 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
     return of.remove(target, text, { sessionId: "" }).catch(asRequestError);
   });
   onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId }, signal }) =>
-    undoCall(server.session(sessionId).agent, callId, signal).catch(asRequestError),
+    (await answers()).undoCall(server.session(sessionId).agent, callId, signal).catch(asRequestError),
   );
 }
 

@@ -196,14 +196,9 @@ test("an edit while a command runs is logged as the edit's alone, and the comman
   await bench.remove("c.txt", "edit");
   bench.write("go", "");
   await command;
-  await expect.poll(() => bench.changes.toSorted()).toEqual([
-    "command: a.txt",
-    "command: b.txt",
-    "edit: a.txt",
-    "edit: c.txt",
-    "edit: c.txt",
-    "edit: new.txt",
-  ]);
+  await expect
+    .poll(() => bench.changes.toSorted())
+    .toEqual(["command: a.txt", "command: b.txt", "edit: a.txt", "edit: c.txt", "edit: c.txt", "edit: new.txt"]);
   expect(bench.read("a.txt")).toBe("edited\nmore\n");
   await bench.restore(first);
   expect([bench.read("a.txt"), bench.read("c.txt")]).toEqual(["a\n", "c\n"]);
@@ -217,13 +212,9 @@ test("a change belongs to the commands that ran since the last scan, or to the o
   await bench.run("echo 1 > during.txt; echo 1 > own.txt; echo 1 > slow.txt", "quick", ["own.txt"]);
   bench.write("go", "");
   await slow;
-  await expect.poll(() => bench.changes.toSorted()).toEqual([
-    "quick: own.txt",
-    "slow or quick: during.txt",
-    "slow: after.txt",
-    "slow: before.txt",
-    "slow: slow.txt",
-  ]);
+  await expect
+    .poll(() => bench.changes.toSorted())
+    .toEqual(["quick: own.txt", "slow or quick: during.txt", "slow: after.txt", "slow: before.txt", "slow: slow.txt"]);
 });
 
 test("ignored files and read-only commands are not watched", async () => {

@@ -32,6 +32,15 @@ test.each(["undo", "forget", "pin", "unpin", "accept"])("learning %s takes the i
   expect(parseJobsLine(["learning", verb, "f-1"])).toMatchObject({ kind: "jobs" });
 });
 
+test("the usual letters stand for options, and -c continues the last session", () => {
+  expect(parseCommandLine(["-y", "-m", "big", "-c", "go on"])).toMatchObject({
+    kind: "run",
+    options: { prompt: "go on", allowAll: true, model: "big", resume: "last" },
+  });
+  expect(parseCommandLine(["-r", "the parser", "go on"])).toMatchObject({ options: { resume: "the parser" } });
+  expect([parseCommandLine(["-h"]).kind, parseCommandLine(["-v"]).kind]).toEqual(["help", "version"]);
+});
+
 test("doctor takes no argument, and options follow cron and learning", () => {
   expect(parseCommandLine(["doctor", "x"])).toMatchObject({ kind: "invalid" });
   expect(parseCommandLine(["--json", "cron", "list"])).toMatchObject({ kind: "invalid" });

@@ -1,10 +1,10 @@
-/** /memory: the entries of the memory with their origins, and the undo of a write. */
+/** Answers of /memory: the entries of the memory with their origins, and the undo of a write. */
 import type { AIAgent } from "../../agent/ai-agent.ts";
 import type { RestoredFile } from "../../checkpoints/restore.ts";
 import type { Memory, MemoryEntry, MemoryUndo } from "../../memory/memory.ts";
 import type { MemoryWrite, MemoryWriter } from "../../memory/memory-ledger.ts";
 import { notesLength } from "../../memory/notes.ts";
-import type { Command } from "./command.ts";
+import type { CommandSession } from "./command.ts";
 
 export const MEMORY_OFF = "The memory is off: `memory.memory_enabled` in config.yaml.";
 
@@ -12,24 +12,23 @@ export const MEMORY_OFF = "The memory is off: `memory.memory_enabled` in config.
 const LISTED = 5;
 const SYNTAX = "`/memory`, `/memory remove TEXT`, `/memory undo` for the last change, or `/memory undo ID`";
 
-export const memory: Command = {
-  name: "memory",
-  description: "Show the memory, or undo a change of it",
-  hint: "undo [ID], or remove TEXT",
-  async run(argument, { agent, signal }) {
-    if (agent.memory === undefined) return MEMORY_OFF;
-    if (argument === "") return shown(agent.memory);
-    const [, part] = /^remove\s+(.+)$/s.exec(argument) ?? [];
-    if (part !== undefined) return removed(agent.memory, part.trim(), agent.sessionId);
-    const [, id] = /^undo(?:\s+(\w+))?$/.exec(argument) ?? ["", ""];
-    if (id === "") return `Type ${SYNTAX}.`;
-    const writes = await agent.memory.writes();
-    const chosen = id === undefined ? writes.at(-1) : writes.find((write) => write.id === id);
-    if (chosen === undefined && id !== undefined) return (await undoCall(agent, id, signal)).message;
-    if (chosen === undefined) return "Nothing to undo: Hermes has not changed the memory.";
-    return (await agent.memory.undo([chosen])).message;
-  },
-};
+/** Answer to `/memory` with this argument. */
+export async function answerMemory(
+  argument: string,
+  { agent, signal }: Pick<CommandSession, "agent" | "signal">,
+): Promise<string> {
+  if (agent.memory === undefined) return MEMORY_OFF;
+  if (argument === "") return shown(agent.memory);
+  const [, part] = /^remove\s+(.+)$/s.exec(argument) ?? [];
+  if (part !== undefined) return removed(agent.memory, part.trim(), agent.sessionId);
+  const [, id] = /^undo(?:\s+(\w+))?$/.exec(argument) ?? ["", ""];
+  if (id === "") return `Type ${SYNTAX}.`;
+  const writes = await agent.memory.writes();
+  const chosen = id === undefined ? writes.at(-1) : writes.find((write) => write.id === id);
+  if (chosen === undefined && id !== undefined) return (await undoCall(agent, id, signal)).message;
+  if (chosen === undefined) return "Nothing to undo: Hermes has not changed the memory.";
+  return (await agent.memory.undo([chosen])).message;
+}
 
 /** Undoes what a call wrote: entries of the memory, and files of skills. Of a repeated id, the entries of the last call. */
 export async function undoCall(

@@ -1,8 +1,9 @@
-/** /checkpoint, /undo and /retry: back to an earlier message of the user. */
+/** Answers of /checkpoint, /undo and /retry: back to an earlier message of the user. */
 import { relative } from "node:path";
+import type { CommandAnswer } from "../../agent/extensions.ts";
 import type { HermesRestoredFile } from "../../protocol/restores.ts";
 import type { RestoreParts, RestorePoint } from "../restore-points.ts";
-import type { Command, CommandSession } from "./command.ts";
+import type { CommandSession } from "./command.ts";
 
 /** Longest quotation of a message. Characters. */
 const QUOTED_CHARS = 60;
@@ -24,25 +25,20 @@ const PARTS: Readonly<Record<string, RestoreParts>> = {
 const USAGE =
   "Usage: `/checkpoint` lists the checkpoints. `/checkpoint restore N [files|conversation|both]` previews a restore; add `confirm` to run it. `/checkpoint undo` reverts the last restore.";
 
-/** A restore needs `confirm`; without it the answer is a preview, which every editor can show as text. */
-export const checkpoint: Command = {
-  name: "checkpoint",
-  description: "List your messages as checkpoints, or restore files and conversation to one",
-  hint: "restore N [files|conversation|both] [confirm] | undo",
-  run(argument, session) {
-    const [action = "", ...words] = argument.split(/\s+/);
-    switch (action) {
-      case "":
-        return pointList(session.restores.points());
-      case "undo":
-        return undoRestore(session);
-      case "restore":
-        return restore(words, session);
-      default:
-        return USAGE;
-    }
-  },
-};
+/** Answer to `/checkpoint`. A restore needs `confirm`; without it the answer is a preview, which every editor can show. */
+export function answerCheckpoint(argument: string, session: CommandSession): string | Promise<string> {
+  const [action = "", ...words] = argument.split(/\s+/);
+  switch (action) {
+    case "":
+      return pointList(session.restores.points());
+    case "undo":
+      return undoRestore(session);
+    case "restore":
+      return restore(words, session);
+    default:
+      return USAGE;
+  }
+}
 
 function pointList(points: readonly RestorePoint[]): string {
   if (points.length === 0) return "There are no checkpoints yet: each message you send creates one.";
@@ -107,35 +103,29 @@ async function undoRestore({ restores, cwd, signal }: CommandSession): Promise<s
   return ["Reverted the last restore:", "", ...(lines.length === 0 ? ["- no files had to change"] : lines)].join("\n");
 }
 
-export const undo: Command = {
-  name: "undo",
-  description: "Undo your last message and everything after it, in conversation and files",
-  async run(_argument, { restores, cwd, signal }) {
-    const last = restores.points().at(-1);
-    if (last === undefined) return "Nothing to undo: this session has no messages yet.";
-    const { messages } = await restores.preview(last.position, false, signal);
-    const { files, restoreId } = await restores.restore(last.position, { files: true, conversation: true }, signal);
-    const lines = fileLines(files, cwd);
-    return [
-      `Undid ${quoted(last.prompt)} and everything after it: ${counted(messages, "message")}.`,
-      "",
-      ...(lines.length === 0 ? ["There are no files to restore."] : lines),
-      ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts this."]),
-    ].join("\n");
-  },
-};
+/** Answer to `/undo`: the last message is gone, with everything after it, in conversation and files. */
+export async function answerUndo({ restores, cwd, signal }: CommandSession): Promise<string> {
+  const last = restores.points().at(-1);
+  if (last === undefined) return "Nothing to undo: this session has no messages yet.";
+  const { messages } = await restores.preview(last.position, false, signal);
+  const { files, restoreId } = await restores.restore(last.position, { files: true, conversation: true }, signal);
+  const lines = fileLines(files, cwd);
+  return [
+    `Undid ${quoted(last.prompt)} and everything after it: ${counted(messages, "message")}.`,
+    "",
+    ...(lines.length === 0 ? ["There are no files to restore."] : lines),
+    ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts this."]),
+  ].join("\n");
+}
 
-export const retry: Command = {
-  name: "retry",
-  description: "Discard the last answer and ask again",
-  run(_argument, { agent, restores }) {
-    const last = restores.points().at(-1);
-    const lastPrompt = agent.transcript.find(({ position }) => position === last?.position)?.message;
-    if (last === undefined || lastPrompt?.role !== "user") return "Nothing to retry: this session has no messages yet.";
-    restores.rewindTo(last.position, true);
-    return { ask: lastPrompt.content };
-  },
-};
+/** Answer to `/retry`: the last prompt again, without its answer. */
+export function answerRetry({ agent, restores }: CommandSession): CommandAnswer {
+  const last = restores.points().at(-1);
+  const lastPrompt = agent.transcript.find(({ position }) => position === last?.position)?.message;
+  if (last === undefined || lastPrompt?.role !== "user") return "Nothing to retry: this session has no messages yet.";
+  restores.rewindTo(last.position, true);
+  return { ask: lastPrompt.content };
+}
 
 /** Markdown list of the files. */
 function fileLines(files: readonly HermesRestoredFile[], cwd: string): readonly string[] {
