@@ -243,7 +243,8 @@ export class ThinVSCode {
       onDidChangeConfiguration: this.#settingChanged.event,
       onDidGrantWorkspaceTrust: never,
       onDidChangeWorkspaceFolders: never,
-      createFileSystemWatcher: () => Object.assign(new Disposable(), { onDidCreate: never, onDidDelete: never }),
+      createFileSystemWatcher: () =>
+        Object.assign(new Disposable(), { onDidCreate: never, onDidChange: never, onDidDelete: never }),
       findFiles: async () =>
         (await readdir(folder, { recursive: true, withFileTypes: true }))
           .filter((entry) => entry.isFile())
