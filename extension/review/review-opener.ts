@@ -116,7 +116,7 @@ export class ReviewOpener implements vscode.Disposable {
     if (where === "proposal") return this.openDiff(proposalUri(path), true);
     const uri = vscode.Uri.file(path);
     const [hunk] = this.#review.hunks(uri);
-    if (hunk === undefined) return;
+    if (hunk === undefined || isOpenNotebook(uri)) return;
     switch (vscode.workspace.getConfiguration("hermes").get<string>("review.open")) {
       case "diff":
         return this.#bringToFront(uri, () => this.openDiff(uri, true));
@@ -175,6 +175,12 @@ export class ReviewOpener implements vscode.Disposable {
 
 function fileInFront(): string | undefined {
   return vscode.window.activeTextEditor?.document.uri.toString();
+}
+
+/** True while the editor of notebooks shows the file: its text would be a second tab. */
+function isOpenNotebook(uri: vscode.Uri): boolean {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.some(({ input }) => input instanceof vscode.TabInputNotebook && input.uri.toString() === uri.toString());
 }
 
 /** Visible editor of a file, also in a diff that the user has opened; nothing must cover it. */

@@ -368,6 +368,22 @@ suite("review of landed edits", () => {
     assert.equal(input.uri.toString(), uri.toString());
   });
 
+  test("an edit of a notebook that is open opens no second tab with its text", async () => {
+    const path = pathOf("book.ipynb");
+    const text = (source: string) =>
+      `${JSON.stringify({ cells: [{ cell_type: "raw", metadata: {}, source }], metadata: {}, nbformat: 4, nbformat_minor: 2 })}\n`;
+    writeFileSync(path, text("one"));
+    await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path));
+    await agentWrites(path, text("one"), text("ONE"));
+    await desk.opener.showEdit(path, "file");
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    assert.equal(desk.review.hunks(vscode.Uri.file(path)).length, 1);
+    assert.deepEqual(
+      tabs.filter(({ label }) => label === "book.ipynb").map(({ input }) => input instanceof vscode.TabInputNotebook),
+      [true],
+    );
+  });
+
   test("an edit opens nothing over an editor in use: neither during the turn nor at its end", async () => {
     const notes = pathOf("notes.txt");
     writeFileSync(notes, "");
