@@ -10,6 +10,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
+import { SESSION_CLOSED } from "../agent/cancellation.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
@@ -234,7 +235,7 @@ export class AcpSession {
 
   /** Resolves to the journal if it has lines that could not be saved. */
   async close(): Promise<Journal | undefined> {
-    this.cancel();
+    this.#parts?.prompts.cancel(SESSION_CLOSED);
     this.#warming.abort();
     this.model.dispose();
     if (this.#parts === undefined) return undefined;

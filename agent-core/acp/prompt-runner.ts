@@ -71,9 +71,9 @@ export class PromptRunner {
     return done;
   }
 
-  /** Cancels the running prompt and those that wait. */
-  cancel(): void {
-    this.#cancellation.abort(new DOMException("The turn was cancelled.", "AbortError"));
+  /** Cancels the running prompt and those that wait. `reason` is `SESSION_CLOSED` when it is not the user who cancels. */
+  cancel(reason?: DOMException): void {
+    this.#cancellation.abort(reason);
     this.#cancellation = new AbortController();
   }
 

@@ -22,6 +22,7 @@ import {
 } from "./approvals.ts";
 import { afterCall, beforeCall, type CallVerdict, type HookedCall } from "./call-hooks.ts";
 import type { ToolProgressEvent } from "./callbacks.ts";
+import { causeOf } from "./cancellation.ts";
 import type { Notifier } from "./notifier.ts";
 
 /** Time for a running tool to stop after a cancel, so that the turn ends within 250 ms. */
@@ -182,7 +183,7 @@ export async function runCall(
   } catch (error) {
     if (signal.aborted) {
       // A call that still waits for its permission did not fail.
-      finish({ ...failed(`${name} was cancelled by the user.`), ...(timed.isUnanswered() && { rejected: true }) });
+      finish({ ...failed(`${name} was ${causeOf(signal)}.`), ...(timed.isUnanswered() && { rejected: true }) });
       throw signal.reason;
     }
     return finish(failed(await limited(`${name} failed: ${writeFault(error)}`, call.id, services, signal)));

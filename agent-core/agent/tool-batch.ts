@@ -6,6 +6,7 @@ import type { Effect } from "../approval/decision.ts";
 import type { ToolCall, ToolMessage } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { ToolKind, ToolResult } from "../tools/tool.ts";
+import { causeOf } from "./cancellation.ts";
 import { type CallServices, type ResolvedCall, resolveCall, runCall, startedEvent } from "./run-call.ts";
 
 /** Maximum number of calls that run at the same time. */
@@ -113,10 +114,10 @@ export class ToolBatch {
     const id = resolved.call.id;
     try {
       const result = await started;
-      if (result === undefined) return resultMessage(id, "Error: not run: the user cancelled the turn.");
+      if (result === undefined) return resultMessage(id, `Error: not run: ${causeOf(this.#signal)}.`);
       return resultMessage(id, result.ok ? result.text : `Error: ${result.text}`, result.images);
     } catch (error) {
-      const reason = this.#signal.aborted ? "cancelled by the user." : messageOf(error);
+      const reason = this.#signal.aborted ? `${causeOf(this.#signal)}.` : messageOf(error);
       return resultMessage(id, `Error: ${reason}`);
     }
   }

@@ -141,7 +141,7 @@ export class TurnRunner {
 
   /** Cancels the running turn. Its effects stay. */
   interrupt(): void {
-    this.#running?.abort(new DOMException("The turn was cancelled.", "AbortError"));
+    this.#running?.abort();
   }
 
   /** Queues a message for the running turn. Returns false, and keeps nothing, when no turn runs. */

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
-import { fail, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import {
+  call,
+  callTools,
+  fail,
+  hold,
+  type ModelServer,
+  say,
+  startModelServer,
+} from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
 
@@ -59,6 +67,20 @@ test("the shown part of a stopped answer stays in the session, and the model get
   ]);
   await agent.prompt(id, "/export md out.md");
   expect(readFileSync(join(agent.cwd, "out.md"), "utf8")).toContain("The first half\n\n[Stopped.]");
+});
+
+test("a call that the end of its session interrupts is not said to be cancelled by the user", async () => {
+  const { agent, model, id } = await start();
+  model.script(callTools(call("terminal", { command: "echo begun && sleep 60" })), say("done"));
+  const turn = agent.prompt(id, "run it");
+  while (!JSON.stringify(agent.of("tool_call_update")).includes("begun")) await agent.nextUpdate();
+  await agent.request("session/close", { sessionId: id });
+  await turn;
+  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  expect(JSON.stringify(agent.of("tool_call").at(-1))).toContain("interrupted: the session was closed");
+  await agent.prompt(id, "continue");
+  const result = model.requests.at(-1)?.body.messages.find(({ role }) => role === "tool");
+  expect(result?.["content"]).toContain("interrupted: the session was closed");
 });
 
 test("a rewind removes the shown part of the answer too", async () => {
