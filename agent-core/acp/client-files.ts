@@ -148,8 +148,9 @@ class ClientFiles {
     const disk = shown && (await diskAfter(path, before, shown));
     const formatted = formattedText(review === undefined ? write.after : review.text, shown);
     const known = { ok: true as const, ...(disk && { disk }) };
-    if (review !== undefined) return { ...known, review: { ...review, text: formatted ?? review.text } };
-    return { ...known, ...(formatted !== undefined && { formatted }) };
+    if (formatted === undefined) return { ...known, ...(review !== undefined && { review }) };
+    if (review === undefined) return { ...known, formatted };
+    return { ...known, review: { ...review, text: formatted, accepted: review.text } };
   }
 
   /** Restores a byte order mark that a client has dropped with its write. */

@@ -53,6 +53,8 @@ export type FileWrite = {
 /** The user's decision about an edit; `text` is the file's text now (null: no file). Hunks are counted. */
 export type WriteReview = {
   readonly text: string | null;
+  /** Text that the user accepted, where the editor changed it as it saved the file, such as with a formatter. */
+  readonly accepted?: string | null;
   /** Text at the moment of writing; absent if the editor does not report it. */
   readonly before?: string | null;
   readonly kept: number;

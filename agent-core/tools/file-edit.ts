@@ -122,7 +122,8 @@ function done({ path, oldText, newText }: FileEdit, { cwd }: Ports): string {
 }
 
 /** Result of an edit about which the user decided before it was written. */
-export function reviewedResult(edit: FileEdit, { text, kept, rejected }: WriteReview, context: Ports): ToolResult {
+export function reviewedResult(edit: FileEdit, review: WriteReview, context: Ports): ToolResult {
+  const { text, accepted = text, kept, rejected } = review;
   const { tool, path, oldText, newText } = edit;
   const shown = shownPath(path, context.cwd);
   const rebase = text === null ? forgotten(path, context) : notedRebase(edit, text, context);
@@ -135,10 +136,10 @@ export function reviewedResult(edit: FileEdit, { text, kept, rejected }: WriteRe
   const what = verbFor(oldText, text);
   const written = unifiedDiff(shown, oldText ?? "", text ?? "");
   if (rejected === 0) {
-    const accepted = `${what} ${shown}; the user accepted ${hunks}.${rebase.note}\n${written}`;
-    return { ok: true, text: accepted + rebase.unseen, diffs };
+    const whole = `${what} ${shown}; the user accepted ${hunks}.${rebase.note}\n${written}`;
+    return { ok: true, text: whole + rebase.unseen, diffs };
   }
-  const missing = unifiedDiff(shown, text ?? "", newText);
+  const missing = unifiedDiff(shown, accepted ?? "", newText);
   const decision = `the user accepted ${kept} of ${kept + rejected} changes`;
   const partly = `${what} ${shown}, but ${decision}.${rebase.note} Written:\n${written}\nRejected by the user, not in the file:\n${missing}`;
   return { ok: true, text: partly + rebase.unseen, diffs };

@@ -75,11 +75,13 @@ test("the model learns the text of a file that the editor formats as it saves it
   const { folder } = bench;
   const path = join(folder, "a.json");
   writeFileSync(path, '{ "a": 1 }\n');
+  let accepted: string | undefined;
   const request = (method: string, { content }: { readonly content: string }): Promise<object> => {
     if (method === "fs/read_text_file") return Promise.resolve({ content: readFileSync(path, "utf8") });
-    const text = content.replaceAll(/: +/g, ": ");
+    const text = (accepted ?? content).replaceAll(/: +/g, ": ");
     writeFileSync(path, text);
-    return Promise.resolve({ _meta: { hermes: { shown: { text, isSaved: true } } } });
+    const review = accepted !== undefined && { review: { text: accepted, kept: 1, rejected: 1 } };
+    return Promise.resolve({ _meta: { hermes: { shown: { text, isSaved: true }, ...review } } });
   };
   const files = clientFiles({
     ...{ client: { request } as unknown as AgentContext, sessionId: "s", roots: [folder], disk: nodeFiles() },
@@ -95,4 +97,7 @@ test("the model learns the text of a file that the editor formats as it saves it
   const patched = await bench.run(patch, { mode: "patch", patch: whole });
   expect(patched.text).toContain("The editor formatted the file as it saved it; the diff shows the result.\n");
   expect(patched.text).toContain('+{ "a": 3 }');
+  accepted = '{ "a":   4 }\n';
+  const partly = await bench.run(patch, { path, old_string: '{ "a": 3 }', new_string: '{ "a":   4 }\n[]' });
+  expect(partly.text).toMatch(/\+{ "a": 4 }\nRejected by the user, not in the file:[\s\S]*\n { "a": {3}4 }\n\+\[\]$/);
 });
