@@ -5,7 +5,7 @@ import { nearestNames } from "../platform/names.ts";
 import { shownPath } from "./shown-path.ts";
 import type { Tool } from "./tool.ts";
 
-/** Sentence to add to "does not exist": names near the file; empty when there are none. */
+/** Sentence to add to "does not exist": names near the file, hidden ones only for a hidden one; empty when there are none. */
 export async function nearFiles(path: string, cwd: string, { files }: Host): Promise<string> {
   let folder = dirname(path);
   let wanted = basename(path);
@@ -13,7 +13,8 @@ export async function nearFiles(path: string, cwd: string, { files }: Host): Pro
     wanted = basename(folder);
     folder = dirname(folder);
   }
-  const near = nearestNames(wanted, await files.list(folder));
+  const names = (await files.list(folder)).filter((name) => name[0] !== "." || wanted[0] === ".");
+  const near = nearestNames(wanted, names);
   if (near.length === 0) return "";
   return ` Similar names: ${near.map((name) => shownPath(join(folder, name), cwd)).join(", ")}.`;
 }
