@@ -142,7 +142,7 @@ async function placeOf(document: vscode.TextDocument): Promise<Place> {
   const deadline = new Deadline(RELOAD_LIMIT_MS);
   for (;;) {
     // Read again each time: the document may have been saved since.
-    const onDisk = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
+    const onDisk = await textOnDisk(uri);
     if (!document.isDirty && uri.path.endsWith(".ipynb")) return { kind: "disk", text: onDisk };
     if (document.isDirty || document.getText() === onDisk) return { kind: "document", document };
     const isLate = deadline.hasPassed();
@@ -159,7 +159,8 @@ function changeOf(document: vscode.TextDocument): Promise<boolean> {
 }
 
 async function writeDocument(document: vscode.TextDocument, text: string): Promise<WrittenFile> {
-  const edit = minimalEdit(document.getText(), text);
+  const before = document.getText();
+  const edit = minimalEdit(before, text);
   const wasDirty = document.isDirty;
   if (edit !== undefined && !(await apply(document, edit))) {
     throw new ConflictError(`${document.uri.fsPath} was being changed at the same moment`, document.getText());
@@ -167,7 +168,11 @@ async function writeDocument(document: vscode.TextDocument, text: string): Promi
   // The user saves text that they have typed since the write.
   const isTheirs = wasDirty || document.isUntitled || document.getText() !== text;
   if (edit !== undefined && !isTheirs) {
-    await save(document);
+    if (!(await save(document))) {
+      const undoing = minimalEdit(document.getText(), before);
+      if (undoing !== undefined) await apply(document, undoing);
+      throw new Error("VS Code has it as read-only");
+    }
     savedAt.set(document, (await vscode.workspace.fs.stat(document.uri)).mtime);
   }
   const isUtf8 = ["utf8", "utf8bom"].includes(document.encoding);
@@ -190,14 +195,20 @@ async function apply(document: vscode.TextDocument, { start, end, text }: Minima
   return vscode.workspace.applyEdit(change);
 }
 
-async function save(document: vscode.TextDocument): Promise<void> {
+/** False for a file that is read-only in VS Code: a change of its document does not count as unsaved, and is never saved. */
+async function save(document: vscode.TextDocument): Promise<boolean> {
   const deadline = new Deadline(SAVE_LIMIT_MS);
   while (!(await document.save())) {
     // VS Code refuses this save while its own save runs, which then stores the same text.
     if (document.isDirty) await changeOf(document);
-    if (!document.isDirty) return;
+    if (!document.isDirty) return document.getText() === (await textOnDisk(document.uri));
     if (deadline.hasPassed()) throw new Error("it was changed in the editor, but could not be saved");
   }
+  return true;
+}
+
+async function textOnDisk(uri: vscode.Uri): Promise<string> {
+  return vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
 }
 
 async function writeDisk(uri: vscode.Uri, text: string): Promise<void> {

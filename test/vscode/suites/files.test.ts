@@ -109,6 +109,19 @@ suite("files", () => {
     assert.equal(await readText(path), "new\n");
   });
 
+  test("an edit of a file that VS Code has as read-only is refused, and the file shows its text", async () => {
+    const path = file("locked.txt", "one\n");
+    const settings = vscode.workspace.getConfiguration("files");
+    await settings.update("readonlyInclude", { "**/locked.txt": true }, vscode.ConfigurationTarget.Global);
+    try {
+      const { document } = await openEditor(path);
+      assert.match(JSON.stringify(await write(path, "two\n", "one\n")), /"ok":false.*VS Code has it as read-only/);
+      assert.deepEqual([document.getText(), readFileSync(path, "utf8")], ["one\n", "one\n"]);
+    } finally {
+      await settings.update("readonlyInclude", undefined, vscode.ConfigurationTarget.Global);
+    }
+  });
+
   test("an edit of an open, clean file is saved", async () => {
     const path = file("clean.txt", "one\ntwo\n");
     const { document } = await openEditor(path);
