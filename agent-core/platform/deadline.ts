@@ -84,6 +84,7 @@ export async function waitForEvent(
 
 /** Settles as `work`; rejects with the signal's reason when the signal is aborted first. */
 export async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  work.catch(() => undefined); // after an abort nobody else handles its failure, which would end the process
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);

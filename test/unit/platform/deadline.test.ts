@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { Deadline } from "../../../agent-core/platform/deadline.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { abortable, Deadline } from "../../../agent-core/platform/deadline.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const LIMIT_MS = 1_000;
@@ -36,6 +36,18 @@ test("an idle timeout restarts with every piece of data", async () => {
   }
   resolve();
   expect(await waiting).toBe(true);
+});
+
+test("work that fails after its signal was aborted ends no process", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  const work = Promise.withResolvers<never>();
+  await expect(abortable(work.promise, AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
+  work.reject(new Error("late"));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).toEqual([]);
 });
 
 test("a machine's sleep is not counted", async () => {
