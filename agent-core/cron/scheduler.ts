@@ -243,7 +243,11 @@ export class Scheduler {
     let recorded: Promise<void> = Promise.resolve();
     try {
       const whole = AbortSignal.any([signal, this.#disposal.signal]);
-      const result = await this.#options.runJob(job, (sessionId) => (recorded = opened(sessionId)), whole);
+      const onOpened = (sessionId: string): void => {
+        recorded = opened(sessionId);
+        recorded.catch(() => undefined); // a full disk: the end of the job reports it
+      };
+      const result = await this.#options.runJob(job, onOpened, whole);
       await recorded;
       return result;
     } catch (error) {

@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { DailyJobs } from "../../../agent-core/cron/cron-files.ts";
 import { CronRequests } from "../../../agent-core/cron/cron-requests.ts";
 import { jobsText } from "../../../agent-core/cron/jobs-text.ts";
@@ -359,4 +360,29 @@ test("the loops that learn are due once a day after 03:30, and can be paused and
     ["Make skills from repeated work", true],
   ]);
   expect(jobsText(await requests.state())).toContain("- Daily health report [report, built in] · ");
+});
+
+test("a disk that fails while a job runs fails the job, and not its process", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  const runs = join(home, "cron", "runs.jsonl");
+  const logged: string[] = [];
+  const scheduler = new Scheduler({
+    ...{ home, clock, changed: () => undefined, finished: () => undefined, log: (line) => logged.push(line) },
+    settings: async () => ({ enabled: true, timezone: "Europe/Berlin", run_missed: "once" }),
+    runJob: async (_job, opened) => {
+      rmSync(runs);
+      mkdirSync(runs); // no line can be added to a folder
+      opened("s1");
+      await delay(50); // the line fails while the job still runs
+      return DONE;
+    },
+  });
+  await planner().create("30m");
+  await clock.advance(31 * MINUTE);
+  await scheduler.runDue(never).catch(() => undefined);
+  expect(unhandled).toEqual([]);
+  expect(logged[0]).toContain("could not be recorded");
 });
