@@ -1,4 +1,4 @@
-import type { WorkspaceFacts } from "./panel-events.ts";
+import type { HistoryPage, WorkspaceFacts } from "./panel-events.ts";
 
 /** Facts before the host knows any. Apart from the schemas, which the panel would load with it. */
 export const INITIAL_FACTS: WorkspaceFacts = {
@@ -15,4 +15,14 @@ export const INITIAL_FACTS: WorkspaceFacts = {
   folder: "open",
   start: null,
   learnt: null,
+};
+
+/** The list of sessions before its first page is there. */
+export const INITIAL_HISTORY: HistoryPage = {
+  query: "",
+  everywhere: false,
+  isArchive: false,
+  sessions: [],
+  hasMore: false,
+  isLoading: true,
 };

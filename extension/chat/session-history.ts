@@ -2,6 +2,7 @@
 import { type ClientContext, methods, type SessionInfo } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { INITIAL_HISTORY } from "../../agent-core/protocol/initial-facts.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import {
@@ -18,15 +19,6 @@ import type { Sessions } from "./sessions.ts";
 
 /** Title of a session without a title. */
 const UNTITLED = vscode.l10n.t("Untitled session");
-
-const EMPTY: HistoryPage = {
-  query: "",
-  everywhere: false,
-  isArchive: false,
-  sessions: [],
-  hasMore: false,
-  isLoading: true,
-};
 
 /** Results of a search: page size, and limit of the agent. */
 const HITS = 50;
@@ -119,7 +111,7 @@ export class SessionHistory implements vscode.Disposable {
 
   /** An empty query lists the sessions, last used first. */
   async search(wanted: Pick<HistoryPage, "query" | "everywhere" | "isArchive">): Promise<void> {
-    const before = this.#page ?? EMPTY;
+    const before = this.#page ?? INITIAL_HISTORY;
     this.#show({ ...withoutError(before), ...wanted, isLoading: true });
     await this.#load();
   }
@@ -177,7 +169,8 @@ export class SessionHistory implements vscode.Disposable {
 
   async remove(sessionId: string): Promise<void> {
     const showing = this.#sessions.panelOf(sessionId);
-    await this.#change((agent) => agent.request(methods.agent.session.delete, { sessionId }));
+    const isDeleted = await this.#change((agent) => agent.request(methods.agent.session.delete, { sessionId }));
+    if (!isDeleted) return; // the session stays in its panel, and in the background
     this.#sessions.forget(sessionId);
     showing?.connection.command({ kind: "replace-session" });
   }
@@ -200,14 +193,16 @@ export class SessionHistory implements vscode.Disposable {
     );
   }
 
-  async #change(request: (agent: ClientContext) => Promise<unknown>): Promise<void> {
+  /** Resolves to false when the request failed. The list shows the reason. */
+  async #change(request: (agent: ClientContext) => Promise<unknown>): Promise<boolean> {
     try {
       await request(await this.#worker.agent());
     } catch (error) {
       if (this.#page !== undefined) this.#show({ ...this.#page, error: messageOf(error) });
-      return;
+      return false;
     }
     if (this.#page !== undefined) await this.#load(this.#page.sessions.length);
+    return true;
   }
 
   /** Loads the list or the search results, at least `count` of them. */

@@ -12,7 +12,7 @@ import type {
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import type { HermesTask } from "../../agent-core/protocol/delegation.ts";
-import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
+import { INITIAL_FACTS, INITIAL_HISTORY } from "../../agent-core/protocol/initial-facts.ts";
 import type {
   HistoryPage,
   PanelEvent,
@@ -239,20 +239,10 @@ export type PanelState = {
   readonly announcement: { readonly serial: number; readonly text: string };
 };
 
-/** The list before its first page is there. */
-export const emptyHistory: HistoryPage = {
-  query: "",
-  everywhere: false,
-  isArchive: false,
-  sessions: [],
-  hasMore: false,
-  isLoading: true,
-};
-
 export const emptyState: PanelState = {
   facts: INITIAL_FACTS,
   route: { sessions: false, extensions: false, setup: false, task: undefined, isOpening: false, searchFocus: 0 },
-  history: emptyHistory,
+  history: INITIAL_HISTORY,
   sessionId: undefined,
   title: undefined,
   agentName: "Hermes",

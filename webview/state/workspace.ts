@@ -1,9 +1,10 @@
 /** State that outlives a change of session: facts of the workspace, the page shown, the list of sessions. */
+import { INITIAL_HISTORY } from "../../agent-core/protocol/initial-facts.ts";
 import type { HistoryPage, HistoryUpdate, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { t } from "../texts.ts";
 import { extensionNews } from "./extensions.ts";
-import { announce, emptyHistory, type PanelState, type Route } from "./state.ts";
+import { announce, type PanelState, type Route } from "./state.ts";
 import { type StreamedText, textFrom } from "./streamed-text.ts";
 
 /** Length of the tail that is searched for the last line. Characters. */
@@ -25,7 +26,7 @@ export function updateFacts(state: PanelState, { facts }: { readonly facts: Work
 
 export function changeRoute(state: PanelState, { route }: { readonly route: Partial<Route> }): PanelState {
   // The list opens without the query and the results of the last time.
-  const history = route.sessions === true && !state.route.sessions ? emptyHistory : state.history;
+  const history = route.sessions === true && !state.route.sessions ? INITIAL_HISTORY : state.history;
   const next: PanelState = { ...state, route: { ...state.route, ...route }, history };
   return route.setup === true ? announce(next, t("Choose which model answers")) : next;
 }
