@@ -1,9 +1,9 @@
 /** Files that pages download: kept in the session's folder under a safe name, and reported with path and size. */
-import { mkdirSync } from "node:fs";
+import { constants, mkdirSync } from "node:fs";
 import { copyFile, rm, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "../platform/errors.ts";
+import { hasCode, messageOf } from "../platform/errors.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import type { DevTools } from "./devtools.ts";
 
@@ -90,8 +90,7 @@ export class Downloads {
     const source = join(this.#partial, guid);
     try {
       makeFolder(this.#folder, 0o700);
-      const path = await freePath(this.#folder, name);
-      await copyFile(source, path);
+      const path = await copyToFree(source, this.#folder, name);
       const { size } = await stat(path);
       this.#note(`Downloaded ${name} (${size} bytes) to ${path}`);
       await rm(source, { force: true });
@@ -114,16 +113,17 @@ function safeName(suggested: string): string {
     : `${name.slice(0, name.length - extname(name).length).slice(0, NAME_CHARS)}${extension}`;
 }
 
-/** Path of a file that does not exist: `report.pdf`, or `report-2.pdf`. */
-async function freePath(folder: string, name: string): Promise<string> {
+/** Copies to a name that is free, `report.pdf` or `report-2.pdf`: two downloads may end at the same time. Resolves to the path. */
+async function copyToFree(source: string, folder: string, name: string): Promise<string> {
   const extension = extname(name);
   const stem = name.slice(0, name.length - extension.length);
   for (let count = 1; ; count += 1) {
     const path = join(folder, count === 1 ? name : `${stem}-${count}${extension}`);
-    const isTaken = await stat(path).then(
-      () => true,
-      () => false,
-    );
-    if (!isTaken) return path;
+    try {
+      await copyFile(source, path, constants.COPYFILE_EXCL);
+      return path;
+    } catch (error) {
+      if (!hasCode(error, "EEXIST")) throw error;
+    }
   }
 }
