@@ -34,7 +34,10 @@ export class Page {
   readonly targetId: string;
   readonly #devtools: DevTools;
   readonly #note: (text: string) => void;
-  readonly #gone = Promise.withResolvers<never>();
+  /** Reason why the page has ended. */
+  #ended: Error | undefined;
+  /** Each rejects one wait that the end of the page ends. */
+  readonly #waits = new Set<(reason: Error) => void>();
   /** Address of the page. */
   url = "about:blank";
   /** Answers to the dialogs of the running call. */
@@ -70,7 +73,6 @@ export class Page {
     this.#refCount = target.firstRef;
     this.#isLoading = target.isLoading;
     this.#note = note;
-    this.#gone.promise.catch(() => undefined); // a page may end while no command runs
     this.#listen();
   }
 
@@ -80,9 +82,20 @@ export class Page {
     params?: CommandParams<Name>,
     timeoutMs?: number,
   ): Promise<CommandResult<Name>> {
-    const answer = this.#devtools.send(method, params, { session: this.session, timeoutMs });
-    answer.catch(() => undefined); // after the end of the page, nobody waits for it
-    return Promise.race([answer, this.#gone.promise]);
+    return this.#whileOpen(this.#devtools.send(method, params, { session: this.session, timeoutMs }));
+  }
+
+  /** Settles as `work`, or rejects at the end of the page. A race with one promise of the page would keep every answer in memory. */
+  async #whileOpen<Value>(work: Promise<Value>): Promise<Value> {
+    work.catch(() => undefined); // after the end of the page, nobody waits for it
+    if (this.#ended !== undefined) throw this.#ended;
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.#waits.add(reject);
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      this.#waits.delete(reject);
+    }
   }
 
   /** Prepares a new page, and lets it run. A waiting page answers some commands only then, so all are sent at once. */
@@ -118,7 +131,8 @@ export class Page {
 
   /** Rejects all running and later commands with `reason`. */
   end(reason: Error): void {
-    this.#gone.reject(reason);
+    this.#ended ??= reason;
+    for (const reject of this.#waits) reject(this.#ended);
     this.#devtools.forget(this.session);
   }
 
@@ -142,7 +156,7 @@ export class Page {
       const isQuiet = this.#requests.size === 0 && now - this.#lastActivity >= QUIET_MS;
       if (!this.#isLoading && (isQuiet || now - loadedAt >= REQUESTS_MS)) return true;
       if (now - start >= limitMs) return false;
-      await Promise.race([delay(POLL_MS, undefined, { signal }), this.#gone.promise]);
+      await this.#whileOpen(delay(POLL_MS, undefined, { signal }));
     }
   }
 
