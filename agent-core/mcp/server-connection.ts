@@ -86,7 +86,7 @@ export class ServerConnection {
   #restart: AbortController | undefined;
   /** Time of the clock at which the server restarts by itself. */
   #restartsAt = 0;
-  #isClosed = false;
+  #isClosed = false as boolean;
   /** The server announced another list since the last reading. */
   #isStale = false as boolean;
   #isReloading = false as boolean;
@@ -129,15 +129,16 @@ export class ServerConnection {
     };
   }
 
-  /** Starts the server, or starts it again. Settles as `started`. */
+  /** Starts the server, or starts it again; without effect once it is closed. Settles as `started`. */
   start(): Promise<void> {
+    if (this.#isClosed) return this.#started;
     this.#generation += 1;
     this.#restart?.abort();
     this.#started = this.#open(this.#generation);
     return this.#started;
   }
 
-  /** Ends the server. Resolves when no process of it is left. */
+  /** Ends the server for good: a sign-in that ends later starts it no more. Resolves when no process of it is left. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#generation += 1;

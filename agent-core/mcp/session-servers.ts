@@ -66,6 +66,7 @@ export class SessionServers implements Extension {
   #late: ReadonlySet<ServerEntry> | undefined;
   /** Servers whose advice the model has. */
   readonly #advised = new Set<string>();
+  #isDisposed = false as boolean;
 
   /** Starts the servers in the background. */
   constructor(options: SessionServersOptions, switches: Switches, session: ExtensionSession) {
@@ -168,6 +169,7 @@ export class SessionServers implements Extension {
   }
 
   async dispose(): Promise<void> {
+    this.#isDisposed = true;
     this.#signIns.cancelAll();
     await Promise.all(this.#entries.map((entry) => this.#stop(entry)));
   }
@@ -224,7 +226,8 @@ export class SessionServers implements Extension {
   }
 
   #startAll(): void {
-    if (!this.#options.trusted()) return;
+    // A turn or an action may still run: a server that it started would outlive the session.
+    if (this.#isDisposed || !this.#options.trusted()) return;
     this.#readWorkspace();
     for (const entry of this.#entries) {
       const mayRun = entry.isOn && this.#isAllowed(entry);
@@ -323,6 +326,7 @@ export class SessionServers implements Extension {
     this.#startAll();
     if (entry.lease !== undefined) return entry.lease.connection;
     const { name } = entry.config;
+    if (this.#isDisposed) throw new Error("The session has ended.");
     if (!this.#options.trusted()) throw new Error(`${name} starts once you trust this workspace.`);
     if (!this.#isAllowed(entry)) throw new Error(`${name} waits for your consent. Type \`/mcp allow ${name}\`.`);
     throw new Error(`${name} is off. Type \`/mcp enable ${name}\`.`);

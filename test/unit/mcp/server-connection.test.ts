@@ -62,6 +62,19 @@ test.each([
   expect(connection.state).toMatchObject({ kind: "failed", error: expect.stringContaining(error) });
 });
 
+test("a closed server starts no more, as after a sign-in or a sign-out that ended later", async () => {
+  const server = { name: "fix", command: process.execPath, args: [FIXTURE], env: [] };
+  const [config] = editorServers([server]).servers;
+  if (config === undefined) throw new Error("no server");
+  const connection = new ServerConnection({ config, folder: temporaryFolder("hermes-mcp-") });
+  await connection.start();
+  await connection.close();
+  const states: unknown[] = [];
+  connection.onChange(() => states.push(connection.state));
+  await connection.start();
+  expect(states).toEqual([]);
+});
+
 test("a program that ends while its tools are listed has ended once", async () => {
   const server = { name: "fix", command: process.execPath, args: [FIXTURE, "--end-at=tools/list"], env: [] };
   const [config] = editorServers([server]).servers;

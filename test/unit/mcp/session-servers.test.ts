@@ -351,3 +351,11 @@ test("an agent that is used as a library takes servers as an extension", async (
   await model.stop();
   expect(() => mcpServers({ none: {} })).toThrow("needs either `command` or `url`");
 });
+
+test("a session that has ended starts no server, whatever still runs in it", async () => {
+  const { servers } = await open([fixture([], {}, "late")]);
+  await servers.dispose();
+  expect(servers.tools()).toEqual([]);
+  expect(servers.items()[0]?.state).toBe("off");
+  await expect(servers.act("mcp:late", "restart")).rejects.toThrow("The session has ended.");
+});
