@@ -37,8 +37,8 @@ const fileSchema = z.object({
 });
 type Table = z.infer<typeof fileSchema>;
 
-/** Length of the ledger from which it is shortened to `KEPT_RUNS` of each job. */
-const MAX_LINES = 2_000;
+/** Number of runs from which the ledger is shortened to `KEPT_RUNS` planned ones and as many by hand of each job. */
+const MAX_RUNS = 2_000;
 /** File that the original Hermes touches at each of its ticks, one a minute. */
 const ORIGINAL_HEARTBEAT = "ticker_heartbeat";
 const HEARTBEAT_MS = 5 * 60_000;
@@ -108,10 +108,14 @@ export class CronFiles {
 
   /** Shortens a long ledger. */
   async shorten(): Promise<void> {
-    if ((await this.runs()).length < MAX_LINES) return;
+    if ((await this.runs()).length < MAX_RUNS) return;
     await withLock(`${this.#runsPath}.lock`, async () => {
       const runs = await this.#readRuns();
-      const kept = runs.filter((run, at) => runs.slice(at + 1).filter(({ job }) => job === run.job).length < KEPT_RUNS);
+      // Runs by hand must not displace planned ones: those count the runs of a job, and say which instants have run.
+      const kept = runs.filter((run, at) => {
+        const later = runs.slice(at + 1).filter(({ job, manual }) => job === run.job && manual === run.manual);
+        return later.length < KEPT_RUNS;
+      });
       await replaceFile(this.#runsPath, kept.map(lineOf).join(""));
     });
     this.#runs = undefined;

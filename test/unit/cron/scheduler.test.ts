@@ -1,5 +1,5 @@
 // Runs of planned jobs: once each, late ones marked, interrupted ones never repeated.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -385,4 +385,30 @@ test("a disk that fails while a job runs fails the job, and not its process", as
   await scheduler.runDue(never).catch(() => undefined);
   expect(unhandled).toEqual([]);
   expect(logged[0]).toContain("could not be recorded");
+});
+
+test("runs by hand do not push a planned run out of a long ledger, so that it would run again", async () => {
+  const { create, run, started } = planner();
+  await create("30m");
+  await clock.advance(31 * MINUTE);
+  await run();
+  const [planned] = ledger();
+  const byHand = (job: unknown) => (_: unknown, count: number) =>
+    JSON.stringify({
+      ...{ ...planned, job, manual: true, state: "completed" },
+      planned: new Date(clock.now() + count).toISOString(),
+    });
+  const lines = [
+    ...Array.from({ length: 60 }, byHand(planned?.["job"])),
+    ...Array.from({ length: 2_000 }, byHand("x")),
+  ];
+  appendFileSync(join(home, "cron", "runs.jsonl"), `${lines.join("\n")}\n`);
+  await clock.advance(MINUTE);
+  await create("1h", "other"); // the next tick reads the jobs
+  await run();
+  await clock.advance(MINUTE);
+  await create("1h", "third");
+  await run();
+  expect(ledger().length).toBeLessThan(200);
+  expect(started).toHaveLength(1);
 });
