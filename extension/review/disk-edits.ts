@@ -33,7 +33,8 @@ type Noted = { note(edit: FileEdit): Promise<void>; warn(message: string): void 
 
 export class DiskEdits implements vscode.Disposable {
   readonly #noted: Noted;
-  #files = new Map<string, Kept>();
+  /** Undefined while no turn has texts to compare with. */
+  #files: Map<string, Kept> | undefined;
   /** Turns that run now. */
   #turns = 0;
   /** Time of the texts. Milliseconds. */
@@ -49,14 +50,22 @@ export class DiskEdits implements vscode.Disposable {
     this.#subscription = vscode.workspace.onDidSaveTextDocument((document) => {
       const { uri } = document;
       if (this.#turns === 0 || uri.scheme !== "file") return;
-      this.#files.set(uri.fsPath, { mtimeMs: 0, size: 0, birthtimeMs: 0, text: document.getText() });
+      this.#files?.set(uri.fsPath, { mtimeMs: 0, size: 0, birthtimeMs: 0, text: document.getText() });
     });
   }
 
-  /** Keeps the texts before a turn. */
+  /** Keeps the texts before a turn. Rejects when that fails; then no turn has begun. */
   async begin(): Promise<void> {
     this.#turns += 1;
-    if (this.#turns === 1) await this.#queue.run("", async () => this.#keep(await this.#list()));
+    try {
+      // A turn that begins meanwhile waits, too: its agent must not write before the texts are kept.
+      await this.#queue.run("", async () => {
+        this.#files ??= await this.#keep(await this.#list());
+      });
+    } catch (error) {
+      this.#turns -= 1;
+      throw error;
+    }
   }
 
   /** Puts up what differs since the last comparison. */
@@ -65,9 +74,12 @@ export class DiskEdits implements vscode.Disposable {
   }
 
   async end(): Promise<void> {
-    await this.collect();
-    this.#turns -= 1;
-    if (this.#turns === 0) this.#files = new Map();
+    try {
+      await this.collect();
+    } finally {
+      this.#turns -= 1;
+      if (this.#turns === 0) this.#files = undefined;
+    }
   }
 
   dispose(): void {
@@ -82,7 +94,7 @@ export class DiskEdits implements vscode.Disposable {
     return found.slice(0, MAX_FILES).flatMap(({ scheme, fsPath }) => (scheme === "file" ? [fsPath] : []));
   }
 
-  async #keep(paths: readonly string[]): Promise<void> {
+  async #keep(paths: readonly string[]): Promise<Map<string, Kept>> {
     const files = new Map<string, Kept>();
     let bytes = 0;
     this.#begunAt = Date.now();
@@ -92,12 +104,12 @@ export class DiskEdits implements vscode.Disposable {
       bytes += kept.text?.length ?? 0;
       files.set(path, kept);
     });
-    this.#files = files;
+    return files;
   }
 
   async #compare(): Promise<void> {
-    if (this.#turns === 0) return;
     const before = this.#files;
+    if (before === undefined) return;
     const paths = new Set([...before.keys(), ...(await this.#list())]);
     await inParallel([...paths], async (path) => {
       const kept = before.get(path);
