@@ -110,11 +110,12 @@ export function placeOf(attachment: Attachment): { readonly path: string; readon
 
 /** Path of a file's address; undefined for any other address. */
 function pathOf(uri: string | undefined): string | undefined {
-  const [, path] = /^file:\/\/[^/]*(\/[^?#]*)/i.exec(uri ?? "") ?? [];
+  const [, server = "", path] = /^file:\/\/([^/]*)(\/[^?#]*)/i.exec(uri ?? "") ?? [];
   if (path === undefined) return undefined;
+  const host = server === "" || server === "localhost" ? "" : `//${server}`;
   try {
-    // Windows: the path of /c:/a is c:/a.
-    return decodeURIComponent(path).replace(/^\/([a-z]:)/i, "$1");
+    // Windows: the path of /c:/a is c:/a, and a shared folder is on a server.
+    return `${host}${decodeURIComponent(path).replace(/^\/([a-z]:)/i, "$1")}`;
   } catch {
     return undefined;
   }

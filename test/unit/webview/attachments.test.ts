@@ -41,6 +41,11 @@ describe("a draft", () => {
 test.each<[Attachment, string, ReturnType<typeof placeOf>]>([
   [file("/w/a.ts"), "File: /w/a.ts", { path: "/w/a.ts" }],
   [file("/c%3A/w/a.ts"), "File: c:/w/a.ts", { path: "c:/w/a.ts" }],
+  [
+    { kind: "file", uri: "file://server/share/a.ts", label: "a.ts" },
+    "File: //server/share/a.ts",
+    { path: "//server/share/a.ts" },
+  ],
   [lines, "Lines: /w/a b.ts:2-4", { path: "/w/a b.ts", line: 2 }],
   [{ kind: "folder", uri: "file:///w", label: "w" }, "Folder: /w", undefined],
   [{ kind: "file", uri: "file:///%ff", label: "bad" }, "File: file:///%ff", undefined],
