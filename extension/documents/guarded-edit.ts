@@ -168,7 +168,7 @@ async function writeDocument(document: vscode.TextDocument, text: string): Promi
   // The user saves text that they have typed since the write.
   const isTheirs = wasDirty || document.isUntitled || document.getText() !== text;
   if (edit !== undefined && !isTheirs) {
-    if (!(await save(document))) {
+    if (!(await save(document, before))) {
       const undoing = minimalEdit(document.getText(), before);
       if (undoing !== undefined) await apply(document, undoing);
       throw new Error("VS Code has it as read-only");
@@ -195,13 +195,16 @@ async function apply(document: vscode.TextDocument, { start, end, text }: Minima
   return vscode.workspace.applyEdit(change);
 }
 
-/** False for a file that is read-only in VS Code: a change of its document does not count as unsaved, and is never saved. */
-async function save(document: vscode.TextDocument): Promise<boolean> {
+/**
+ * False for a file that is read-only in VS Code, which still has the text `before`: a change of its document does not count
+ * as unsaved, and is never saved.
+ */
+async function save(document: vscode.TextDocument, before: string): Promise<boolean> {
   const deadline = new Deadline(SAVE_LIMIT_MS);
   while (!(await document.save())) {
     // VS Code refuses this save while its own save runs, which then stores the same text.
     if (document.isDirty) await changeOf(document);
-    if (!document.isDirty) return document.getText() === (await textOnDisk(document.uri));
+    if (!document.isDirty) return (await textOnDisk(document.uri)) !== before;
     if (deadline.hasPassed()) throw new Error("it was changed in the editor, but could not be saved");
   }
   return true;
