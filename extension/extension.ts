@@ -53,10 +53,11 @@ export function activate(context: vscode.ExtensionContext): void {
   );
 }
 
-/** Ends all running commands here, because VS Code waits for `deactivate` but not for disposables. */
+/** Ends the agent and all running commands here, because VS Code waits for `deactivate` but not for disposables. */
 export async function deactivate(): Promise<void> {
   const { services } = (await built) ?? {};
   services?.sessions.freeze();
+  await services?.worker.end(); // first, so that the results of its calls say why they end
   await services?.terminals.endAll();
 }
 

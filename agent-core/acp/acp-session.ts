@@ -10,7 +10,6 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
-import { SESSION_CLOSED } from "../agent/cancellation.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
@@ -235,7 +234,7 @@ export class AcpSession {
 
   /** Resolves to the journal if it has lines that could not be saved. */
   async close(): Promise<Journal | undefined> {
-    this.#parts?.prompts.cancel(SESSION_CLOSED);
+    this.#parts?.prompts.cancel(new Error("the session ended"));
     this.#warming.abort();
     this.model.dispose();
     if (this.#parts === undefined) return undefined;

@@ -71,8 +71,8 @@ export class PromptRunner {
     return done;
   }
 
-  /** Cancels the running prompt and those that wait. `reason` is `SESSION_CLOSED` when it is not the user who cancels. */
-  cancel(reason?: DOMException): void {
+  /** Cancels the running prompt and those that wait. `reason` is there when it is not the user who cancels. */
+  cancel(reason?: Error): void {
     this.#cancellation.abort(reason);
     this.#cancellation = new AbortController();
   }

@@ -1,10 +1,8 @@
 /** Causes of a cancelled turn, in words for the model and the cards. */
 
-/** Abort reason of a turn whose session closes, for example with its window. */
-export const SESSION_CLOSED = new DOMException("", "AbortError");
-
-/** Cause of a cancellation, as a participle. */
+/** The user cancels with an `AbortError` or a `RequestError`. Any other error of the signal says what ended the turn. */
 export function causeOf({ reason }: AbortSignal): string {
-  if (reason !== SESSION_CLOSED) return "cancelled by the user";
-  return "interrupted: the session was closed, for example with its window";
+  if (reason?.name !== "Error") return "cancelled by the user";
+  // The connection's own reason does not say to the user what happened.
+  return `interrupted: ${reason.message.replace("ACP connection", "the editor or its window was")}`;
 }

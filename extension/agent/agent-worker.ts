@@ -34,7 +34,8 @@ export class AgentWorker implements AgentConnection, vscode.Disposable {
   #starting: Promise<Running> | undefined;
   /** The worker whose exit is a crash: not one that is being stopped. */
   #current: Worker | undefined;
-  #disposed = false as boolean;
+  /** The end of the last worker, after which there is no other. */
+  #ending: Promise<void> | undefined;
 
   /** Fires on starts, crashes and restarts. */
   readonly onDidChange = this.#changed.event;
@@ -74,9 +75,14 @@ export class AgentWorker implements AgentConnection, vscode.Disposable {
     await this.#starting;
   }
 
+  /** Ends the agent, and resolves when its sessions are stored, after SHUTDOWN_MS at the latest. */
+  end(): Promise<void> {
+    this.#ending ??= this.#stop();
+    return this.#ending;
+  }
+
   dispose(): void {
-    this.#disposed = true;
-    this.#stop().catch((error: unknown) => this.#log.error(String(error)));
+    this.end().catch((error: unknown) => this.#log.error(String(error)));
     this.#changed.dispose();
   }
 
@@ -109,7 +115,7 @@ export class AgentWorker implements AgentConnection, vscode.Disposable {
 
   #ended(worker: Worker, code: number): void {
     worker.removeAllListeners("message");
-    if (this.#disposed || worker !== this.#current) return;
+    if (this.#ending !== undefined || worker !== this.#current) return;
     this.#starting = undefined;
     this.#log.error(`The agent's worker ended with code ${code}.`);
     const now = Date.now();

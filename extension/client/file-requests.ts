@@ -19,7 +19,7 @@ export function registerFileRequests(app: ClientApp, { editReview, problems }: C
   const writing = (): void => problems.writing();
   app.onRequest(methods.client.fs.readTextFile, ({ params }) => read(params));
   app.onRequest(methods.client.fs.writeTextFile, ({ params: { path, content, _meta }, signal }) =>
-    guarded(path, "written", async () => {
+    guarded(async () => {
       const meta = readMeta(HermesWriteMeta, _meta);
       const edit = { path, expected: meta && expectedText(meta.expected), after: content };
       return answerOf(await editReview.write(edit, signal, writing));
@@ -31,12 +31,10 @@ export function registerFileRequests(app: ClientApp, { editReview, problems }: C
 export function registerFileChanges(app: ClientApp, { editReview, problems }: ClientServices): void {
   const writing = (): void => problems.writing();
   onAgentRequest(app, fileMethods.remove, ({ params: { path, expected }, signal }) =>
-    guarded(path, "removed", async () =>
-      answerOf(await editReview.write({ path, expected, after: null }, signal, writing)),
-    ),
+    guarded(async () => answerOf(await editReview.write({ path, expected, after: null }, signal, writing))),
   );
   onAgentRequest(app, fileMethods.rename, ({ params: { from, to, expected } }) =>
-    guarded(from, "moved", async () => {
+    guarded(async () => {
       writing();
       await editReview.move({ from, to, expected }, () => move(from, to));
       return {};
@@ -44,23 +42,19 @@ export function registerFileChanges(app: ClientApp, { editReview, problems }: Cl
   );
   // The user asked for a revert, so it is not up for review.
   onAgentRequest(app, fileMethods.revert, ({ params: { path, text, expected } }) =>
-    guarded(path, "written", async () =>
+    guarded(async () =>
       answerOf({ written: await editReview.revert({ path, expected: expectedText(expected), after: text }) }),
     ),
   );
 }
 
-/** Runs a change in a trusted workspace. Throws the protocol's error, which says that `path` was not `action`. */
-async function guarded<Result>(
-  path: string,
-  action: "written" | "removed" | "moved",
-  change: () => Promise<Result>,
-): Promise<Result> {
+/** Runs a change in a trusted workspace. Throws the protocol's error. */
+async function guarded<Result>(change: () => Promise<Result>): Promise<Result> {
   try {
     if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
     return await change();
   } catch (error) {
-    throw writeError(path, error, action);
+    throw writeError(error);
   }
 }
 

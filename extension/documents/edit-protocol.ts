@@ -9,6 +9,9 @@ import {
 } from "../../agent-core/protocol/files.ts";
 import { ConflictError, type WrittenFile } from "./guarded-edit.ts";
 
+/** JSON-RPC's code; `RequestError.internalError` would begin the message with "Internal error". */
+const INTERNAL_ERROR = -32603;
+
 type Expected = HermesWriteMeta["expected"];
 
 /** Null: no file. */
@@ -42,15 +45,9 @@ export function answerOf({ written, review }: ReviewedWrite): {
   return { _meta: { hermes } };
 }
 
-/** The protocol's error for a change that did not take place; `action` ends "… was not". */
-export function writeError(
-  path: string,
-  error: unknown,
-  action: "written" | "removed" | "moved" = "written",
-): RequestError {
-  if (!(error instanceof ConflictError)) {
-    return RequestError.internalError({ path }, `${path} was not ${action}: ${messageOf(error)}`);
-  }
+/** The protocol's error for a change that did not take place: the reason, which the agent adds to the file and the change. */
+export function writeError(error: unknown): RequestError {
+  if (!(error instanceof ConflictError)) return new RequestError(INTERNAL_ERROR, messageOf(error));
   const { message, present } = error;
   return new RequestError(WRITE_CONFLICT, `${message}; read it again`, { present } satisfies HermesConflict);
 }

@@ -19,9 +19,12 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(capabilities?: Json): Promise<{ agent: AcpAgent; model: ModelServer; id: string }> {
+async function start(capabilities?: Json, home?: string): Promise<{ agent: AcpAgent; model: ModelServer; id: string }> {
   const model = await startModelServer();
-  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
+  const agent = new AcpAgent(
+    { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" },
+    home,
+  );
   running.push(agent, model);
   await agent.initialize(capabilities);
   return { agent, model, id: await agent.newSession() };
@@ -69,18 +72,24 @@ test("the shown part of a stopped answer stays in the session, and the model get
   expect(readFileSync(join(agent.cwd, "out.md"), "utf8")).toContain("The first half\n\n[Stopped.]");
 });
 
-test("a call that the end of its session interrupts is not said to be cancelled by the user", async () => {
-  const { agent, model, id } = await start();
-  model.script(callTools(call("terminal", { command: "echo begun && sleep 60" })), say("done"));
-  const turn = agent.prompt(id, "run it");
-  while (!JSON.stringify(agent.of("tool_call_update")).includes("begun")) await agent.nextUpdate();
-  await agent.request("session/close", { sessionId: id });
-  await turn;
-  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
-  expect(JSON.stringify(agent.of("tool_call").at(-1))).toContain("interrupted: the session was closed");
-  await agent.prompt(id, "continue");
+test("a call that the end of the connection interrupts is not said to be cancelled by the user", async () => {
+  const first = await start({ elicitation: { form: {} } });
+  const asked = Promise.withResolvers<void>();
+  first.agent.on("elicitation/create", () => {
+    asked.resolve();
+    return new Promise(() => undefined);
+  });
+  first.model.script(callTools(call("clarify", { question: "Which table?", choices: ["Users", "Orders"] })));
+  void first.agent.prompt(first.id, "ask me");
+  await asked.promise;
+  await first.agent.stop();
+  const { agent, model } = await start({}, first.agent.home);
+  await agent.request("session/load", { sessionId: first.id, cwd: first.agent.cwd, mcpServers: [] });
+  expect(JSON.stringify(agent.of("tool_call").at(-1))).toContain("interrupted: the editor or its window was closed");
+  model.script(say("done"));
+  await agent.prompt(first.id, "continue");
   const result = model.requests.at(-1)?.body.messages.find(({ role }) => role === "tool");
-  expect(result?.["content"]).toContain("interrupted: the session was closed");
+  expect(result?.["content"]).toContain("interrupted: the editor or its window was closed");
 });
 
 test("a rewind removes the shown part of the answer too", async () => {

@@ -52,8 +52,11 @@ describe("the panel in VS Code", () => {
     await window.send("/compress");
     await summary().waitFor();
     await expect.poll(bubbles).not.toContain("search two");
+    await window.send("run until test -e never; do sleep 0.1; done");
+    await window.toolCalls("in_progress").waitFor();
     await window.reload();
     await window.composer.waitFor();
+    await window.panel.getByText("interrupted: the editor or its window was closed").waitFor();
     await summary().waitFor();
     await expect.poll(bubbles).not.toContain("search two");
   });
