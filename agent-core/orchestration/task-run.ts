@@ -129,7 +129,7 @@ export class TaskRun {
 
   /** Ends the sub-agent; the task becomes `cancelled`. */
   stop(): void {
-    this.#stopping.abort(new Error(STOPPED));
+    this.#stopping.abort();
   }
 
   /** False when the sub-agent does not run. */
