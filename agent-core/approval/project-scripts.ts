@@ -1,7 +1,7 @@
 /** Scripts of a project that a command runs by name: package scripts, makefile recipes, shell scripts, git hooks. */
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import * as z from "zod";
 
 /** Longest script that is read (bytes): a verdict takes a millisecond, and people keep scripts short. */
@@ -41,8 +41,8 @@ export type PackageScript = {
 /** Script of the nearest package at or above `cwd`; undefined when the package has none of that name. */
 export function packageScript(name: string, cwd: string): PackageScript | undefined {
   for (let folder = cwd; ; folder = dirname(folder)) {
-    const text = readScript(join(folder, "package.json"));
-    if (text !== undefined) return scriptOf(text, name, folder);
+    const path = join(folder, "package.json");
+    if (existsSync(path)) return scriptOf(readScript(path) ?? "", name, folder);
     if (dirname(folder) === folder) return undefined;
   }
 }
@@ -52,7 +52,7 @@ function scriptOf(text: string, name: string, folder: string): PackageScript | u
   try {
     scripts = manifestSchema.parse(JSON.parse(text)).scripts;
   } catch {
-    return undefined; // a broken manifest: the package manager refuses it, too
+    return undefined; // too long to be read, or a broken manifest, which the package manager refuses, too
   }
   const code = scripts[name];
   if (code === undefined) return undefined;
@@ -68,14 +68,17 @@ export function isOwnProgram(path: string): boolean {
 
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
-/** Path of the makefile in `folder`; undefined without a readable one. */
+/** Path of the makefile in `folder`; undefined without one. */
 export function makefileIn(folder: string): string | undefined {
-  return MAKEFILES.map((name) => join(folder, name)).find((path) => readScript(path) !== undefined);
+  return MAKEFILES.map((name) => join(folder, name)).find(existsSync);
 }
 
-/** Constructs whose effect the recipes do not show: other files, computed rules, another shell. */
+/**
+ * Constructs whose effect the recipes do not show: other files, computed rules, another shell, another first target or
+ * start of a recipe line, values that a shell computes with brackets of its own.
+ */
 const OPAQUE_MAKE =
-  /^[ ]*(?:-?include|sinclude|load|define|override|export +SHELL|undefine|vpath)\b|\$[({](?:eval|call|guile|file|foreach|let|value|origin)\b|^\s*(?:SHELL|\.SHELLFLAGS|\.ONESHELL|MAKEFLAGS)\b|^%|^[^\t#=]*%[^=]*:/m;
+  /^[ \t]*(?:-?include|sinclude|load|define|override|export +SHELL|undefine|vpath)\b|\$[({](?:eval|call|guile|file|foreach|let|value|origin)\b|\$[({]shell\s(?![^(){}]*[)}])|^[^\t#]*(?:\bSHELL|\.SHELLFLAGS|\.ONESHELL|\.RECIPEPREFIX|\.DEFAULT_GOAL|\bMAKEFLAGS)\b|^[^\t#:]*!=|^%|^[^\t#=]*%[^=]*:/m;
 const RULE = /^([^\s#:=][^#:=]*?)\s*::?(?!=)([^=;]*)(?:;(.*))?$/;
 const ASSIGNMENT = /^(?:export\s+)?([\w.-]+)\s*(?:\?|:{1,3}|\+)?=\s*(.*)$/;
 /** Values that grow by reference are as good as unknown. */
@@ -94,15 +97,16 @@ export function recipesOf(makefile: string, targets: readonly string[]): string 
   const rules = new Map<string, MakeRule>();
   let current: readonly MakeRule[] = [];
   for (const line of text.split(/\r?\n/)) {
-    if (line.startsWith("\t")) for (const rule of current) rule.lines.push(line.slice(1));
-    else current = readLine(line, variables, rules) ?? current;
+    // Without a rule above it, a line with a tab is no recipe.
+    if (line.startsWith("\t") && current.length > 0) for (const rule of current) rule.lines.push(line.slice(1));
+    else current = readLine(line.trimStart(), variables, rules) ?? current;
   }
   const first = [...rules.keys()].find((name) => !name.startsWith("."));
   // A word without a rule may be the value of an option: the first target then runs.
   const isNamed = targets.length > 0 && targets.every((target) => rules.has(target));
   const wanted = isNamed || first === undefined ? targets : [...targets, first];
   const lines = wanted.flatMap((target) => linesFor(target, rules, new Set()));
-  const shells = [...text.matchAll(/\$[({]shell\s+([^()]*)[)}]/g)].map(([, code]) => code ?? "");
+  const shells = [...text.matchAll(/\$[({]shell\s+([^(){}]*)[)}]/g)].map(([, code]) => code ?? "");
   // Each line of a recipe runs in a shell of its own.
   const code = [...shells, ...lines].map((line) => `(\n${expanded(line.replace(/^[@+-]+/, ""), variables)}\n)`);
   return code.length === 0 ? undefined : code.join("\n");
@@ -148,12 +152,23 @@ function expanded(line: string, variables: ReadonlyMap<string, string>, depth = 
   });
 }
 
+/** Git folder of a repository or a submodule, with its HEAD; a linked worktree has the rest in `common`. */
+type GitFolder = { readonly own: string; readonly common: string };
+
+export function gitFolder(top: string): GitFolder {
+  const git = join(top, ".git");
+  const linked = /^gitdir: (.+)/.exec(readScript(git) ?? "")?.[1];
+  const own = linked === undefined ? git : resolve(top, linked);
+  return { own, common: resolve(own, readScript(join(own, "commondir"))?.trim() || ".") };
+}
+
 /** True when git runs hooks in `folder`: installed ones, or those of a folder in the working tree. */
 export function hasHooks(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
     if (existsSync(join(at, ".git"))) {
-      const config = readScript(join(at, ".git", "config")) ?? "";
-      return existsSync(join(at, ".husky")) || /hookspath/i.test(config) || installedHooks(at).length > 0;
+      const { common } = gitFolder(at);
+      const config = readScript(join(common, "config")) ?? "";
+      return existsSync(join(at, ".husky")) || /hookspath/i.test(config) || installedHooks(common).length > 0;
     }
     if (dirname(at) === at) return false;
   }
@@ -199,8 +214,8 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function installedHooks(repository: string): readonly string[] {
-  return namesIn(join(repository, ".git", "hooks")).filter((name) => !name.endsWith(".sample"));
+function installedHooks(git: string): readonly string[] {
+  return namesIn(join(git, "hooks")).filter((name) => !name.endsWith(".sample"));
 }
 
 /** True when `folder` lies in a bare repository inside `root`: git would use the settings that the checkout brought. */

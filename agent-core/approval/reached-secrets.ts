@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
+import { gitFolder } from "./project-scripts.ts";
 import { isSecretName } from "./secret-paths.ts";
 import { TOKEN, UNKNOWN } from "./shell/arg.ts";
 
@@ -100,7 +101,7 @@ export function trackedSecrets(folder: string, paths: readonly string[]): readon
   const top = repositoryOf(folder);
   if (top === undefined) return [];
   const wanted = paths.map((path) => (/[*?[]|^:/.test(path) || !isPlain(path) ? top : resolve(folder, path)));
-  return secretsOfIndex(join(gitFolder(top), "index"))
+  return secretsOfIndex(join(gitFolder(top).own, "index"))
     .map((name) => join(top, name))
     .filter((path) => wanted.length === 0 || wanted.some((want) => partsBelow(want, path) !== undefined));
 }
@@ -112,16 +113,6 @@ function isPlain(path: string): boolean {
 function repositoryOf(folder: string): string | undefined {
   if (existsSync(join(folder, ".git"))) return folder;
   return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder));
-}
-
-/** The folder with the index; a linked worktree has its own. */
-function gitFolder(top: string): string {
-  const git = join(top, ".git");
-  try {
-    return resolve(top, /^gitdir: (.+)/.exec(readFileSync(git, "utf8"))?.[1] ?? ".git");
-  } catch {
-    return git; // a folder
-  }
 }
 
 function secretsOfIndex(index: string): readonly string[] {
