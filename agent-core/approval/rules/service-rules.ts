@@ -98,7 +98,9 @@ const docker: Program = ({ name, args }) => {
   if (words.length === 0) return args.every(isKnown) ? [] : [opaque(`Runs ${name} with words that are not known`)];
   const showsNames = looks(words, COMPOSE_CONFIG) && args.some(({ text }) => COMPOSE_NAMES.test(text));
   if (!elsewhere && (showsNames || looks(words, DOCKER_LOOKS)) && isPlain()) return [LOOK, ...readsSecrets(args)];
-  const grant = words[0]?.text === "run" || words[0]?.text === "exec" ? "exact" : "prefix";
+  const line = words.map(({ text }) => text).join(" ");
+  // Mounts and programs are among the words that a prefix would leave open.
+  const grant = /^(?:container )?(?:run|exec|create|cp)\b/.test(line) ? "exact" : "prefix";
   const mounts = args.filter(({ text }) =>
     /^\/(?::|$)|^(?:-v|--volume=?)\/:|source=\/,|^\/(?:etc|root|home|var\/run\/docker\.sock)?:|--privileged|--pid=host/.test(
       text,
@@ -109,6 +111,7 @@ const docker: Program = ({ name, args }) => {
       ? ask(`Runs ${name} against another machine (${shown(elsewhere)})`)
       : ask(`Runs ${name} ${words.slice(0, 3).map(shown).join(" ")}, which can change containers`, grant),
     ...(looks(words, COMPOSE_RUNS) ? [askForCode("Runs the containers that the project describes")] : []),
+    ...(/^(?:container )?cp /.test(line) ? writes(words.slice(-1).filter(({ text }) => !/^[^/]*:/.test(text))) : []),
     ...mounts.map((arg) => opaque(`Gives a container access to this machine's files or processes (${shown(arg)})`)),
     ...(mounts.length > 0 ? inner(args, mounts) : []),
   ];

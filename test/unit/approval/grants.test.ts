@@ -165,6 +165,64 @@ test("a push is granted for one address and one kind of branch", () => {
   expect(kind("git push")).toBe("ask");
 });
 
+const remote = (name: string, url: string) => `[remote "${name}"]\n\turl = ${url}\n`;
+const HEAD = "ref: refs/heads/topic\n";
+
+test("a push of tags, or by settings that push more than this branch, is one of releases", () => {
+  const config = remote("origin", "git@example.com:a/b");
+  const { root, kind } = granted({ ".git/config": config, ".git/HEAD": HEAD }, "git push");
+  expect([kind("git push --tags"), kind("git push --follow-tags"), kind("git push -u")]).toEqual([
+    "ask",
+    "ask",
+    "allow",
+  ]);
+  writeFileSync(join(root, ".git/config"), `${config}[push]\n\tdefault = upstream\n`);
+  expect([kind("git push"), kind("git push origin topic")]).toEqual(["ask", "allow"]);
+});
+
+test("a push without a remote goes to that of the branch", () => {
+  const config = `${remote("origin", "git@example.com:a/b")}${remote("fork", "git@example.com:me/b")}`;
+  const branch = '[branch "topic"]\n\tremote = fork\n';
+  const { root, description } = granted({ ".git/config": config + branch, ".git/HEAD": HEAD }, "git push");
+  expect(description).toContain("git@example.com:me/b");
+  writeFileSync(join(root, ".git/config"), `${config}[remote]\n\tpushDefault = origin\n${branch}`);
+  expect(
+    granted({ ".git/config": readFileSync(join(root, ".git/config"), "utf8"), ".git/HEAD": HEAD }, "git push")
+      .description,
+  ).toContain("a/b");
+});
+
+test("a push of a submodule or a worktree is not one of the repository around it", () => {
+  const root = workspace();
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  };
+  write(".git/config", remote("origin", "git@example.com:a/b"));
+  write(".git/HEAD", HEAD);
+  write(".git/modules/sub/config", remote("origin", "git@example.com:other/c"));
+  write(".git/modules/sub/HEAD", HEAD);
+  write("sub/.git", "gitdir: ../.git/modules/sub\n");
+  write(".git/worktrees/tree/commondir", "../..\n");
+  write(".git/worktrees/tree/HEAD", "ref: refs/heads/main\n");
+  write("tree/.git", "gitdir: ../.git/worktrees/tree\n");
+  const grants = open(newFile());
+  expect(grant("git push", root, grants)).toBe(true);
+  expect(ask("git push", root, grants, join(root, "sub")).kind).toBe("ask");
+  expect(ask("git push", root, grants, join(root, "tree")).kind).toBe("ask");
+});
+
+test.each(["docker container run alpine", "docker create alpine", "docker cp a:/x ."])(
+  "%s is granted with its mounts and places",
+  (command) => {
+    const root = workspace();
+    const grants = open(newFile());
+    expect(grant(command, root, grants)).toBe(true);
+    expect(ask(command, root, grants).kind).toBe("allow");
+    expect(ask(command.replace(/ (?=alpine|a:)/, " -v /srv/a:/a "), root, grants).kind).toBe("ask");
+  },
+);
+
 test("deleting is granted for build folders, or for single files, of the workspace", () => {
   const builds = granted({ "dist/a.js": "1", "src/a.ts": "2" }, "rm -rf dist");
   expect([
