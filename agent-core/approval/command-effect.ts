@@ -65,8 +65,14 @@ export type CommandEffect =
       readonly here?: boolean;
       readonly otherwise: readonly CommandEffect[];
     }
-  /** Runs another program. */
-  | { readonly kind: "command"; readonly words: readonly Arg[]; readonly input?: Input; readonly cwd?: Arg }
+  /** Runs another program. `variables`: `name=value`, set for it alone. */
+  | {
+      readonly kind: "command";
+      readonly words: readonly Arg[];
+      readonly input?: Input;
+      readonly cwd?: Arg;
+      readonly variables?: readonly Arg[];
+    }
   /** Runs shell code; `here`: in this shell. `escalateOnly`: the code is a guess and only its blocks count. */
   | {
       readonly kind: "shell";

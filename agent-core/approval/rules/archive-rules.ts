@@ -34,6 +34,7 @@ const TAR: Rule = {
       return [...effects, ...reads(archives), ...unpacks(folder, archives[0])];
     }
     if (has(options, "t", "list", "d", "diff", "compare")) return [...effects, ...reads(archives)];
+    if (has(options, "T", "files-from")) effects.push(ask("Packs the files that a list names"));
     const folders = valuesOf(options, "C", "directory");
     const packed =
       folders.length === 0

@@ -11,14 +11,14 @@ import {
   writes,
 } from "../command-effect.ts";
 import { afterPrefix, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
-import { valuesOf } from "./options.ts";
+import { type Grammar, readOptions, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
 /** Options that hand the tool code, a program or a plugin from the command line. */
 const STEERING =
-  /^--?(?:eval|exec|exec-prefix|wrapper|fplugin|fuse-ld|toolexec|vettool|rootDir=\/|use-program|global-setup=\/|require=\/|load-plugins|plugin-dir|rulesdir|init-hook|ld-path|preset=\/)(?:$|=)|^-(?:wrapper|fplugin.*|specs.*|exec|toolexec.*|vettool.*)$/;
+  /^--?(?:onSuccess|onFailure|onFirstSuccess|onEmit|onCompilationStarted|onCompilationComplete|on-success|raw-command|eval|exec|exec-prefix|wrapper|fplugin|fuse-ld|toolexec|vettool|rootDir=\/|use-program|global-setup=\/|require=\/|load-plugins|plugin-dir|rulesdir|init-hook|ld-path|preset=\/)(?:$|=)|^-(?:wrapper|fplugin.*|specs.*|exec|toolexec.*|vettool.*)$/;
 const FAR =
-  /^(?:publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec:\S*|deploy:\S*|release:\S*|publish\S*|upload\S*|dependency:get|cloud|connect|link|telemetry|generate:key)$/;
+  /^(?:publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec(?::\S*)?|deploy:\S*|release:\S*|publish\S*|upload\S*|dependency:get|cloud|connect|link|telemetry|generate:key)$/;
 
 /** Words that are certainly paths: they leave the project or name a hidden file. */
 const PATH = /^(?:\/(?!\/)|~|\.\.?\/|\.\.$|\.\w)|\/\.\.(?:\/|$)/;
@@ -36,6 +36,24 @@ const formatter: Program = ({ name, args }) => {
     { kind: "words", words: args },
     ...steering.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which can make it run other programs`)),
   ];
+};
+
+const OWN_VERB = /^(?:report|check-coverage|merge|instrument|help)$/;
+const PROFILED: Grammar = {
+  ...{ posix: true, open: true, short: "r:n:x:t:d:o:p:f:" },
+  long: "reporter= include= exclude= temp-dir= temp-directory= report-dir= reports-dir= output= pid= rate= format=".split(
+    " ",
+  ),
+};
+
+/** A tool that runs the command behind its options, and watches it: `c8 -r text npm test`. */
+const watcher: Program = (call) => {
+  const { operands } = readOptions(call.args, PROFILED);
+  const [first, ...rest] = operands;
+  if (first === undefined || OWN_VERB.test(first.text)) return tool(call);
+  const words = call.name === "py-spy" ? readOptions(rest, PROFILED).operands : operands;
+  const own = call.args.slice(0, call.args.length - words.length);
+  return [...tool({ ...call, args: own }), ...(words.length > 0 ? [{ kind: "command", words } as const] : [])];
 };
 
 /** A task runner: some tasks reach beyond the project. */
@@ -182,7 +200,8 @@ const cmake: Program = (call) => {
 export const buildTools: ReadonlyMap<string, Program> = ruleTable({
   "tsc tsgo black autopep8 isort yapf rustfmt gofmt goimports gofumpt clang-format shellcheck shfmt typos": formatter,
   "yamllint actionlint hadolint taplo nixfmt alejandra buf": formatter,
-  "vue-tsc svelte-check tsd tsup tsdown vitest jest mocha ava tap nyc c8 karma jasmine cypress": tool,
+  "nyc c8 py-spy bear": watcher,
+  "vue-tsc svelte-check tsd tsup tsdown vitest jest mocha ava tap karma jasmine cypress": tool,
   "playwright wdio qunit": tool,
   "eslint oxlint prettier biome stylelint standard xo tslint dprint rome knip depcruise madge publint": tool,
   "attw size-limit markdownlint markdownlint-cli2 cspell commitlint htmlhint jshint lint-staged": tool,
@@ -190,10 +209,10 @@ export const buildTools: ReadonlyMap<string, Program> = ruleTable({
   "webpack webpack-cli vite rollup esbuild parcel swc babel astro next nuxt gatsby remix storybook ng": tool,
   "vue-cli-service react-scripts svelte-kit tailwindcss postcss sass typedoc jsdoc api-extractor": tool,
   "pytest py.test tox nox mypy pyright basedpyright ruff flake8 pylint pycodestyle": tool,
-  "pydocstyle bandit coverage pyflakes vulture sphinx-build mkdocs py-spy behave": tool,
+  "pydocstyle bandit coverage pyflakes vulture sphinx-build mkdocs behave": tool,
   "hypothesis radon interrogate": tool,
   "rspec rubocop standardrb phpcs phpcbf cucumber phpunit pest phpstan psalm php-cs-fixer pint ctest cppcheck": tool,
-  "clang-tidy clangd bear golangci-lint staticcheck gotestsum": tool,
+  "clang-tidy clangd golangci-lint staticcheck gotestsum": tool,
   "ktlint detekt scalafmt scalafix swiftlint swiftformat stylua luacheck ": tool,
   "ormolu fourmolu hlint elm-format elm-test credo dialyzer": tool,
   "zls protolint sqlfluff ansible-lint tflint vale codespell editorconfig-checker ": tool,

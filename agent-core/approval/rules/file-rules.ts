@@ -41,7 +41,8 @@ function inside(folder: Arg, file: Arg): Arg {
 /** A folder's whole content, hidden files too, copied over another: it may bring any file. */
 function overlays(options: Options, sources: readonly Arg[]): readonly CommandEffect[] {
   const recursive = has(options, "r", "R", "a", "recursive", "archive");
-  const whole = sources.filter(({ text }) => /(?:^|\/)\.{1,2}\/*$|\/\.\*?$/.test(text));
+  const isOver = has(options, "T", "no-target-directory");
+  const whole = sources.filter(({ text }) => isOver || /(?:^|\/)\.{1,2}\/*$|\/\.\*?$/.test(text));
   if (!recursive || whole.length === 0) return [];
   return [ask(`Copies everything in ${whole.map(shown).join(", ")}, hidden files too, over another folder`)];
 }

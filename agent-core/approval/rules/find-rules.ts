@@ -156,7 +156,8 @@ function filled(words: readonly Arg[], path: Arg): readonly Arg[] {
 
 /** fd: `-x` and `-X` run the rest of the line. */
 const fd: Program = ({ args }) => {
-  const at = args.findIndex(({ text }) => /^(?:-[xX]|--exec|--exec-batch)$/.test(text));
+  // The other letters of a bundle have no value of their own: `-tx` is a type.
+  const at = args.findIndex(({ text }) => /^(?:-[abghHiIlLpPsuU01]*[xX]|--exec|--exec-batch)$/.test(text));
   const before = at < 0 ? args : args.slice(0, at);
   const attached = args.filter(({ text }) => /^(?:-[a-zA-Z]*[xX].|--exec(?:-batch)?=)/.test(text));
   const unknown = before.filter(({ text }) => text.startsWith(UNKNOWN));

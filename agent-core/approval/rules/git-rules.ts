@@ -1,5 +1,15 @@
 /** Rules for git: its global options, and what each of its commands does. Commands that can be undone do not ask. */
-import { ask, type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+  readsBelow,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { CHANGING } from "./git-options.ts";
 import { historyOf, LOG, READ, readingCommands } from "./git-reading.ts";
@@ -7,10 +17,16 @@ import { has, valuesOf } from "./options.ts";
 import { CHANGES, LOOKS, programOf, type Rule, ruleTable, withEffects, withOptions } from "./rule.ts";
 
 /** Prints the hunks that it lets one choose from. */
-const choosing: Rule["effects"] = (_, options) =>
+const choosing: NonNullable<Rule["effects"]> = (_, options) =>
   has(options, "p", "patch", "i", "interactive") || (has(options, "dry-run") && has(options, "v", "verbose"))
     ? [{ kind: "history", paths: [] }]
     : [];
+
+/** By force also files that git ignores are tracked, and what is tracked can be printed out of the repository. */
+const tracks: Rule["effects"] = (call, options) => [
+  ...choosing(call, options),
+  ...(has(options, "f", "force") ? readsBelow(options.operands) : []),
+];
 
 /** A command that changes the index or adds commits; the earlier state can be restored. */
 const CHANGE_REPOSITORY: Rule = {
@@ -34,7 +50,10 @@ const branch = withEffects(
 );
 
 const tag = withEffects(
-  withOptions(CHANGE_LISTS, { "d f delete force": ask("Deletes or moves a tag ({line})") }),
+  withOptions(
+    { ...CHANGE_LISTS, short: CHANGING.short.replace("F", "") },
+    { "d f delete force": ask("Deletes or moves a tag ({line})"), "F: file=": "read" },
+  ),
   (_, options) =>
     options.operands.length === 0 || has(options, "l", "list", "n", "contains", "points-at", "v") ? [] : [CHANGE],
 );
@@ -193,7 +212,8 @@ const forFolder: Rule = {
 
 const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   ...readingCommands,
-  "add stage update-index write-tree rerere": CHANGE_REPOSITORY,
+  "add stage": { ...CHANGE_REPOSITORY, effects: tracks },
+  "update-index write-tree rerere": CHANGE_REPOSITORY,
   commit: {
     ...CHANGE_REPOSITORY,
     short: CHANGING.short.replace(/[Ft]/g, ""),
@@ -287,7 +307,12 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
         ? reads(operands)
         : [ask("Applies a patch to the files that it names")],
   },
-  "hash-object": { short: "t:", long: "stdin stdin-paths literally no-filters path=", options: { w: CHANGE } },
+  "hash-object": {
+    short: "t:",
+    long: "stdin literally no-filters path=",
+    options: { w: CHANGE },
+    operands: "read",
+  },
 };
 
 const commands = ruleTable(COMMANDS);

@@ -54,8 +54,12 @@ const stops: Program = ({ name, args }) =>
     ? [ask(`Runs ${name}, which can stop this machine`)]
     : [block(`Stops this machine (${name})`)];
 
+/** `launchctl` has its verb first, the others behind the service's name, which is a script in a folder of the system. */
 const service: Program = ({ name, args }) =>
-  args.some(({ text }) => /^(?:status|list|print|--status-all|blame|managerpid)$/.test(text))
+  args
+    .slice(0, name === "launchctl" ? 1 : 2)
+    .some(({ text }) => /^(?:status|list|print|--status-all|blame|managerpid)$/.test(text)) &&
+  !args.some(({ text }) => text.includes("..") || (name !== "launchctl" && text.includes("/")))
     ? []
     : [
         ask(`Changes services of this machine (${[name, ...args.slice(0, 3).map(shown)].join(" ")})`),
@@ -86,7 +90,8 @@ const hermes: Program = ({ args }) => {
 const terminals: Program = ({ name, args }) => {
   const [verb] = args;
   const looks = /^(?:ls|list-\S+|has-session|has|display-message|show-\S+|capture-pane|info|-V|-ls)$/;
-  if (verb && looks.test(verb.text)) return [CHANGE];
+  // A `;` begins another command, and `#(…)` in a format runs one.
+  if (verb && looks.test(verb.text) && !args.some(({ text }) => /;$|#\(/.test(text))) return [CHANGE];
   const codes = args
     .filter(({ text }) => /\s/.test(text))
     .map(({ text }): CommandEffect => ({ kind: "shell", code: text, escalateOnly: true }));

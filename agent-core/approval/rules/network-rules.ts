@@ -10,7 +10,7 @@ import {
   reads,
   writes,
 } from "../command-effect.ts";
-import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
@@ -74,6 +74,12 @@ function sentData(options: Options, host: string): readonly CommandEffect[] {
 
 function outputs(options: Options): readonly CommandEffect[] {
   const files = valuesOf(options, ...FILES).filter(({ text }) => text !== "-");
+  // `-w` prints into files, too.
+  const formats = valuesOf(options, "w", "write-out");
+  const printed = formats.flatMap(({ text }) =>
+    [...text.matchAll(/%output\{(?:>>)?([^}]*)\}/g)].map(([, path = ""]) => knownArg(path)),
+  );
+  files.push(...printed);
   const saves = files.filter(({ text }) => !text.startsWith("/dev/"));
   const named = has(options, "O", "J", "remote-name", "remote-name-all");
   if (saves.length === 0 && !named) return [];
@@ -231,6 +237,8 @@ const MAX_LOOKED_UP = 80;
 /** Asking whether a machine is there; a name with unknown pieces can carry data out. */
 const lookUp: Program = ({ name, args }) => {
   const odd = args.find((arg) => !isKnown(arg));
+  const list = name === "dig" ? args.find(({ text }) => /^-\w*f/.test(text)) : undefined;
+  if (list) return [ask("Sends the lines of a file to the network (dig -f)")];
   const loud = args.find(({ text }) => /^-\w*f$/.test(text) && name === "ping");
   if (odd) return [ask(`Asks the network for ${shown(odd)}, which can carry data out`)];
   if (loud) return [ask("Floods another machine with packets")];
@@ -288,7 +296,10 @@ const CLOUD_ODD =
   /^--[\w-]*(?:endpoint|file|cli-input|verify|bundle|debug|impersonat|http|url|proxy|token)|file(?:b)?:\/\/|(?:^|=)@/;
 
 const keygen: Program = ({ args }) => {
-  const looks = args.some(({ text }) => /^-\w*[lF]$/.test(text)) && !args.some(({ text }) => /^-\w*R/.test(text));
+  // `-D` loads a library.
+  const looks =
+    args.some(({ text }) => /^-\w*[lF]$/.test(text)) &&
+    args.every(({ text }) => !text.startsWith("-") || /^-[lFfEvB]+$/.test(text));
   const files = args.filter((_: Arg, at) => args[at - 1]?.text === "-f");
   return looks
     ? reads(files)

@@ -146,6 +146,9 @@ const RUNNER_VERBS = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
+/** Verbs whose own rules look at no option. */
+const NPM_READS_ALL = new Set("test t tst start stop restart run-tests pack run run-script rum urn audit".split(" "));
+
 function npmVerb(verb: Verb): readonly CommandEffect[] {
   const rule = NPM_VERBS.get(verb.verb.text);
   if (rule) return rule(verb);
@@ -160,7 +163,10 @@ const npm: Program = ({ name, args }) => {
   const { operands, effects, first, folder } = wordsOf(args);
   const [verb, target] = operands;
   if (!verb) return args.length === 0 || isVersion(args) ? effects : [...effects, CHANGE];
-  return [...effects, ...npmVerb({ name, verb, target, operands, rest: args.slice(first + 1), folder })];
+  const end = args.findIndex(({ text }) => text === "--");
+  // Unlike the others, npm takes the options behind a script's name for its own, up to `--`.
+  const own = NPM_READS_ALL.has(verb.text) ? steering(args.slice(first + 1, end < 0 ? undefined : end)) : [];
+  return [...effects, ...own, ...npmVerb({ name, verb, target, operands, rest: args.slice(first + 1), folder })];
 };
 
 const scriptRunner: Program = ({ name, args }) => {

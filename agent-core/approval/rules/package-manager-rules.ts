@@ -7,6 +7,12 @@ import { programOf, type Rule, ruleTable } from "./rule.ts";
 /** Options with which even a verb that looks reaches another interpreter or index. */
 const OTHER_SOURCES = /^--(?:python|config-setting|index-url|extra-index-url)/;
 
+/** Verbs that look with some words and change with others: `poetry env use ./python`, `conda env create`. */
+const SETTING: Readonly<Record<string, (more: readonly Arg[]) => boolean>> = {
+  env: ([action]) => !/^(?:list|info|path|activate|export)$/.test(action?.text ?? "list"),
+  config: (more) => more.length > 1 || more.some(({ text }) => /^--(?!list$)/.test(text)),
+};
+
 /** A package manager of a language: verbs that look, and verbs whose rest is a command of the project. */
 function manager(looks: string, runs = ""): Program {
   const [looking, running] = [new Set(looks.split(" ")), new Set(runs.split(" "))];
@@ -17,7 +23,9 @@ function manager(looks: string, runs = ""): Program {
       return args.every(({ text }) => /^-(?:v|V|h|-version|-help)$/.test(text))
         ? []
         : [ask(`Runs ${name}, which may change packages`)];
-    if (looking.has(verb.text) && !args.some(({ text }) => OTHER_SOURCES.test(text))) return [CHANGE];
+    const more = args.slice(at + 1);
+    const isLook = looking.has(verb.text) && !(SETTING[verb.text]?.(more) && /^(?:poetry|conda)$/.test(name));
+    if (isLook && !args.some(({ text }) => OTHER_SOURCES.test(text))) return [CHANGE];
     if (running.has(verb.text)) return runsRest(name, args.slice(at + 1));
     const words = args
       .slice(at, at + 3)
@@ -110,7 +118,8 @@ const versions: Program = ({ name, args }) => {
   const [verb, ...rest] = args;
   const looks =
     /^(?:ls|list|current|which|version|versions|--version|where|use|doctor|root|prefix|alias|env|activate|info)$/;
-  if (!verb || looks.test(verb.text)) return [CHANGE];
+  // mise writes what it uses into its settings, and installs it.
+  if (!verb || (looks.test(verb.text) && !(name === "mise" && verb.text === "use"))) return [CHANGE];
   if (verb.text === "exec" || verb.text === "run") {
     const words = rest.filter(({ text }) => text !== "--");
     return [CHANGE, { kind: "command", words: isKnown(words[0] ?? knownArg("")) ? words : [] }];

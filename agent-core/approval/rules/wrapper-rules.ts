@@ -35,8 +35,10 @@ const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 /** Variables that are set before the command, and the command. */
 function afterAssignments(operands: readonly Arg[], cwd?: Arg): readonly CommandEffect[] {
   const at = operands.findIndex(({ text }) => text !== "-" && !ASSIGNMENT.test(text));
-  const variables = operands.filter(({ text }) => ASSIGNMENT.test(text)).flatMap(environmentEffect);
-  return at < 0 ? variables : [...variables, { kind: "command", words: operands.slice(at), ...(cwd && { cwd }) }];
+  const effects = operands.filter(({ text }) => ASSIGNMENT.test(text)).flatMap(environmentEffect);
+  if (at < 0) return effects;
+  const variables = operands.slice(0, at).filter(({ text }) => ASSIGNMENT.test(text));
+  return [...effects, { kind: "command", words: operands.slice(at), variables, ...(cwd && { cwd }) }];
 }
 
 function environmentEffect(arg: Arg): readonly CommandEffect[] {

@@ -33,8 +33,10 @@ export function isDecodingText({ name, input }: Call): boolean {
 
 function isToken(name: string, args: readonly Arg[]): boolean {
   const words = args.map(({ text }) => text);
-  if (name === "date") return words.every((word) => /^(?:-u|-I\w*|--utc|\+[\w%:.-]*)$/.test(word));
-  if (name === "wc") return words.some((word) => /^-[lwc]$/.test(word));
+  if (name === "date")
+    return words.every((word) => /^(?:-u|-I\w*|--utc)$|^\+(?:\w|%-?[FsYyTmdHMSjN])[\w%:.-]*$/.test(word));
+  // With a file it prints the name of the file, too.
+  if (name === "wc") return words.length > 0 && words.every((word) => /^-[lwc]$/.test(word));
   if (name === "id") return words.length > 0 && words.every((word) => /^-[ugn]+$/.test(word));
   if (name === "git") {
     const [verb, ...rest] = words;

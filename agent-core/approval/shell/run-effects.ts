@@ -1,7 +1,7 @@
 /** Turns the effects of a program into findings, and walks the commands that the program runs. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { CommandEffect, Input, ScriptSource } from "../command-effect.ts";
+import type { CommandEffect, ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
@@ -15,7 +15,7 @@ import {
   recipesOf,
 } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
-import { type Arg, knownArg, shown, TOKEN, UNKNOWN } from "./arg.ts";
+import { type Arg, afterPrefix, knownArg, shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
 /** Judges all effects of one call. Returns the output of a command that the program runs. */
@@ -72,15 +72,25 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     case "block":
       record.block(effect.reason);
       return undefined;
-    case "command": {
-      const state = outsideShell(setting.state);
-      if (effect.cwd) state.cwds = foldersOf(effect.cwd.text, state);
-      const input: Input = effect.input ?? setting.input;
-      return record.nested(() => walk.command(effect.words, { ...setting, state, input }));
-    }
+    case "command":
+      return runCommand(effect, setting, walk);
     case "shell":
       return runShell(effect, setting, walk);
   }
+}
+
+function runCommand(
+  { words, input, cwd, variables = [] }: Extract<CommandEffect, { kind: "command" }>,
+  setting: Setting,
+  walk: Walk,
+): Output {
+  const state = outsideShell(setting.state);
+  if (cwd) state.cwds = foldersOf(cwd.text, state);
+  for (const arg of variables) {
+    const equals = arg.text.indexOf("=");
+    state.variables.set(arg.text.slice(0, equals), [afterPrefix(arg, equals + 1)]);
+  }
+  return walk.record.nested(() => walk.command(words, { ...setting, state, input: input ?? setting.input }));
 }
 
 /** A file of the working folder comes before the module of the same name in Python's library. */
