@@ -190,6 +190,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     const text = this.#texts.get(path);
     if (text === undefined) return;
     this.#states.delete(path);
+    this.#written.delete(path);
     this.#set({ ...text, baseline: text.present, hunks: [] });
   }
 
@@ -368,6 +369,9 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   }
 
   #moved(from: string, to: string): void {
+    const written = this.#written.get(from);
+    this.#written.delete(from);
+    if (written !== undefined) this.#written.set(to, written);
     const states = this.#states.get(from);
     this.#states.delete(from);
     if (states !== undefined)
