@@ -55,7 +55,7 @@ function openText(path: string): string | undefined {
 
 const CHECKPOINT_SCHEME = "hermes-checkpoint";
 
-/** `text`: null when the file did not exist. `existsNow`: the file exists now. */
+/** `text`: null when the file did not exist. `isThere`: the file exists now. */
 export type CheckpointText = { readonly path: string; readonly text: string | null; readonly isThere: boolean };
 
 /** Texts of files at a checkpoint, as documents to compare with. */
