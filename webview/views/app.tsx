@@ -263,6 +263,12 @@ const planIcons = {
   completed: "pass-filled",
 } as const;
 
+const planWords: Readonly<Record<PlanEntry["status"], string>> = {
+  pending: t("waiting"),
+  in_progress: t("running"),
+  completed: t("done"),
+};
+
 /** The agent's plan as a checklist. */
 function PlanView() {
   const { store } = usePanel();
@@ -295,7 +301,7 @@ function PlanLine({ entry: { content, status } }: { readonly entry: PlanEntry })
   return (
     <li class={`plan-${status}`} data-plan-status={status}>
       <Icon name={planIcons[status]} /> <span dir="auto">{content}</span>
-      <span class="visually-hidden">{status.replace("_", " ")}</span>
+      <span class="visually-hidden">{planWords[status]}</span>
     </li>
   );
 }

@@ -67,3 +67,8 @@ function isFocusLost(): boolean {
 function rowsOf(list: HTMLElement | null): readonly HTMLElement[] {
   return [...(list?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
 }
+
+/** `ref` of a field that the user has just opened by a click. */
+export function focusOnce(field: HTMLInputElement | null): void {
+  field?.focus();
+}

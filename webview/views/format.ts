@@ -8,11 +8,12 @@ export const SHOWN_DURATION_MS = 1_000;
 
 /** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 5 min`. */
 export function formatDuration(milliseconds: number): string {
-  const seconds = milliseconds / 1000;
-  if (seconds < 10) return t("{0} s", formatNumber(seconds, 1));
-  if (seconds < 60) return t("{0} s", Math.round(seconds));
+  if (milliseconds < 9_950) return t("{0} s", formatNumber(milliseconds / 1_000, 1));
+  // Rounded first: 119.7 s are 2 min 0 s, not 1 min 60 s.
+  const seconds = Math.round(milliseconds / 1_000);
+  if (seconds < 60) return t("{0} s", seconds);
   if (seconds >= 3_600) return t("{0} h {1} min", Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60));
-  return t("{0} min {1} s", Math.floor(seconds / 60), Math.round(seconds % 60));
+  return t("{0} min {1} s", Math.floor(seconds / 60), seconds % 60);
 }
 
 /**
@@ -41,7 +42,7 @@ function wholeSeconds(ms: number): string {
 /** `850`, `12k`, `1.2M`. */
 export function formatCount(count: number): string {
   if (count < 1_000) return String(count);
-  if (count < 1_000_000) return `${Math.round(count / 1_000)}k`;
+  if (count < 999_500) return `${Math.round(count / 1_000)}k`;
   return `${formatNumber(count / 1_000_000, 1)}M`;
 }
 

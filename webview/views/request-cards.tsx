@@ -5,6 +5,7 @@ import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { PermissionRequest, QuestionRequest } from "../state/state.ts";
 import { t } from "../texts.ts";
 import { DiffView } from "./diff-view.tsx";
+import { focusOnce } from "./focus-kept.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
@@ -144,11 +145,6 @@ function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
       </button>
     </form>
   );
-}
-
-/** The user has just opened the field by a click. */
-function focusOnce(field: HTMLInputElement | null): void {
-  field?.focus();
 }
 
 /** Offers the choices, a free answer, and no answer. Only an explicit choice or typed text answers. */

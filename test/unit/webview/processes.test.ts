@@ -4,7 +4,7 @@ import { reduce, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { appendText, emptyText } from "../../../webview/state/streamed-text.ts";
 import { lastLine, processesOf } from "../../../webview/state/workspace.ts";
-import { formatDuration } from "../../../webview/views/format.ts";
+import { formatCount, formatDuration } from "../../../webview/views/format.ts";
 
 const server: HermesProcess = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" };
 const session = (sessionId: string): StateEvent => ({
@@ -37,6 +37,16 @@ test("the last line is the last one that says anything", () => {
   expect(lastLine(emptyText)).toBe("");
   expect(lastLine(appendText(emptyText, "one\ntwo\n\n  \n"))).toBe("two");
   expect(lastLine(appendText(appendText(emptyText, "x".repeat(10_000)), "\nName? "))).toBe("Name? ");
+});
+
+test("rounding gives no 60 seconds, no 60 minutes and no thousand thousands", () => {
+  expect([9_960, 59_700, 119_700, 3_599_700].map(formatDuration)).toEqual([
+    "10 s",
+    "1 min 0 s",
+    "2 min 0 s",
+    "1 h 0 min",
+  ]);
+  expect([999_499, 999_600].map(formatCount)).toEqual(["999k", "1.0M"]);
 });
 
 test("hours are said as hours", () => {

@@ -9,6 +9,7 @@ import { isOver, taskLine, taskLooks } from "../../state/delegation.ts";
 import { taskOfCall } from "../../state/nested-calls.ts";
 import { t } from "../../texts.ts";
 import { Elapsed } from "../elapsed.tsx";
+import { focusOnce } from "../focus-kept.ts";
 import { formatCount, formatDuration } from "../format.ts";
 import { Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -184,11 +185,6 @@ function TaskActions({ callId, task, onSteer }: TaskActionsProps) {
 }
 
 type SteerLineProps = { readonly callId: string; readonly task: HermesTask; readonly onEnd: () => void };
-
-/** The user has just opened the field by a click. */
-function focusOnce(field: HTMLInputElement | null): void {
-  field?.focus();
-}
 
 function SteerLine({ callId, task, onEnd }: SteerLineProps) {
   const { post } = usePanel();
