@@ -1,7 +1,7 @@
 /** Checks of a run: what must move, what must not, and whether the instrument itself can be trusted. */
+import { type Interval, mean } from "./bootstrap.ts";
 import { METRICS, type Metric, type Results } from "./results.ts";
 import type { ArmRun, TaskRecord } from "./run-arm.ts";
-import { type Interval, mean } from "./statistics.ts";
 import { shockDay } from "./world.ts";
 
 export type Check = { readonly name: string; readonly measured: string; readonly wanted: string; readonly ok: boolean };

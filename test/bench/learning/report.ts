@@ -1,8 +1,8 @@
 /** The report of a run as Markdown: figures by arm, the effect of each loop, what must not move, and the curve by day. */
+import { type Interval, mean } from "./bootstrap.ts";
 import { checksOf } from "./checks.ts";
 import { METRICS, type Metric, Results, windowDays } from "./results.ts";
 import type { ArmRun } from "./run-arm.ts";
-import { type Interval, mean } from "./statistics.ts";
 
 export function reportOf(
   runs: readonly ArmRun[],

@@ -1,6 +1,6 @@
 /** Results of a run: its measures by arm, at the beginning and at the end of the days. */
+import { difference, type Interval, interval, type Sample } from "./bootstrap.ts";
 import type { ArmRun, TaskRecord } from "./run-arm.ts";
-import { difference, type Interval, interval, type Sample } from "./statistics.ts";
 
 export type Metric = {
   readonly name: string;
