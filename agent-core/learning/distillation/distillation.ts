@@ -197,7 +197,7 @@ class Distillation {
   async #foreignSkills({ skills }: LearntState) {
     const { skills: found } = await scanPlace({ source: "home", folder: this.#skills.folder, shown: "home" });
     const own = new Set(skills.map(({ name }) => this.#skills.fileOf(name)));
-    const foreign = found.filter(({ folder }) => !own.has(`${folder}/SKILL.md`));
+    const foreign = found.filter(({ folder }) => !own.has(join(folder, SKILL_FILE)));
     return { home: foreign, names: new Set([...foreign, ...bundled].map(({ name }) => name)) };
   }
 }

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
 import { parseJson, parseRepairedJson } from "../../platform/json.ts";
+import { pathBelow } from "../../platform/paths.ts";
 import { wrapData } from "../../prompt/injection-scan.ts";
 import { redact } from "../../providers/redact.ts";
 import type { Episode } from "../episodes.ts";
@@ -141,8 +142,7 @@ function section(title: string, items: readonly string[], limit = MAX_LISTED): s
 
 function undoneOf({ undone, cwd }: Episode): readonly string[] {
   return undone.map(({ path, lines: count, retyped }) => {
-    const shown = path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
-    return `\`${shown}\`: ${count} lines, ${retyped ? "which the user wrote anew" : "undone"}`;
+    return `\`${pathBelow(cwd, path) ?? path}\`: ${count} lines, ${retyped ? "which the user wrote anew" : "undone"}`;
   });
 }
 
@@ -158,7 +158,7 @@ function mendedOf({ commands }: Episode): readonly string[] {
 
 function storyOf(episode: Episode): readonly string[] {
   const { commands, tools, paths, cwd, corrections } = episode;
-  const files = paths.filter((path) => path.startsWith(`${cwd}/`)).map((path) => `\`${path.slice(cwd.length + 1)}\``);
+  const files = paths.flatMap((path) => pathBelow(cwd, path) || []).map((path) => `\`${path}\``);
   return [
     `score ${outcomeOf(episode).toFixed(2)}, ${tools.length} tool calls, ${corrections.length} corrections`,
     `tools: ${[...new Set(tools)].map((name) => `\`${name}\``).join(", ")}`,

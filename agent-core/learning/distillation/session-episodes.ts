@@ -63,7 +63,10 @@ export class SessionEpisodes {
   }
 
   async #compute(from: number, to: number): Promise<Cluster> {
-    for (const { id, path, size } of await this.#journals()) {
+    const journals = await this.#journals();
+    const present = new Set(journals.map(({ id }) => id));
+    for (const id of this.#computed.keys()) if (!present.has(id)) this.#computed.delete(id);
+    for (const { id, path, size } of journals) {
       if (this.#computed.get(id)?.size === size) continue;
       this.#computed.set(id, { size, episode: episodeOf(transcriptOf(id, await readEntries(path))) });
     }
