@@ -17,6 +17,8 @@ const PORTS = "9137-9156";
 const settings = {
   // Lets the workspace's task show the panel without a question.
   "task.allowAutomaticTasks": "on",
+  // The sample workspace is inside a clone of this repository: a question about it would cover the panel.
+  "git.openRepositoryInParentFolders": "never",
   // VS Code's server comes without a compiler: it would report an error for each script that is opened.
   "typescript.tsdk": join(projectFolder, "node_modules", "typescript", "lib"),
 };
