@@ -280,12 +280,15 @@ async function converse(
   if (model !== undefined) {
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: MODEL_OPTION, value: model });
   }
+  let isStopping = false;
+  // One handler for all signals: in a moment without one, the next signal would end the process before its line.
   const cancel = (): void => {
+    if (isStopping) process.exit(INTERRUPTED); // does not wait for the end of the turn
+    isStopping = true;
     print.interrupted();
-    for (const name of STOPS) process.on(name, () => process.exit(INTERRUPTED)); // does not wait for the end of the turn
     void agent.notify(methods.agent.session.cancel, { sessionId });
   };
-  for (const name of STOPS) process.once(name, cancel);
+  for (const name of STOPS) process.on(name, cancel);
   const stopPasting = await pasteSignIn(agent, sessionId, words);
   try {
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
