@@ -2,14 +2,15 @@ import { expect, test } from "vitest";
 import { entriesOf, pathBelow, statOf } from "../../../agent-core/platform/paths.ts";
 
 test("gives the part of a path below a folder, also of a name that begins with dots", () => {
-  expect(pathBelow("/work", "/work/src/a.ts")).toBe("src/a.ts");
-  expect(pathBelow("/work", "/work/..notes/a.md")).toBe("..notes/a.md");
-  expect(pathBelow("/work", "/work")).toBe("");
-  expect(pathBelow("/", "/work")).toBe("work");
+  expect(pathBelow("/project", "/project/src/a.ts")).toBe("src/a.ts");
+  expect(pathBelow("/project", "/project/..notes/a.md")).toBe("..notes/a.md");
+  expect(pathBelow("/project", "/project")).toBe("");
+  expect(pathBelow("/", "/project")).toBe("project");
 });
 
 test("knows a path outside a folder", () => {
-  for (const path of ["/", "/workshop", "/work/../other", "/home"]) expect(pathBelow("/work", path)).toBeUndefined();
+  for (const path of ["/", "/projects", "/project/../other", "/home"])
+    expect(pathBelow("/project", path)).toBeUndefined();
 });
 
 test("has no facts about a path that nobody can reach", () => {
