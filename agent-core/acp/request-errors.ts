@@ -2,14 +2,13 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import { messageOf, UsageError } from "../platform/errors.ts";
 import type { HermesFaultData } from "../protocol/conversation.ts";
-import { INVALID_PARAMS } from "../protocol/handle.ts";
+import { failure, INTERNAL_ERROR, INVALID_PARAMS } from "../protocol/handle.ts";
 import type { Fault } from "../providers/fault.ts";
 import { KEY_PLACES } from "../providers/fault-message.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 
 /** ACP's "authentication required". */
 const AUTH_REQUIRED = -32000;
-export const INTERNAL_ERROR = -32603;
 const RESOURCE_NOT_FOUND = -32002;
 /** Limit of a quoted session id. */
 const MAX_ID_CHARS = 100;
@@ -40,11 +39,6 @@ export function asRequestError(error: unknown): never {
   if (error instanceof RequestError) throw error;
   if (error instanceof UsageError) throw new RequestError(INVALID_PARAMS, error.message);
   throw failure(messageOf(error));
-}
-
-/** Error that the user can act on. The client shows its message, so no name of the protocol precedes it. */
-export function failure(message: string): RequestError {
-  return new RequestError(INTERNAL_ERROR, message);
 }
 
 /** Message of an error from the other side. It is often general, with the cause in `data`. */

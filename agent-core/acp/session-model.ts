@@ -4,6 +4,7 @@ import type { SessionConfigOption } from "@zed-industries/agent-client-protocol"
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
 import type { HermesModelMeta } from "../protocol/attachments.ts";
+import { failure } from "../protocol/handle.ts";
 import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from "../providers/model-choice.ts";
 import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ResolvedModel } from "../providers/resolve-model.ts";
@@ -17,7 +18,7 @@ import {
   effortOption,
   modelOption,
 } from "./config-options.ts";
-import { authRequired, failure } from "./request-errors.ts";
+import { authRequired } from "./request-errors.ts";
 
 /** A list costs the session's start, and a first prompt that follows at once, more time than it takes. Milliseconds. */
 const REFRESH_DELAY_MS = 100;

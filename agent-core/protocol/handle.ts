@@ -65,3 +65,11 @@ export const INVALID_PARAMS = -32602;
 export function invalidParams(field: string, problem: string): RequestError {
   return new RequestError(INVALID_PARAMS, `${field}: ${problem}`, { field });
 }
+
+/** JSON-RPC's "internal error". */
+export const INTERNAL_ERROR = -32603;
+
+/** Error whose message the other side shows as it is: `RequestError.internalError` would begin it with "Internal error". */
+export function failure(message: string): RequestError {
+  return new RequestError(INTERNAL_ERROR, message);
+}

@@ -7,10 +7,8 @@ import {
   type HermesWriteResult,
   WRITE_CONFLICT,
 } from "../../agent-core/protocol/files.ts";
+import { failure } from "../../agent-core/protocol/handle.ts";
 import { ConflictError, type WrittenFile } from "./guarded-edit.ts";
-
-/** JSON-RPC's code; `RequestError.internalError` would begin the message with "Internal error". */
-const INTERNAL_ERROR = -32603;
 
 type Expected = HermesWriteMeta["expected"];
 
@@ -47,7 +45,7 @@ export function answerOf({ written, review }: ReviewedWrite): {
 
 /** The protocol's error for a change that did not take place: the reason, which the agent adds to the file and the change. */
 export function writeError(error: unknown): RequestError {
-  if (!(error instanceof ConflictError)) return new RequestError(INTERNAL_ERROR, messageOf(error));
+  if (!(error instanceof ConflictError)) return failure(messageOf(error));
   const { message, present } = error;
   return new RequestError(WRITE_CONFLICT, `${message}; read it again`, { present } satisfies HermesConflict);
 }

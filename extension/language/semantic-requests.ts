@@ -1,5 +1,5 @@
 /** The agent's questions to language services, through VS Code's providers. */
-import { type ClientApp, RequestError } from "@zed-industries/agent-client-protocol";
+import type { ClientApp } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type * as z from "zod";
 import { waitForEvent } from "../../agent-core/platform/deadline.ts";
@@ -11,15 +11,13 @@ import {
   type HermesEditorState,
   type HermesSymbolPlace,
 } from "../../agent-core/protocol/editor.ts";
-import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
+import { failure, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import type { RequestMethod } from "../../agent-core/protocol/method.ts";
 import { readText } from "../documents/read-text.ts";
 import { listTasks } from "./editor-tasks.ts";
 import { actionsAt, actionsIn, planAction, planRename } from "./planned-edits.ts";
 import { declaredSymbols, kindName, openFile, positionsOf } from "./symbol-position.ts";
 
-/** JSON-RPC's internal error, without the SDK's words before the message. */
-const REFUSED = -32603;
 /** Places that the agent gets; it shows fewer, and the number of the others. */
 const MAX_PLACES = 1_000;
 /** Places whose line is read. */
@@ -54,7 +52,7 @@ function answer<Params extends z.ZodType, Result extends z.ZodType>(
     try {
       return await work(params);
     } catch (error) {
-      throw new RequestError(REFUSED, messageOf(error));
+      throw failure(messageOf(error));
     }
   });
 }

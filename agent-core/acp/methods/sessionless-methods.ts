@@ -8,7 +8,6 @@ import {
   type ClientCapabilities,
   methods,
   PROTOCOL_VERSION,
-  RequestError,
 } from "@zed-industries/agent-client-protocol";
 import { commitRequest, messageIn } from "../../agent/commit-request.ts";
 import type { HermesAgentCapabilities } from "../../protocol/capabilities.ts";
@@ -16,12 +15,12 @@ import { commitMethods } from "../../protocol/commit-message.ts";
 import { cronMethods } from "../../protocol/cron.ts";
 import { editorModelMethods } from "../../protocol/editor-models.ts";
 import { fileMethods } from "../../protocol/files.ts";
-import { invalidParams, onClientNotification, onClientRequest } from "../../protocol/handle.ts";
+import { failure, invalidParams, onClientNotification, onClientRequest } from "../../protocol/handle.ts";
 import { learningMethods } from "../../protocol/learning.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { ConnectedClient } from "../connected-client.ts";
-import { asRequestError, authRequired, faultError, INTERNAL_ERROR } from "../request-errors.ts";
+import { asRequestError, authRequired, faultError } from "../request-errors.ts";
 import { sessionlessModels } from "../sessionless-models.ts";
 
 /** Reads the home again, which may have a new key. */
@@ -127,7 +126,7 @@ export function registerLearningMethods(app: AgentApp, { background }: AgentServ
     reports: await background.reports(params.count ?? REPORTS).catch(asRequestError),
   }));
   onClientRequest(app, learningMethods.run, async ({ signal }) => {
-    if (!(await background.runNow(signal))) throw new RequestError(INTERNAL_ERROR, BUSY);
+    if (!(await background.runNow(signal))) throw failure(BUSY);
     return { message: "Everything that was due is done." };
   });
 }
@@ -148,12 +147,12 @@ const NO_MODEL = 'Hermes has no model that can write a commit message. Choose on
 export function registerEditorMethods(app: AgentApp, server: AgentServer): void {
   onClientRequest(app, commitMethods.message, async ({ params, signal }) => {
     const { auxiliary, environment, answering } = await sessionlessModels(server, params.model);
-    if (answering("commit_message") === undefined) throw new RequestError(INTERNAL_ERROR, NO_MODEL);
+    if (answering("commit_message") === undefined) throw failure(NO_MODEL);
     const messages = commitRequest(params, secretsOf(environment));
     const answer = await auxiliary.ask("commit_message", { messages, signal });
     if (!answer.ok) throw faultError(answer.fault, server.client.keyHint);
     const message = messageIn(answer.text);
-    if (message === "") throw new RequestError(INTERNAL_ERROR, "The model answered without a commit message.");
+    if (message === "") throw failure("The model answered without a commit message.");
     return { message };
   });
 }

@@ -4,7 +4,7 @@ import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import { extensionPlaces } from "../../config/home.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { extensionMethods } from "../../protocol/extensions.ts";
-import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
+import { failure, invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { memoryMethods } from "../../protocol/memory.ts";
 import { type HermesKey, type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../protocol/settings.ts";
 import { checkKey } from "../../providers/catalogue/check-key.ts";
@@ -12,7 +12,7 @@ import { custom, type Deployment, deployments } from "../../providers/deployment
 import { choiceId } from "../../providers/model-choice.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modelChoice } from "../config-options.ts";
-import { asRequestError, failure } from "../request-errors.ts";
+import { asRequestError } from "../request-errors.ts";
 
 /** Variable of endpoints without their own. */
 const ANY_KEY = "HERMES_API_KEY";
