@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
 import { differsInLineEndsOnly, normalised } from "./line-ends.ts";
 import { notebookText, unsavedNotebook, writeNotebook } from "./notebooks.ts";
-import { findDocument } from "./read-text.ts";
+import { findDocument, textOnDisk } from "./read-text.ts";
 
 /** Time limit for VS Code to reload a document after a command changed its file. */
 const RELOAD_LIMIT_MS = 2_000;
@@ -208,10 +208,6 @@ async function save(document: vscode.TextDocument, before: string): Promise<bool
     if (deadline.hasPassed()) throw new Error("it was changed in the editor, but could not be saved");
   }
   return true;
-}
-
-async function textOnDisk(uri: vscode.Uri): Promise<string> {
-  return vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
 }
 
 async function writeDisk(uri: vscode.Uri, text: string): Promise<void> {

@@ -10,11 +10,16 @@ export async function readText(path: string): Promise<string | null> {
   if (notebook !== undefined) return notebookText(notebook);
   const uri = vscode.Uri.file(path);
   try {
-    return await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
+    return await textOnDisk(uri);
   } catch (error) {
     if (error instanceof vscode.FileSystemError && error.code === "FileNotFound") return null;
     throw error;
   }
+}
+
+/** The disk's text of a file, in the encoding that VS Code takes it for. Rejects when it cannot be read. */
+export async function textOnDisk(uri: vscode.Uri): Promise<string> {
+  return vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
 }
 
 /** True for a document or a notebook with unsaved changes. */
