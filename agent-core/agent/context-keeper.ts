@@ -162,8 +162,9 @@ export class ContextKeeper {
 
   /** No compression shortens the instructions and the tools. */
   #warnOfSmallWindow(window: number): void {
+    if (window === this.#smallWindow) return;
     const fixed = this.#overheadTokens();
-    if (fixed < window * MAX_FIXED_SHARE || window === this.#smallWindow) return;
+    if (fixed < window * MAX_FIXED_SHARE) return;
     this.#smallWindow = window;
     const [room, taken] = [window, fixed].map((tokens) => tokens.toLocaleString("en"));
     const message = `The window of this model has ${room} tokens, and Hermes' instructions and tools fill ${taken} of them: ${LARGER_WINDOW}.`;

@@ -76,7 +76,9 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
       watcher.onDidCreate(changedOnDisk),
       watcher.onDidDelete(changedOnDisk),
       // A document emits the changes of its file itself.
-      watcher.onDidChange((uri) => findDocument(uri.fsPath) ?? changedOnDisk(uri)),
+      watcher.onDidChange((uri) => {
+        if (findDocument(uri.fsPath) === undefined) changedOnDisk(uri);
+      }),
     ];
   }
 

@@ -49,8 +49,8 @@ export class DiskEdits implements vscode.Disposable {
     // The user's own changes, and those that were written for the agent, are not edits on the disk.
     this.#subscription = vscode.workspace.onDidSaveTextDocument((document) => {
       const { uri } = document;
-      if (this.#turns === 0 || uri.scheme !== "file") return;
-      this.#files?.set(uri.fsPath, { mtimeMs: 0, size: 0, birthtimeMs: 0, text: document.getText() });
+      if (uri.scheme === "file")
+        this.#files?.set(uri.fsPath, { mtimeMs: 0, size: 0, birthtimeMs: 0, text: document.getText() });
     });
   }
 
