@@ -19,6 +19,8 @@ const COUNT_LIMITS = { leastShare: 0.1, mostWindows: 2 } as const;
 
 /** Estimates by message. */
 const known = new WeakMap<Message, number>();
+/** Estimates of whole conversations: they are asked for several times in each iteration. */
+const sums = new WeakMap<readonly Message[], { readonly count: number; readonly tokens: number }>();
 
 export class TokenMeter {
   /** Ratio of the provider's count to our estimate. */
@@ -81,8 +83,13 @@ function ratioOf({ counted, estimated }: CountedTokens): number {
   return Math.min(RATIO_LIMITS.max, Math.max(RATIO_LIMITS.min, counted / estimated));
 }
 
+/** Estimate for a list of messages. The list may grow between two calls, but not change otherwise. */
 export function estimateTokens(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + messageTokens(message), 0);
+  const before = sums.get(messages) ?? { count: 0, tokens: 0 };
+  const added = messages.slice(before.count);
+  const tokens = added.reduce((sum, message) => sum + messageTokens(message), before.tokens);
+  sums.set(messages, { count: messages.length, tokens });
+  return tokens;
 }
 
 /** Estimate for one message, cached. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { estimateTokens, TokenMeter } from "../../../agent-core/context/token-meter.ts";
+import type { Message } from "../../../agent-core/messages/message.ts";
 
 const usage = (inputTokens: number, outputTokens = 0) => ({
   inputTokens,
@@ -29,6 +30,14 @@ test("a count far from the estimate is shown as the provider gave it, and later 
 test("a character of Chinese, Japanese or Korean counts as a token", () => {
   expect(estimateTokens([{ role: "user", content: "東京の天気は한국어" }])).toBe(4 + 9);
   expect(estimateTokens([{ role: "user", content: "plain text in English, with umlauts: äöü" }])).toBe(4 + 10);
+});
+
+test("messages that a conversation gained since the last estimate are added to it", () => {
+  const messages: Message[] = [{ role: "user", content: "12345678" }];
+  expect(estimateTokens(messages)).toBe(4 + 2);
+  messages.push({ role: "assistant", content: "1234" });
+  expect(estimateTokens(messages)).toBe(4 + 2 + 4 + 1);
+  expect(estimateTokens(messages.slice(1))).toBe(4 + 1);
 });
 
 test("an absurd count is limited", () => {
