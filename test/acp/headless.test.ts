@@ -120,7 +120,7 @@ test("servers, hooks and tools are managed before a key is set; a prompt names t
 test.for([["SIGTERM", 1] as const, ["SIGINT", 3] as const])(
   "%s, %i times, while a command runs: one line, exit code 130, and no process is left",
   async ([signal, times]) => {
-    const seconds = 471_200 + times;
+    const seconds = Number(`1${process.pid}${times}`);
     model.script(callTools(call("terminal", { command: `trap '' INT TERM; sleep ${seconds}` })), say("never"));
     const { promise: begun, resolve } = Promise.withResolvers<ChildProcess>();
     const ended = shell('trap : INT TERM; hermes --yes "wait"', resolve);

@@ -9,7 +9,7 @@ import { call, type ModelServer, say, startModelServer } from "../support/model-
 import { isAlive, untilProcesses } from "../support/processes.ts";
 
 /** Number of seconds that no other test sleeps for. */
-const SLEEP = 471_139;
+const SLEEP = Number(`2${process.pid}`);
 
 const running: { stop(): Promise<unknown> }[] = [];
 

@@ -6,6 +6,7 @@ import { AcpAgent } from "../support/acp-agent.ts";
 import type { AcpClient, Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { call, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { processesSleeping } from "../support/processes.ts";
 
 const PROMPT = "replace two with TWO in a.txt then run cat a.txt";
 const running: { stop(): Promise<unknown> }[] = [];
@@ -268,9 +269,10 @@ test("the end of stdin ends the agent and its processes", async () => {
   await agent.initialize();
   const sessionId = await agent.newSession();
   await agent.request("session/set_mode", { sessionId, modeId: "auto" });
-  model.script({ parts: [call("terminal", { command: "sleep 4321" })] });
+  const seconds = Number(`3${process.pid}`);
+  model.script({ parts: [call("terminal", { command: `sleep ${seconds}` })] });
   void agent.prompt(sessionId, "go");
-  const isRunning = (): boolean => spawnSync("pgrep", ["-f", "^sleep 4321$"]).status === 0;
+  const isRunning = (): boolean => processesSleeping(seconds).length > 0;
   await expect.poll(isRunning).toBe(true);
   await agent.stop();
   expect(agent.child.exitCode).toBe(0);
@@ -283,9 +285,10 @@ test("a connection that fails during a turn ends the agent with a line on stderr
   await agent.initialize();
   const sessionId = await agent.newSession();
   await agent.request("session/set_mode", { sessionId, modeId: "auto" });
-  model.script({ parts: [call("terminal", { command: "sleep 4322" })] });
+  const seconds = Number(`4${process.pid}`);
+  model.script({ parts: [call("terminal", { command: `sleep ${seconds}` })] });
   void agent.prompt(sessionId, "go");
-  const isRunning = (): boolean => spawnSync("pgrep", ["-f", "^sleep 4322$"]).status === 0;
+  const isRunning = (): boolean => processesSleeping(seconds).length > 0;
   await expect.poll(isRunning).toBe(true);
   expect(locksOf(agent)).toHaveLength(1);
   const stderr: string[] = [];

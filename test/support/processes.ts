@@ -10,7 +10,10 @@ export function processesWith(isWanted: (words: readonly string[]) => boolean): 
   return ids.filter((id) => isWanted(commandLine(id))).map(Number);
 }
 
-/** Ids of the processes with `number` in their command line. Each test uses its own number. */
+/**
+ * Ids of the processes with `number` in their command line. A test puts the id of its process into the number: another
+ * run on this machine has the same tests.
+ */
 export function processesNaming(number: number): readonly number[] {
   return processesWith((words) => words.some((word) => word.includes(String(number))));
 }

@@ -17,30 +17,33 @@ const server = (seconds: number) => ({
   cwd: "/",
 });
 
+/** Seconds that only this run of this test sleeps. */
+const nap = (test: number) => Number(`5${process.pid}${test}`);
+
 const gone = (seconds: number) => expect.poll(() => processesSleeping(seconds), { timeout: 10_000 }).toEqual([]);
 
 test("of a server that ends", async () => {
-  const running = await startGroup(server(90_211));
+  const running = await startGroup(server(nap(1)));
   await once(running.stdout, "data");
-  await expect.poll(() => processesSleeping(90_211).length).toBe(1);
+  await expect.poll(() => processesSleeping(nap(1)).length).toBe(1);
   await running.end();
-  await gone(90_211);
+  await gone(nap(1));
 });
 
 test("of a server that crashes", async () => {
-  const running = await startGroup(server(90_214));
+  const running = await startGroup(server(nap(4)));
   await once(running.stdout, "data");
-  await expect.poll(() => processesSleeping(90_214).length).toBe(1);
+  await expect.poll(() => processesSleeping(nap(4)).length).toBe(1);
   await running.note();
   running.stdin.end(); // `cat` ends
   await running.ended;
   await running.end();
-  await gone(90_214);
+  await gone(nap(4));
 });
 
 test("of a server whose agent was killed", async () => {
   const module = new URL("../../../../agent-core/platform/children/group-process.ts", import.meta.url).href;
-  const start = JSON.stringify(server(90_212));
+  const start = JSON.stringify(server(nap(2)));
   const script = `const { startGroup } = await import(${JSON.stringify(module)});
     const running = await startGroup(${start});
     running.stdout.once("data", () => console.log("ready"));`;
@@ -48,14 +51,14 @@ test("of a server whose agent was killed", async () => {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(agent.stdout, "data");
-  await expect.poll(() => processesSleeping(90_212).length).toBe(1);
+  await expect.poll(() => processesSleeping(nap(2)).length).toBe(1);
   agent.kill("SIGKILL");
-  await gone(90_212);
+  await gone(nap(2));
 });
 
 test("of a hook", async () => {
   const request = { program: "sh", cwd: "/", env, input: "", maxOutput: 1_000 };
-  const args = ["-c", "setsid sleep 90213 <&- >&- 2>&- & exit 0"];
+  const args = ["-c", `setsid sleep ${nap(3)} <&- >&- 2>&- & exit 0`];
   await runFilter({ ...request, args }, AbortSignal.timeout(5_000));
-  await gone(90_213);
+  await gone(nap(3));
 });
