@@ -2,6 +2,7 @@
 // do not. The floor is a small Node script that fetches, parses the event stream, reads a file and loops. Arguments name
 // the measurements to run; default: all.
 import { existsSync, statSync } from "node:fs";
+import { useRunFolder } from "../../scripts/run-folder.ts";
 import { measureAnswers } from "./answers.ts";
 import { measureBrowser } from "./browser.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
@@ -71,10 +72,12 @@ if (unknown !== undefined) {
   console.error(`No measurement is named ${unknown}. There are ${Object.keys(measurements).join(", ")}.`);
   process.exit(1);
 }
+const removeRunFolder = useRunFolder();
 for (const [name, measure] of Object.entries(measurements)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   for (const row of await measure()) console.log(lineOf(row));
 }
+await removeRunFolder();
 
 async function measureSize(): Promise<readonly Row[]> {
   if (!existsSync(PACKAGE)) return [];
