@@ -9,3 +9,13 @@ if (!SCALES.some((known) => known === scale))
 export function sweep<T>(full: T, quick: T): T {
   return scale === "full" ? full : quick;
 }
+
+/** Rounds of a sweep over random cases. A search for faults sets another number in HERMES_TEST_COUNT. */
+export function rounds(full: number, quick: number): number {
+  return Number(process.env["HERMES_TEST_COUNT"] ?? sweep(full, quick));
+}
+
+/** Start of random cases. A search for faults sets another one in HERMES_TEST_SEED. */
+export function seedOf(usual: number): number {
+  return Number(process.env["HERMES_TEST_SEED"] ?? usual);
+}

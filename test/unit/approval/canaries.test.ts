@@ -28,7 +28,7 @@ import { sessionTerminals } from "../../../agent-core/host/terminals/session-ter
 import type { HostTerminals, SandboxKind } from "../../../agent-core/host/terminals/terminals.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { hasSandbox } from "../../support/programs.ts";
-import { sweep } from "../../support/scale.ts";
+import { rounds, seedOf, sweep } from "../../support/scale.ts";
 import { canaryCommands, type Targets, WIPES } from "./support/canary-commands.ts";
 import { seeded } from "./support/random.ts";
 
@@ -208,19 +208,20 @@ type Setting = { readonly mode: ApprovalMode; readonly sandbox: boolean; readonl
 
 /** Commands of each mode, without a sandbox and with one, where a command takes ten times as long. */
 const SETTINGS: readonly Setting[] = [
-  { mode: "code", sandbox: false, count: sweep(20_000, 300) },
-  { mode: "plan", sandbox: false, count: sweep(20_000, 60) },
-  { mode: "ask", sandbox: false, count: sweep(20_000, 60) },
-  { mode: "code", sandbox: true, count: sweep(20_000, 25) },
-  { mode: "plan", sandbox: true, count: sweep(20_000, 25) },
-  { mode: "ask", sandbox: true, count: sweep(20_000, 25) },
-  { mode: "auto", sandbox: true, count: sweep(20_000, 25) },
+  { mode: "code", sandbox: false, count: rounds(20_000, 300) },
+  { mode: "plan", sandbox: false, count: rounds(20_000, 60) },
+  { mode: "ask", sandbox: false, count: rounds(20_000, 60) },
+  { mode: "code", sandbox: true, count: rounds(20_000, 25) },
+  { mode: "plan", sandbox: true, count: rounds(20_000, 25) },
+  { mode: "ask", sandbox: true, count: rounds(20_000, 25) },
+  { mode: "auto", sandbox: true, count: rounds(20_000, 25) },
 ];
 
 const timeout = sweep(7_200_000, 60_000);
+/** A command that should not have run unasked must not reach this machine. */
+const isSandboxed = hasSandbox();
 
-const SEED = Number(process.env["HERMES_TEST_SEED"] ?? 20_261_123);
-const COUNT = process.env["HERMES_TEST_COUNT"];
+const SEED = seedOf(20_261_123);
 
 type Attempt = { readonly place: Place; readonly command: string; readonly decision: Decision };
 
@@ -255,14 +256,13 @@ async function tryAll(
 }
 
 function commandsOf(count: number, targets?: Targets): readonly string[] {
-  return Array.from({ length: Number(COUNT ?? count) }, canaryCommands(seeded(SEED), targets));
+  return Array.from({ length: count }, canaryCommands(seeded(SEED), targets));
 }
 
-test.each(SETTINGS)(
+test.runIf(isSandboxed).each(SETTINGS)(
   "no command that runs unasked in $mode (sandbox: $sandbox) touches a canary",
   { timeout },
   async ({ mode, sandbox, count }) => {
-    if (!hasSandbox()) return;
     const commands = commandsOf(count);
     const { ran, losses } = await tryAll(commands, EVIL, { mode, sandbox }, async ({ place, command, decision }) =>
       place.loss(await place.run(command, decision.sandbox)),
@@ -276,12 +276,11 @@ test.each(SETTINGS)(
  * Without a sandbox, auto runs code that nobody has read. Blocked commands stay blocked, and a command that was read whole
  * touches no canary that asks in every mode.
  */
-test.each([
+test.runIf(isSandboxed).each([
   { kind: "canaries", targets: undefined, script: "true" },
   { kind: "the home", targets: WIPES, script: WIPE },
 ])("no command in auto without a sandbox wipes the home (aimed at $kind)", { timeout }, async ({ targets, script }) => {
-  if (!hasSandbox()) return;
-  const commands = commandsOf(sweep(20_000, 60), targets);
+  const commands = commandsOf(rounds(20_000, 60), targets);
   const { ran, losses } = await tryAll(commands, script, { mode: "auto" }, async ({ place, command }) => {
     const output = await place.run(command, undefined);
     if (place.isWiped) return "the home was wiped";

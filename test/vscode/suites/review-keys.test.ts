@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { decideHunk, revealHunk } from "../../../extension/review/hunk-keys.ts";
 import { proposalUri } from "../../../extension/review/review.ts";
-import { sweep } from "../../support/scale.ts";
+import { rounds, seedOf } from "../../support/scale.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
@@ -12,9 +12,9 @@ import { HunkModel, type Key, ModelFile, type Random, randomOf } from "../suppor
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 import type { ReviewDesk } from "../support/review-desk.ts";
 
-/** Each round is another sequence of keys. Higher numbers search for faults. */
-const ROUNDS = Number(process.env["HERMES_KEY_ROUNDS"] ?? sweep(6, 2));
-const SEED = Number(process.env["HERMES_KEY_SEED"] ?? 1);
+/** Each round is another sequence of keys. */
+const ROUNDS = rounds(6, 2);
+const SEED = seedOf(1);
 const KEYS: readonly Key[] = ["next", "next", "next", "previous", "keep", "undo", "undo"];
 const LIMIT_MS = 30_000 * ROUNDS;
 

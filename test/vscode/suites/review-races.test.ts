@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import * as vscode from "vscode";
-import { sweep } from "../../support/scale.ts";
+import { rounds, seedOf } from "../../support/scale.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
@@ -11,9 +11,9 @@ import { type Random, randomOf } from "../support/hunk-model.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 import type { ReviewDesk } from "../support/review-desk.ts";
 
-/** Each round is another race. Higher numbers search for faults. */
-const ROUNDS = Number(process.env["HERMES_RACE_ROUNDS"] ?? sweep(20, 9));
-const SEED = Number(process.env["HERMES_RACE_SEED"] ?? 1);
+/** Each round is another race. */
+const ROUNDS = rounds(20, 9);
+const SEED = seedOf(1);
 
 type Doer = "agent" | "typing" | "save" | "other program" | "undo";
 const DOERS: readonly Doer[] = ["agent", "typing", "save", "other program", "undo"];
