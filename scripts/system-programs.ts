@@ -1,6 +1,7 @@
 // Programs of the system that the scripts and tests need, and their installation on Debian and Ubuntu.
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { messageOf } from "../agent-core/platform/errors.ts";
 import { vscodeTestFolder } from "./project.ts";
 import { runLogged } from "./run-program.ts";
 
@@ -48,13 +49,18 @@ export async function ensureTestPrograms(): Promise<void> {
   addDaemonsToPath();
   const missing = missingTestPrograms().map((program) => packages[program]);
   if (missing.length === 0) return;
+  await tryToInstall(() => installPackages([...new Set(missing)], "programs for the tests of terminals"));
+  reportMissingPrograms();
+}
+
+/** Installs something without which tests are skipped. Prints the reason of a failure; rejects with it in CI. */
+export async function tryToInstall(install: () => Promise<unknown>): Promise<void> {
   try {
-    await installPackages([...new Set(missing)], "programs for the tests of terminals");
+    await install();
   } catch (error) {
     if (isCI) throw error;
-    console.log(error instanceof Error ? error.message : String(error));
+    console.log(messageOf(error));
   }
-  reportMissingPrograms();
 }
 
 const aptEnvironment = { DEBIAN_FRONTEND: "noninteractive" };

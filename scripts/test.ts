@@ -8,7 +8,7 @@ import { projectFolder, resultsFolder } from "./project.ts";
 import { useRunFolder } from "./run-folder.ts";
 import { runInFile, runInTerminal } from "./run-program.ts";
 import { readStageResults, type StageResults } from "./stage-results.ts";
-import { ensureChromium, ensureTestPrograms, isCI } from "./system-programs.ts";
+import { ensureChromium, ensureTestPrograms, tryToInstall } from "./system-programs.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
 
 type Stage = {
@@ -52,8 +52,8 @@ if (options.full) process.env["HERMES_TEST_SCALE"] = "full";
 
 // Installations come first, so that no test's timeout includes one.
 await ensureTestPrograms();
-await ensureRipgrep();
-await ensureBrowser();
+await tryToInstall(ensureVSCodeServer); // unit tests use its ripgrep
+await tryToInstall(ensureChromium); // unit tests of the browser tools use it, besides those of the panel
 
 const started = Date.now();
 const chosen = chosenStages();
@@ -76,26 +76,6 @@ function chosenStages(): readonly Stage[] {
   const unknown = only.filter((name) => !stages.some((stage) => stage.name === name));
   if (unknown.length === 0) return stages.filter(({ name }) => only.includes(name));
   throw new Error(`There is no stage ${unknown.join(", ")}. Stages: ${stages.map(({ name }) => name).join(", ")}.`);
-}
-
-/** Unit tests use the ripgrep of VS Code's server. */
-async function ensureRipgrep(): Promise<void> {
-  try {
-    await ensureVSCodeServer();
-  } catch (error) {
-    if (isCI) throw error;
-    console.log(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** Unit tests of the browser tools use it, besides those of the panel. */
-async function ensureBrowser(): Promise<void> {
-  try {
-    await ensureChromium();
-  } catch (error) {
-    if (isCI) throw error;
-    console.log(error instanceof Error ? error.message : String(error));
-  }
 }
 
 /** Outcomes in the order of `stages`. */

@@ -3,6 +3,7 @@
  * and its time zone, so that neither a restart nor the change to daylight saving time moves it.
  */
 import type { Cron } from "croner";
+import { messageOf } from "../platform/errors.ts";
 
 /** Milliseconds since 1970 in all rules. */
 export type Rule =
@@ -73,7 +74,7 @@ async function parseFields(text: string, written: string, { zone, now }: Moment)
     }
     return { ok: false, problem: `schedule ${JSON.stringify(text)}: such a day never comes` };
   } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
+    const reason = messageOf(error).replace(/^CronPattern: /, "");
     return { ok: false, problem: `schedule ${JSON.stringify(text)}: ${reason}` };
   }
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Effect } from "../approval/decision.ts";
+import { messageOf } from "../platform/errors.ts";
 import { CRON_ACTIONS } from "../protocol/cron.ts";
 import { shortTitle } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
@@ -66,6 +67,6 @@ async function run({ action, ...values }: Call, { cron, cwd, signal }: ToolConte
     return { ok, text: message };
   } catch (error) {
     signal.throwIfAborted();
-    return { ok: false, text: `cronjob: ${error instanceof Error ? error.message : String(error)}` };
+    return { ok: false, text: `cronjob: ${messageOf(error)}` };
   }
 }
