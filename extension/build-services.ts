@@ -1,4 +1,7 @@
-/** Builds the parts of the extension bottom-up: each part gets only parts that exist before it. */
+/**
+ * Builds the parts of the extension bottom-up: each part gets only parts that exist before it. The callbacks of a part may
+ * use later parts, since no event comes before all exist.
+ */
 import * as vscode from "vscode";
 import { messageOf } from "../agent-core/platform/errors.ts";
 import { fileMethods } from "../agent-core/protocol/files.ts";

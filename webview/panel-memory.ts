@@ -9,7 +9,7 @@ export type ScrollAnchor = { readonly epoch: string; readonly key: string; reado
 export type StateKeeper = { getState(): unknown; setState(value: unknown): void };
 
 type Kept = {
-  /** Tells the host which session a restored tab shows. Undefined before the first one. */
+  /** Session that a restored tab shows, for the host. Undefined before the first one. */
   readonly sessionId: string | undefined;
   readonly draft: string;
   readonly attachments: readonly Attachment[];

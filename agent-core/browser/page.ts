@@ -13,7 +13,7 @@ import {
 import { oneLine } from "./page-document.ts";
 
 /** A page counts as settled after this time without a request. Milliseconds. */
-const QUIET_MS = 150;
+const IDLE_MS = 150;
 const POLL_MS = 15;
 /** Limit of waiting for requests after the page has loaded: some pages poll for ever. Milliseconds. */
 const REQUESTS_MS = 3_000;
@@ -153,8 +153,8 @@ export class Page {
     for (;;) {
       const now = performance.now();
       if (this.#isLoading) loadedAt = now;
-      const isQuiet = this.#requests.size === 0 && now - this.#lastActivity >= QUIET_MS;
-      if (!this.#isLoading && (isQuiet || now - loadedAt >= REQUESTS_MS)) return true;
+      const isIdle = this.#requests.size === 0 && now - this.#lastActivity >= IDLE_MS;
+      if (!this.#isLoading && (isIdle || now - loadedAt >= REQUESTS_MS)) return true;
       if (now - start >= limitMs) return false;
       await this.#whileOpen(delay(POLL_MS, undefined, { signal }));
     }

@@ -4,7 +4,7 @@
  */
 import { readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTick } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/search-rules.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
@@ -146,7 +146,7 @@ function read(path: string): string {
 async function pause(progress: Progress): Promise<boolean> {
   if (progress.deadline.hasPassed()) return false;
   if (performance.now() - progress.slice < SLICE_MS) return true;
-  await nextTick();
+  await setImmediate();
   progress.slice = performance.now();
   return true;
 }

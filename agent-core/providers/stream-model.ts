@@ -1,5 +1,5 @@
 /** One model call over any wire, with exactly one last event, faults as events, and an immediate abort. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
@@ -40,7 +40,7 @@ export function streamModel(
 export async function warmUpModel({ mode, endpoint, model }: ResolvedModel, signal: AbortSignal): Promise<void> {
   try {
     const wire = await loaderOf(mode)();
-    await nextTurn(undefined, { signal });
+    await setImmediate(undefined, { signal });
     if (endpoint.baseUrl === undefined) return;
     // A request that is aborted before its first wait runs all the code up to the connection.
     const stop = new AbortController();

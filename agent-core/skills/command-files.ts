@@ -24,7 +24,7 @@ import {
 /** Folders of commands in a folder of commands. */
 const MAX_DEPTH = 2;
 const MAX_FILES = 200;
-/** Part of a text without a description that stands in for it. Characters. */
+/** Length of the description that is taken from a text without one. Characters. */
 const FIRST_LINE_CHARS = 200;
 
 /** The commands of workspace folders (absolute). Never rejects: what cannot be read is a failure, and so is a reserved name. */

@@ -161,7 +161,7 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
     });
     try {
       const running = await this.#connect(process);
-      // The settings may have another program by now.
+      // The settings may have another program now.
       if (program === this.#program) this.#ready = process;
       void process.ended.then((how) => this.#hasEnded(process, how));
       return running;

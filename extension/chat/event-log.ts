@@ -1,6 +1,6 @@
 /**
- * The panel's channel: numbered events of one session, kept for a panel that was hidden or reloaded. Deltas of the
- * same message that the panel has not yet acknowledged are merged, so that a slow panel is never flooded.
+ * The panel's channel: numbered events of one session, kept for a panel that was hidden or reloaded. Events wait while a
+ * slow panel has many to acknowledge; waiting deltas of the same message are merged.
  */
 import { randomUUID } from "node:crypto";
 import type { EventsMessage, PanelEvent } from "../../agent-core/protocol/panel-events.ts";

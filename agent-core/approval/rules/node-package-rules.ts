@@ -146,7 +146,7 @@ const RUNNER_VERBS = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** Verbs whose own rules look at no option. */
+/** Verbs whose own rules read no option. */
 const NPM_READS_ALL = new Set("test t tst start stop restart run-tests pack run run-script rum urn audit".split(" "));
 
 function npmVerb(verb: Verb): readonly CommandEffect[] {

@@ -103,7 +103,7 @@ export function episodeItem(path: string, episode: Episode, used: number): Learn
 export function withoutFact(episode: Episode, { text, evidence }: Fact): Episode {
   const { values, words } = readStatement(text);
   const isSource = evidence.some((ref) => sessionOf(ref) === episode.sessionId);
-  const tells = (line: string): boolean => {
+  const isAbout = (line: string): boolean => {
     const lower = line.toLowerCase();
     if (values.size > 0 && [...values].every((value) => lower.includes(value))) return true;
     return isSource ? similarity(readStatement(line).words, words) >= 0.6 : lower.includes(text.toLowerCase());
@@ -112,10 +112,10 @@ export function withoutFact(episode: Episode, { text, evidence }: Fact): Episode
     ...episode,
     summary: episode.summary
       .split(/(?<=[.!?])\s+|\n+/)
-      .filter((sentence) => !tells(sentence))
+      .filter((sentence) => !isAbout(sentence))
       .join("\n"),
-    firstMessage: tells(episode.firstMessage) ? "" : episode.firstMessage,
-    corrections: episode.corrections.filter((line) => !tells(line)),
-    commands: episode.commands.filter(({ command }) => !tells(command)),
+    firstMessage: isAbout(episode.firstMessage) ? "" : episode.firstMessage,
+    corrections: episode.corrections.filter((line) => !isAbout(line)),
+    commands: episode.commands.filter(({ command }) => !isAbout(command)),
   };
 }

@@ -117,7 +117,7 @@ export function proposalMessages(
 
 /**
  * Best and worst run: by its score, then by its tool calls. Of equal ones the newest is the best. A run with a command that
- * fails by now is not an example.
+ * fails now is not an example.
  */
 export function contrast(
   cluster: Cluster,

@@ -103,7 +103,7 @@ async function signalTree(tree: ProcessTree, signal: NodeJS.Signals): Promise<vo
   for (const { pid, group } of await livingMembers(tree)) if (group !== tree.pid) send(pid, signal);
 }
 
-/** Signals a process that was listed earlier, unless another one has its id by now. */
+/** Signals a process that was listed earlier, unless another one has its id now. */
 export function signalMember({ pid, startedAt }: Member, signal: NodeJS.Signals): void {
   if (process.platform !== "linux" || readMember(String(pid))?.startedAt === startedAt) send(pid, signal);
 }

@@ -3,7 +3,7 @@
  * deleted. Several processes can share a home: each reads the growth of all journals, and the last save wins.
  */
 import { rm } from "node:fs/promises";
-import { setImmediate as nextTick } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { type Changes, catchUp, findChanges, type IndexedBytes, indexedBytes, JournalFolder } from "./catch-up.ts";
@@ -114,7 +114,7 @@ export class IndexStore {
   async #readRest(): Promise<void> {
     const { signal } = this.#closing;
     try {
-      while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_PER_TICK) === false) await nextTick();
+      while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_PER_TICK) === false) await setImmediate();
     } catch {
       // Damage: the question repeats the read, which rebuilds the index.
       if (!signal.aborted) void this.ask(() => this.#snapshot?.readOn(Number.POSITIVE_INFINITY)).catch(() => undefined);

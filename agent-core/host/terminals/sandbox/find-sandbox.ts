@@ -9,7 +9,7 @@ export type Sandbox = {
   readonly program: string;
   /** Arguments of the sandbox's program that run another program. */
   wrap(run: SandboxedRun, program: string, args: readonly string[]): readonly string[];
-  /** True when a private folder replaces a folder at its own path; false: programs must be told its path. */
+  /** True when a private folder replaces a folder at its own path; false: programs need its path. */
   readonly mounts: boolean;
 };
 
