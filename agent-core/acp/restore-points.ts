@@ -41,6 +41,8 @@ export class RestorePoints {
   readonly #readStored: () => Promise<StoredSession>;
   /** The last restore that took messages back, or its undo. */
   #rewound: Rewound | undefined;
+  /** Id of the last restore or undo; undefined for one of an earlier process. */
+  #last: string | undefined;
 
   constructor({ agent, send, trusted, readStored }: RestorePointsOptions) {
     this.#readStored = readStored;
@@ -96,10 +98,12 @@ export class RestorePoints {
       this.rewindTo(position);
       this.#rewound = { id: restoreId, position, isBack: false };
     }
+    const isUndoable = hasChanged || parts.conversation;
+    if (isUndoable) this.#last = restoreId;
     return {
       files: (restored?.files ?? []).map(fileOf),
       prompt: parts.conversation ? prompt : null,
-      ...((hasChanged || parts.conversation) && { restoreId }),
+      ...(isUndoable && { restoreId }),
     };
   }
 
@@ -109,7 +113,7 @@ export class RestorePoints {
    */
   async undo(id: string | undefined, signal: AbortSignal): Promise<HermesRestored | undefined> {
     const { checkpoints } = this.#agent;
-    const restore = id ?? this.#rewound?.id ?? checkpoints?.lastRestore;
+    const restore = id ?? this.#last ?? checkpoints?.lastRestore;
     if (restore === undefined) return undefined;
     const rewound = this.#rewound?.id === restore ? this.#rewound : undefined;
     if (checkpoints === undefined && rewound === undefined) return undefined;
@@ -117,6 +121,7 @@ export class RestorePoints {
     const undone = await checkpoints?.undo(restore, signal);
     const undoId = undone?.id ?? newId();
     if (rewound !== undefined) await this.#moveConversation(rewound, undoId);
+    this.#last = undoId;
     return { files: (undone?.files ?? []).map(fileOf), prompt: null, restoreId: undoId };
   }
 

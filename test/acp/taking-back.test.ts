@@ -70,6 +70,25 @@ test("undoing a restore returns its messages and files, for the client, the mode
   expect(await replayed(agent, id)).toEqual(all.slice(0, 1));
 });
 
+test("/checkpoint undo reverts the last restore, even after one that took messages back", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  await agent.prompt(id, "list files");
+  const restore = (position: unknown, conversation: boolean) =>
+    agent.request("_hermes/session/restore", { sessionId: id, position, files: true, conversation });
+  await restore(positions(agent).at(-1), true);
+  await agent.prompt(id, "create new.txt with hello");
+  await restore(positions(agent).at(-1), false);
+  const undo = async (): Promise<string> => {
+    const before = agent.text().length;
+    await agent.prompt(id, "/checkpoint undo");
+    return agent.text().slice(before);
+  };
+  expect(await undo()).toContain("`new.txt` recreated");
+  expect(await undo()).toContain("`new.txt` removed");
+});
+
 test("a rewind is refused during a turn, and invalid parameters are named", async () => {
   const agent = await start();
   const id = await agent.newSession();
