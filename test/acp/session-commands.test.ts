@@ -173,6 +173,7 @@ test("/export writes a file beside the work, in the form that is asked for, and 
   expect(exported.messages[0]).toMatchObject({ position: 0, role: "user" });
   await agent.prompt(id, 'set "password=hunter2hunter2" in the file');
   expect(await answer(agent, id, "/export json masked.json")).toBe("Wrote masked.json.");
+  expect(await answer(agent, id, "/export md-notes.txt")).toBe("Wrote md-notes.txt.");
   const masked = readFileSync(join(agent.cwd, "masked.json"), "utf8");
   expect(masked).not.toContain("hunter2");
   expect(JSON.parse(masked).messages.at(-2).content).toBe('set "password=[key]" in the file');

@@ -86,7 +86,7 @@ export const title: Command = {
   },
 };
 
-const EXPORT_ARGUMENT = /^(?:(md|markdown|json)\b\s*)?(.*)$/s;
+const EXPORT_ARGUMENT = /^(?:(md|markdown|json)(?:\s+|$))?(.*)$/s;
 
 export const exportToFile: Command = {
   name: "export",
