@@ -291,6 +291,8 @@ function stepQueue(state: SessionState, event: QueueEvent): Step {
     case "queue-interrupt": {
       const first: SessionState = { ...state, queue: queue.move(state.queue, event.id, 0) };
       if (state.turn.kind !== "running") return sendQueued(first, event.id);
+      // The turn that a stop would end may be the one of this message.
+      if (queue.waiting(state.queue, event.id) === undefined) return [state, []];
       return [{ ...first, turn: { kind: "running", sendsNext: true } }, [{ type: "cancel" }]];
     }
     case "steer-failed": {

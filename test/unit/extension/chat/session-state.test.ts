@@ -185,6 +185,7 @@ describe("the queue", () => {
     const next = play(interrupted.state, { type: "turn-ended", stopReason: "cancelled" });
     expect(next.effects).toEqual(["queue", "turn-end cancelled", "show b", "send b"]);
     expect(play(stopped, { type: "queue-interrupt", id: "b" }).effects).toEqual(["queue", "show b", "send b"]);
+    expect(play(queued, { type: "queue-interrupt", id: "gone" }).effects).toEqual([]);
   });
 
   test("waits while a message is edited, and continues after it", () => {
