@@ -1,6 +1,7 @@
 /** Secret files of the workspace that a command may print without naming them. */
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { escapePattern } from "../platform/escape-pattern.ts";
 import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
 import { gitFolder } from "./project-scripts.ts";
 import { isSecretName } from "./secret-paths.ts";
@@ -60,7 +61,7 @@ function patternOf(text: string): RegExp {
     if (piece === UNKNOWN || piece.startsWith("**")) return ".*";
     if (piece === "*") return "[^/]*";
     if (piece === "?" || /^\[./.test(piece)) return "[^/]";
-    return piece.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    return escapePattern(piece);
   });
   return new RegExp(`^${source}$`, "i");
 }

@@ -3,6 +3,7 @@
  * and flag in it is in an episode: a model that invents one cannot write it into a skill.
  */
 import { basename, relative } from "node:path";
+import { escapePattern } from "../../platform/escape-pattern.ts";
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
 import { isCheckCommand } from "../../sessions/session-outcomes.ts";
@@ -126,7 +127,7 @@ function isKnown(span: string, { words, passed, texts }: Evidence): boolean {
   if (words.has(span)) return true;
   const parts = span.split(/<[^<>\s]+>/);
   if (parts.every((part) => part === "")) return false;
-  const source = parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("[^\\s/]+");
+  const source = parts.map(escapePattern).join("[^\\s/]+");
   const pattern = new RegExp(`(?:^|[\\s"'\`(])${source}(?=$|[\\s"'\`).,;:!?])`);
   const isIn = (text: string): boolean => pattern.test(text);
   return [...passed].some(isIn) || texts.some(isIn) || (parts.length > 1 && [...words].some(isIn));

@@ -1,9 +1,10 @@
 /** Replacing text in a file: at its one place, or refused with advice. Pure. */
+import { escapePattern } from "../../platform/escape-pattern.ts";
 import { findByFallbacks, type LineEdit, type Window } from "./find-by-fallbacks.ts";
 import { type FittedLines, fitLines } from "./fit-lines.ts";
 import { breakAt, breakKind, inMarksOf, inMixedBreaks, joinLines } from "./line-breaks.ts";
 import { nearestText } from "./nearest-text.ts";
-import { escapePattern, TextLines } from "./text-lines.ts";
+import { TextLines } from "./text-lines.ts";
 
 export type Replacement =
   /** `how`: method by which the text was found, if the file does not have it exactly. */

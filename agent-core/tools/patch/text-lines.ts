@@ -1,3 +1,4 @@
+import { escapePattern } from "../../platform/escape-pattern.ts";
 import { breakAt } from "./line-breaks.ts";
 
 /**
@@ -96,11 +97,6 @@ export class TextLines {
       any.lastIndex = this.start(index + 1);
     }
   }
-}
-
-/** Text as a pattern that finds it. */
-export function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** In UTF-8 exactly the characters of ASCII take one byte; counting bytes is faster than any pattern. */
