@@ -3,6 +3,7 @@ import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-clien
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
+import { counted } from "../platform/counted.ts";
 import { newId } from "../platform/new-id.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import {
@@ -169,7 +170,7 @@ export function resultContent(result: ToolResult): ToolCallContent[] {
 export function tasksContent(tasks: readonly HermesTask[]): ToolCallContent[] {
   const lines = tasks.map(({ id, goal, status, step, reason, iterations, files, verdicts }) => {
     const facts = [
-      ...(iterations > 0 ? [`${iterations} ${iterations === 1 ? "step" : "steps"}`] : []),
+      ...(iterations > 0 ? [counted(iterations, "step")] : []),
       ...(files.length > 0 ? [`changed ${files.map(({ path }) => path).join(", ")}`] : []),
       ...(step === undefined ? [] : [step]),
       ...(reason === undefined ? [] : [reason]),

@@ -10,9 +10,10 @@ import { type Ownership, ownedDecide, ownedHost } from "../orchestration/file-ow
 import type { TaskSpec } from "../orchestration/task-graph.ts";
 import { SUB_AGENT_ROLE } from "../orchestration/task-messages.ts";
 import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
-import { type Child, type ChildPorts, type Evaluate, oneLine } from "../orchestration/task-run.ts";
+import type { Child, ChildPorts, Evaluate } from "../orchestration/task-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { resolvePath } from "../platform/paths.ts";
 import { parseChoice, settingsOf } from "../providers/model-choice.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";

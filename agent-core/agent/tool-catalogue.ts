@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { findBrowser } from "../browser/find-browser.ts";
 import { textTokens } from "../context/token-meter.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
@@ -246,14 +247,9 @@ function found(queries: readonly string[], search: ToolSearch): string {
   if (results.length === 0) return `No tool matches ${queries.map((query) => JSON.stringify(query)).join(", ")}.`;
   const lines = results.map(({ name, schema }) => {
     const parameters = parametersOf(schema.parameters).map(({ key, isRequired }) => (isRequired ? key : `${key}?`));
-    return `- ${name}(${parameters.join(", ")}): ${shortened(schema.description)}`;
+    return `- ${name}(${parameters.join(", ")}): ${oneLine(schema.description, DESCRIPTION_CHARS)}`;
   });
   return `${lines.join("\n")}\n\ntool_describe gives the types of the parameters.`;
-}
-
-function shortened(description: string): string {
-  const line = description.replaceAll(/\s+/g, " ").trim();
-  return line.length > DESCRIPTION_CHARS ? `${line.slice(0, DESCRIPTION_CHARS).toWellFormed()}…` : line;
 }
 
 type Parameter = { readonly key: string; readonly isRequired: boolean };

@@ -1,7 +1,7 @@
 /** Clicks, keys and scrolling as real input events of the browser. */
 import type { Protocol } from "devtools-protocol";
+import { oneLine } from "../platform/one-line.ts";
 import type { Page } from "./page.ts";
-import { oneLine } from "./page-document.ts";
 
 /** Text that is typed key by key. A longer one is inserted at once, as by a paste. Characters. */
 const MAX_KEYS = 2_000;

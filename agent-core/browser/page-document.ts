@@ -1,5 +1,6 @@
 /** Nodes of a document as the browser captured them: structure, attributes, visibility, role and name. */
 import type { Protocol } from "devtools-protocol";
+import { oneLine } from "../platform/one-line.ts";
 import { roleOf } from "./roles.ts";
 
 export type Capture = Protocol.DOMSnapshot.CaptureSnapshotResponse;
@@ -259,10 +260,4 @@ export class PageDocument {
   role(node: number): string | undefined {
     return roleOf(this.tag(node), (name) => this.attribute(node, name));
   }
-}
-
-/** The text in one line of at most `limit` characters. */
-export function oneLine(text: string, limit: number): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= limit ? line : `${line.slice(0, limit - 1).toWellFormed()}…`;
 }

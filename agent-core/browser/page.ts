@@ -1,6 +1,7 @@
 /** A page of the browser: its loading, dialogs, console and crash, and the refs of its elements. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Protocol } from "devtools-protocol";
+import { oneLine } from "../platform/one-line.ts";
 import {
   type CommandName,
   type CommandParams,
@@ -10,7 +11,6 @@ import {
   type EventParams,
   Lost,
 } from "./devtools.ts";
-import { oneLine } from "./page-document.ts";
 
 /** A page counts as settled after this time without a request. Milliseconds. */
 const IDLE_MS = 150;

@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
 import type { Page } from "./page.ts";
-import { CAPTURED_STYLES, type Capture, oneLine } from "./page-document.ts";
+import { CAPTURED_STYLES, type Capture } from "./page-document.ts";
 import { snapshotLines, type View } from "./snapshot-lines.ts";
 
 /** Length of a whole snapshot, and of the part in view after an action. Characters. */

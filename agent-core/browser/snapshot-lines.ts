@@ -1,5 +1,6 @@
 /** Page as indented text, with a ref for each element that can be clicked or typed into. */
-import { type Capture, oneLine, PageDocument } from "./page-document.ts";
+import { oneLine } from "../platform/one-line.ts";
+import { type Capture, PageDocument } from "./page-document.ts";
 import { isContainer, isInline, isInteractive, isNamedByContent } from "./roles.ts";
 
 /** Deeper elements are left out: pages nest them without end. */

@@ -3,6 +3,7 @@
  * messages are data in the request, never instructions.
  */
 import type { Message } from "../messages/message.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { redact } from "../providers/redact.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 
@@ -199,6 +200,5 @@ function textOf({ content }: Extract<Message, { role: "user" }>): string {
 }
 
 function line(text: string): string {
-  const one = text.replaceAll(/\s+/g, " ").trim();
-  return one.length <= LINE_CHARS ? one : `${one.slice(0, LINE_CHARS).toWellFormed()}…`;
+  return oneLine(text, LINE_CHARS);
 }

@@ -224,7 +224,7 @@ function sameName(one: string, other: string): boolean {
 }
 
 function oneLine(prompt: string): string {
-  return prompt.replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME_CHARS);
+  return prompt.replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME_CHARS).toWellFormed();
 }
 
 function refused(problem: string): CronOutcome {

@@ -12,10 +12,10 @@ import { readHomeHooks } from "../hooks/home-hooks.ts";
 import { CLAUDE_FILES } from "../hooks/hook.ts";
 import { acceptsHooks } from "../hooks/hooks-extension.ts";
 import { SessionHooks } from "../hooks/session-hooks.ts";
-import { countedTools } from "../mcp/mcp-command.ts";
 import { offersTool, type ServerConfig, serverDetail, serversFrom } from "../mcp/server-config.ts";
 import { ServerConnection } from "../mcp/server-connection.ts";
 import { WorkspaceServers } from "../mcp/workspace-servers.ts";
+import { counted } from "../platform/counted.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { findProgram } from "../platform/find-program.ts";
 import { parseJson } from "../platform/json.ts";
@@ -73,7 +73,7 @@ async function serverDiagnosis(server: ServerConfig, cwd: string, isOn: boolean 
   await connection.close();
   if (state.kind === "on") {
     const offered = listing.tools.filter((tool) => offersTool(server, tool.name));
-    return { name, state: "works", text: `${text}, ${countedTools(offered.length)}` };
+    return { name, state: "works", text: `${text}, ${counted(offered.length, "tool")}` };
   }
   if (!isStarted) {
     const fix = "run hermes mcp list, which waits longer: a first start may download the server";

@@ -14,6 +14,7 @@ import { typedText } from "../messages/message.ts";
 import { hasCode } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { makeFolder } from "../platform/make-folder.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { redact } from "../providers/redact.ts";
 import { correctionsIn } from "../sessions/correction.ts";
 import { feedbackScore } from "../sessions/outcome-rates.ts";
@@ -138,8 +139,7 @@ function plainSummary({ messages }: Transcript, request: string): string {
 
 /** One line without secrets. */
 function shortened(value: string): string {
-  const line = redact(value).replaceAll(/\s+/g, " ").trim();
-  return line.length > MAX_TEXT_CHARS ? `${line.slice(0, MAX_TEXT_CHARS - 1).toWellFormed()}…` : line;
+  return oneLine(redact(value), MAX_TEXT_CHARS);
 }
 
 /** Text of at most 150 words. */

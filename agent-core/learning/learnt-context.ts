@@ -4,6 +4,7 @@
  */
 import { contentWords, contradicts, readStatement, similarity } from "../memory/statement.ts";
 import type { Clock } from "../platform/clock.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type EpisodeBrief, episodePaths, readBriefs } from "./episodes.ts";
 import { byWeight, type Fact, fitting, holdsIn, isPreference, isShown, isWithin, readFacts } from "./facts.ts";
@@ -255,7 +256,5 @@ function countWords(words: readonly string[]): ReadonlyMap<string, number> {
 }
 
 function episodeLine({ sessionId, endedAt, summary }: EpisodeBrief): string {
-  const line = summary.replaceAll(/\s+/g, " ").trim();
-  const shown = line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS - 1).toWellFormed()}…` : line;
-  return `- ${new Date(endedAt).toISOString().slice(0, 10)} (session ${sessionId}): ${shown}`;
+  return `- ${new Date(endedAt).toISOString().slice(0, 10)} (session ${sessionId}): ${oneLine(summary, LINE_CHARS)}`;
 }

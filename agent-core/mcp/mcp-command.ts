@@ -1,5 +1,6 @@
 /** The slash command `/mcp`: lists the servers of the session, and acts on them as the panel's page does. */
 import type { ExtensionCommand } from "../agent/extensions.ts";
+import { counted } from "../platform/counted.ts";
 import { abortable } from "../platform/deadline.ts";
 import { UsageError } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
@@ -124,16 +125,12 @@ function listOf(items: readonly HermesExtensionItem[]): string {
 function line(item: HermesExtensionItem): string {
   const { name, source, state, detail, error, tools = [] } = item;
   const off = tools.filter(({ on }) => !on).length;
-  const counted = state === "on" ? `, ${countedTools(tools.length)}${off > 0 ? ` (${off} off)` : ""}` : "";
+  const offered = state === "on" ? `, ${counted(tools.length, "tool")}${off > 0 ? ` (${off} off)` : ""}` : "";
   const reason = state === "needs-consent" ? `: ${code(detail)}. Type \`/mcp allow ${name}\` to start it` : "";
-  return `- **${name}** (${source}): ${STATES[state]}${counted}${reason}${error === undefined ? "" : `${BEFORE_ERROR[state] ?? ". "}${error}`}`;
+  return `- **${name}** (${source}): ${STATES[state]}${offered}${reason}${error === undefined ? "" : `${BEFORE_ERROR[state] ?? ". "}${error}`}`;
 }
 
 const BEFORE_ERROR: Partial<typeof STATES> = { failed: ": ", on: "; " };
-
-export function countedTools(count: number): string {
-  return `${count} tool${count === 1 ? "" : "s"}`;
-}
 
 function details(item: HermesExtensionItem): string {
   const tools = (item.tools ?? []).map(({ name, on }) => `- \`${name}\`${on ? "" : " (off)"}`);

@@ -1,5 +1,6 @@
 /** Sign-ins that wait for the user's browser, at most one for each server of a session. */
 import type { ExtensionSession } from "../agent/extensions.ts";
+import { counted } from "../platform/counted.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { DeviceCode, DeviceSignInOptions } from "./device-sign-in.ts";
 import type { ServerConfig } from "./server-config.ts";
@@ -106,7 +107,7 @@ export class PendingSignIns {
   #showCode({ code, page, pageWithCode, seconds }: DeviceCode, name: string): string {
     const short = pageWithCode === undefined ? "" : ` Or open ${pageWithCode}, which has the code.`;
     const minutes = Math.max(1, Math.round(seconds / 60));
-    const message = `To sign in to ${name}, open ${page} on any device and enter the code ${code} within ${minutes} minute${minutes === 1 ? "" : "s"}.${short}`;
+    const message = `To sign in to ${name}, open ${page} on any device and enter the code ${code} within ${counted(minutes, "minute")}.${short}`;
     this.#session.status({ severity: "info", message });
     return message;
   }

@@ -1,8 +1,8 @@
 /** One server of a session, its texts for the user (state, actions, last error), and its advice for the model. */
+import { counted } from "../platform/counted.ts";
 import { findThreat, wrapData } from "../prompt/injection-scan.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
-import { countedTools } from "./mcp-command.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { offersTool, type ServerConfig, serverDetail, withoutKeys } from "./server-config.ts";
 import type { Listing } from "./server-listing.ts";
@@ -100,7 +100,7 @@ function ended(text: string): string {
 export function describe(entry: ServerEntry): string {
   if (entry.lease === undefined) return "off.";
   const { state, listing } = entry.lease.connection;
-  if (state.kind === "on") return `on, ${countedTools(listing.tools.length)}.`;
+  if (state.kind === "on") return `on, ${counted(listing.tools.length, "tool")}.`;
   return problemOf(entry) ?? "starting.";
 }
 

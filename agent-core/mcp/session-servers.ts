@@ -3,10 +3,11 @@ import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/ext
 import { Consents } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
 import type { Switches } from "../config/switches.ts";
+import { counted } from "../platform/counted.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
-import { countedTools, DEVICE } from "./mcp-command.ts";
+import { DEVICE } from "./mcp-command.ts";
 import { type OpenPage, PendingSignIns, type SignInMethod } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
 import { requestHandlers } from "./request-handlers.ts";
@@ -265,7 +266,7 @@ export class SessionServers implements Extension {
     for (const entry of late ?? []) {
       const { lease, config } = entry;
       if (lease?.connection.state.kind !== "on") continue;
-      const tools = countedTools(lease.connection.listing.tools.length);
+      const tools = counted(lease.connection.listing.tools.length, "tool");
       this.#session.status({
         severity: "info",
         message: `The MCP server ${config.name} is ready: ${tools} from now on.`,

@@ -1,4 +1,5 @@
 /** Entries of a memory file: parsing, formatting and changes. Pure. */
+import { oneLine } from "../platform/one-line.ts";
 
 /** Separator of two entries. */
 const DIVIDER = "\n§\n";
@@ -87,20 +88,15 @@ function findNote(
   const [index] = equal >= 0 ? [equal] : holding;
   if (index !== undefined && (equal >= 0 || holding.length === 1)) return { ok: true, index };
   if (index === undefined)
-    return refused(`no entry holds ${JSON.stringify(preview(wanted))}. Entries:${listed(notes)}`);
+    return refused(`no entry holds ${JSON.stringify(oneLine(wanted, PREVIEW_CHARS))}. Entries:${listed(notes)}`);
   const several = holding.map((at) => notes[at] ?? "");
   return refused(
-    `${holding.length} entries hold ${JSON.stringify(preview(wanted))}. Give more of one:${listed(several)}`,
+    `${holding.length} entries hold ${JSON.stringify(oneLine(wanted, PREVIEW_CHARS))}. Give more of one:${listed(several)}`,
   );
 }
 
 function listed(notes: Notes): string {
-  return notes.length === 0 ? " none." : notes.map((note) => `\n- ${preview(note)}`).join("");
-}
-
-function preview(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ");
-  return line.length > PREVIEW_CHARS ? `${line.slice(0, PREVIEW_CHARS)}…` : line;
+  return notes.length === 0 ? " none." : notes.map((note) => `\n- ${oneLine(note, PREVIEW_CHARS)}`).join("");
 }
 
 /** Removes separators from an entry's text. */

@@ -1,5 +1,6 @@
 /** Runs one task: its sub-agent's turns, the correction of its result, the evaluation, and the result from facts. */
 import { messageOf } from "../platform/errors.ts";
+import { oneLine } from "../platform/one-line.ts";
 import type { HermesTask, HermesVerdict } from "../protocol/delegation.ts";
 import type { EndStatus, TaskSpec } from "./task-graph.ts";
 import { correctionMessage, taskMessage } from "./task-messages.ts";
@@ -328,11 +329,6 @@ function withFacts({ status, reason, isRejected }: Outcome, facts: TaskFacts | u
 
 /** Length of a goal on the card. Characters. */
 const GOAL_CHARS = 200;
-
-/** The text in one line, cut to `chars` characters. */
-export function oneLine(text: string, chars: number): string {
-  return text.replaceAll(/\s+/g, " ").trim().slice(0, chars).toWellFormed();
-}
 
 /** Time limit of a task. It pauses while the user is asked. */
 class TimeLimit {

@@ -7,6 +7,7 @@ import type { Config } from "../config/sections.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
 import { type Hook, IN_HOOK_VARIABLE } from "../hooks/hook.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
+import { counted } from "../platform/counted.ts";
 import { messageOf } from "../platform/errors.ts";
 import { nearName } from "../platform/names.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
@@ -329,6 +330,6 @@ function partsText(parts: PluginParts | undefined): string {
   ] as const;
   return counts
     .filter(([count]) => count > 0)
-    .map(([count, noun]) => `${count} ${noun}${count === 1 ? "" : "s"}`)
+    .map(([count, noun]) => counted(count, noun))
     .join(", ");
 }

@@ -6,6 +6,7 @@ import { readVerdict } from "../hooks/hook-answer.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
+import { oneLine } from "../platform/one-line.ts";
 import type { ArgumentCheck } from "../tools/argument-check.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import type { InstalledPlugin } from "./find-plugins.ts";
@@ -235,8 +236,7 @@ function lazyCheck(schema: Schema): (input: unknown) => Promise<string | undefin
 
 function titleOf(name: string, input: unknown): string {
   const values = Object.values(Object(input)).filter((value) => typeof value === "string" || typeof value === "number");
-  const title = [name, ...values].join(" ").replace(/\s+/g, " ");
-  return title.length <= TITLE_CHARS ? title : `${title.slice(0, TITLE_CHARS - 1)}…`;
+  return oneLine([name, ...values].join(" "), TITLE_CHARS);
 }
 
 /** A text, `{ text, ok? }`, or any other value as JSON. */

@@ -3,6 +3,7 @@ import type { TaskSpec, taskId } from "../orchestration/task-graph.ts";
 import { messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { spillPath, writeSpillFile } from "../sessions/session-files.ts";
+import { shortTitle } from "./shown-path.ts";
 import { defineTool } from "./tool.ts";
 
 const text = z.string().refine((given) => given.trim() !== "", "must not be empty");
@@ -44,7 +45,7 @@ export const tool = defineTool({
   input,
   title: ({ goal, tasks }) =>
     tasks === undefined || tasks.length === 1
-      ? `Delegate: ${(tasks?.[0]?.goal ?? goal ?? "").replaceAll(/\s+/g, " ").slice(0, 60).toWellFormed()}`
+      ? shortTitle(`Delegate: ${tasks?.[0]?.goal ?? goal ?? ""}`)
       : `Delegate ${tasks.length} tasks`,
   effect: () => ({ kind: "none" }),
   async run(given, { delegate, callId, spillFolder }) {

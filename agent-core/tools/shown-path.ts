@@ -1,6 +1,7 @@
 /** Paths as the model writes them and people read them. */
 import { homedir } from "node:os";
 import { isAbsolute, join, normalize, resolve, sep } from "node:path";
+import { oneLine } from "../platform/one-line.ts";
 import { pathBelow } from "../platform/paths.ts";
 
 /** Absolute path: relative ones start at `cwd`, `~/` at the user's home folder. */
@@ -18,6 +19,5 @@ export function shownPath(path: string, cwd: string): string {
 
 /** A title of at most 80 characters. */
 export function shortTitle(title: string): string {
-  const line = title.replace(/\s+/g, " ");
-  return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
+  return oneLine(title, 80);
 }

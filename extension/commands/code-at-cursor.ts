@@ -1,5 +1,6 @@
 /** The code that an editor action is about: the selection, else the symbol at the cursor, else the file. */
 import * as vscode from "vscode";
+import { oneLine } from "../../agent-core/platform/one-line.ts";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 
 /** Time for the language server's symbols. A server that still starts would delay the action. Milliseconds. */
@@ -8,7 +9,7 @@ const SYMBOLS_MS = 1_500;
 /** Lines around a cursor that is in no symbol. */
 const NEAR_LINES = 20;
 
-/** Longest name of a symbol in a prompt. Characters. */
+/** Longest name of a symbol in a prompt; a language server may give its whole signature. Characters. */
 const MAX_NAME = 40;
 
 type Place = Pick<vscode.TextEditor, "document" | "selection">;
@@ -18,18 +19,12 @@ export async function codeAt({ document, selection }: Place): Promise<{ name: st
   if (!selection.isEmpty) return named(linesOf(document, selection));
   const symbol = await symbolAt(document, selection.active);
   if (symbol === undefined) return named(fileOf(document));
-  const name = vscode.l10n.t("{0} in {1}", shortName(symbol.name), baseName(document.uri));
+  const name = vscode.l10n.t("{0} in {1}", oneLine(symbol.name, MAX_NAME), baseName(document.uri));
   return { name, code: linesOf(document, symbol.range) };
 }
 
 function named(code: Attachment): { name: string; code: Attachment } {
   return { name: code.label, code };
-}
-
-/** A language server may name a symbol by its whole signature. */
-function shortName(name: string): string {
-  const line = name.replaceAll(/\s+/g, " ");
-  return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME).toWellFormed()}…` : line;
 }
 
 export function fileOf({ uri }: vscode.TextDocument): Attachment {

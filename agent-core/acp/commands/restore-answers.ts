@@ -1,7 +1,9 @@
 /** Answers of /checkpoint, /undo and /retry: back to an earlier message of the user. */
-import { relative } from "node:path";
 import type { CommandAnswer } from "../../agent/extensions.ts";
+import { counted } from "../../platform/counted.ts";
+import { oneLine } from "../../platform/one-line.ts";
 import type { HermesRestoredFile } from "../../protocol/restores.ts";
+import { shownPath } from "../../tools/shown-path.ts";
 import type { RestoreParts, RestorePoint } from "../restore-points.ts";
 import type { CommandSession } from "./command.ts";
 
@@ -130,7 +132,7 @@ export function answerRetry({ agent, restores }: CommandSession): CommandAnswer 
 /** Markdown list of the files. */
 function fileLines(files: readonly HermesRestoredFile[], cwd: string): readonly string[] {
   const lines = files.map(({ path, change, added, removed, leftAlone }) => {
-    const name = `\`${relative(cwd, path) || path}\``;
+    const name = `\`${shownPath(path, cwd)}\``;
     if (leftAlone !== undefined) return `- ${name} skipped: ${leftAlone}`;
     const counts = added === undefined || removed === undefined ? "" : ` (+${added} −${removed})`;
     return `- ${name} ${CHANGES[change]}${counts}`;
@@ -141,10 +143,5 @@ function fileLines(files: readonly HermesRestoredFile[], cwd: string): readonly 
 
 /** The start of a message, in quotation marks. */
 function quoted(prompt: string): string {
-  const line = prompt.replace(/\s+/g, " ").trim();
-  return `“${line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line}”`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+  return `“${oneLine(prompt, QUOTED_CHARS)}”`;
 }

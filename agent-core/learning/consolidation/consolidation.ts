@@ -7,7 +7,9 @@ import { memoriesFolder } from "../../config/home.ts";
 import { Memory } from "../../memory/memory.ts";
 import { contentWords, contradicts, readStatement } from "../../memory/statement.ts";
 import { typedText } from "../../messages/message.ts";
+import { counted } from "../../platform/counted.ts";
 import { messageOf } from "../../platform/errors.ts";
+import { oneLine } from "../../platform/one-line.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
 import { type Episode, episodeOf, type ModelFields, writeEpisode } from "../episodes.ts";
@@ -255,17 +257,12 @@ function rejection({ text }: Candidate, reason: string): Rejection {
 function learntLine(added: readonly Fact[]): string {
   const [first] = added;
   if (first === undefined || added.length > 1) return `Learnt: ${added.length} things from a session.`;
-  const { text } = first;
-  return `Learnt: ${text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text}`;
+  return `Learnt: ${oneLine(first.text, SHOWN_CHARS)}`;
 }
 
 /** A line of the memory that the user wrote, and that is outdated. */
 function ownLine(text: string): string {
-  return ` Your line of the memory is older and no longer used: ${text.slice(0, SHOWN_CHARS)}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return ` Your line of the memory is older and no longer used: ${oneLine(text, SHOWN_CHARS)}`;
 }
 
 /** Only the built-in interpreter answered: its answers teach nothing. */

@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { localDate } from "../../platform/clock.ts";
+import { counted } from "../../platform/counted.ts";
 import { bundled } from "../../skills/bundled.gen.ts";
 import { SKILL_FILE } from "../../skills/skill.ts";
 import { scanPlace } from "../../skills/skill-places.ts";
@@ -114,7 +115,7 @@ class Distillation {
     }
     if (!(await model.isAvailable())) {
       this.#pausedUntil = clock.monotonicNow() + MODEL_PAUSE_MS;
-      await this.#report(`${count(clusters.length, "repeated task")} found, and no model that can answer.`);
+      await this.#report(`${counted(clusters.length, "repeated task")} found, and no model that can answer.`);
       return false;
     }
     await this.#distillCluster(next, { day, week, signal });
@@ -164,7 +165,7 @@ class Distillation {
       const daily = { ...countedDay(state, day, { sessions: [] }), isDone: true };
       const { learnt, kept, refused } = daily;
       const parts = [
-        `${count(clusters, "repeated task")} in ${count(sessions, "session")}`,
+        `${counted(clusters, "repeated task")} in ${counted(sessions, "session")}`,
         ...(learnt > 0 ? [`${learnt} learnt`] : []),
         ...(kept > 0 ? [`${kept} unchanged`] : []),
         ...(refused > 0 ? [`${refused} without proof`] : []),
@@ -208,10 +209,6 @@ function countedDay(
   { sessions, kind }: { readonly sessions: readonly string[]; readonly kind?: Distilled["kind"] },
 ): LearntState["daily"] {
   const same = daily.day === day ? daily : { day, sessions: [], isDone: false, learnt: 0, kept: 0, refused: 0 };
-  const counted = kind === undefined ? {} : { [kind]: same[kind] + 1 };
-  return { ...same, ...counted, sessions: [...same.sessions, ...sessions] };
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  const increased = kind === undefined ? {} : { [kind]: same[kind] + 1 };
+  return { ...same, ...increased, sessions: [...same.sessions, ...sessions] };
 }

@@ -7,6 +7,7 @@ import * as z from "zod";
 import { learningFolder } from "../../config/home.ts";
 import { readJsonFile, replaceFile, writeJsonFile } from "../../config/home-file.ts";
 import { dayAfter, localDate } from "../../platform/clock.ts";
+import { counted } from "../../platform/counted.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { HealthReport, Rate } from "../../protocol/learning.ts";
 import type { DayWindow, WindowSums } from "../../sessions/index/outcome-sums.ts";
@@ -157,9 +158,5 @@ function regressionText({ rate, of, before, now }: HealthReport["regressions"][n
 
 function resultOf({ sessions, regressions, recommendations }: HealthReport): string {
   const open = recommendations.filter(({ state }) => state === "proposed").length;
-  return `${count(sessions, "session")}: ${count(regressions.length, "regression")}, ${count(open, "recommendation")}.`;
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
+  return `${counted(sessions, "session")}: ${counted(regressions.length, "regression")}, ${counted(open, "recommendation")}.`;
 }

@@ -1,5 +1,6 @@
 /** The offline interpreter's answer about a project: the beginning of its README, and its folders. */
 import { basename } from "node:path";
+import { counted } from "../../platform/counted.ts";
 
 /** The most files that one search lists. */
 export const MAX_FILES = 500;
@@ -30,11 +31,11 @@ export function structureOf(listing: string): string {
   const largest = [...folders].sort(([, one], [, other]) => other.length - one.length);
   const lines = largest.slice(0, MAX_FOLDERS).map(([folder, paths]) => {
     const name = folder === "." ? "this folder" : `\`${folder}/\``;
-    return `- ${name}: ${countText(paths.length, "file")} (${kindsOf(paths)})`;
+    return `- ${name}: ${counted(paths.length, "file")} (${kindsOf(paths)})`;
   });
   const more = largest.length - lines.length;
-  const rest = more > 0 ? [`- and ${countText(more, "more folder")}`] : [];
-  const total = files.length < MAX_FILES ? countText(files.length, "file") : `${MAX_FILES} files or more`;
+  const rest = more > 0 ? [`- and ${counted(more, "more folder")}`] : [];
+  const total = files.length < MAX_FILES ? counted(files.length, "file") : `${MAX_FILES} files or more`;
   return [`**Structure**: ${total}.`, "", ...lines, ...rest].join("\n");
 }
 
@@ -67,8 +68,4 @@ export function beginningOf(result: string): string {
   while (lines.at(-1) === "") lines.pop();
   if (lines.length === 0) return "The README is empty.";
   return `The README says:\n\n${lines.map((line) => `> ${line}`.trimEnd()).join("\n")}`;
-}
-
-function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

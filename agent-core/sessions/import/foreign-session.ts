@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { Database, SqlValue } from "sql.js";
 import * as z from "zod";
 import type { ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import { oneLine } from "../../platform/one-line.ts";
 import { redact } from "../../providers/redact.ts";
 import type { EntryOf } from "../entry.ts";
 import { isSessionId, sessionIdOf } from "../session-files.ts";
@@ -99,8 +100,7 @@ function titleOf(name: string, json: string): string {
   const first = Object.values(parsed(json, z.record(z.string(), z.unknown())) ?? {}).find(
     (value) => typeof value === "string",
   );
-  const title = typeof first === "string" ? `${name}: ${first.replaceAll(/\s+/g, " ")}` : name;
-  return title.length > MAX_TITLE_CHARS ? `${title.slice(0, MAX_TITLE_CHARS - 1).toWellFormed()}…` : title;
+  return oneLine(first === undefined ? name : `${name}: ${first}`, MAX_TITLE_CHARS);
 }
 
 function messageOf(row: MessageRow): Message | undefined {

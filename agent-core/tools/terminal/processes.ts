@@ -1,6 +1,7 @@
 /** Commands of a session that run in the background, and ended ones whose output can still be read. */
 import type { CommandExit, RunningCommand, WriteOutcome } from "../../host/terminals/terminals.ts";
 import { messageOf } from "../../platform/errors.ts";
+import { oneLine } from "../../platform/one-line.ts";
 import { exitNote, plainText } from "./output-text.ts";
 
 /** Commands that run in the background of one session at the same time. */
@@ -234,8 +235,7 @@ async function noticesOf(process: BackgroundProcess): Promise<readonly string[]>
 
 /** A command as one line of a list. */
 export function shortened(command: string): string {
-  const line = command.replace(/\s+/g, " ").trim();
-  return line.length <= 120 ? line : `${line.slice(0, 119)}…`;
+  return oneLine(command, 120);
 }
 
 /** Lines in one report; a command that prints them all the time must not fill the context. */
