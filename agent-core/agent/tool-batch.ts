@@ -127,7 +127,9 @@ function isSame({ function: first }: ToolCall, { function: second }: ToolCall): 
   return first.name === second.name && first.arguments === second.arguments;
 }
 
-function resultMessage(callId: string, content: string, images: ToolResult["images"] = []): ToolMessage {
+/** A tool may have cut its text within a character. A server refuses half of one, and so each request of the session. */
+function resultMessage(callId: string, text: string, images: ToolResult["images"] = []): ToolMessage {
+  const content = text.toWellFormed();
   return { role: "tool", tool_call_id: callId, content, ...(images.length > 0 && { images }) };
 }
 

@@ -227,6 +227,15 @@ test("a call that is cancelled while it waits for its permission counts as rejec
   expect(finished).toMatchObject([{ ok: false, rejected: true, text: expect.stringContaining("cancelled") }]);
 });
 
+test("a result has no half of a character where a tool cut a line: servers refuse it, with each later request", async () => {
+  writeFileSync(join(cwd, "wide.txt"), `${"x".repeat(1_999)}😀`);
+  model.script({ parts: [call("read_file", { path: "wide.txt" })] }, say("done"));
+  await agentWith().chat("go");
+  const content = String(lastRequest().at(-1)?.["content"]);
+  expect(content).toContain("… [2001 characters]");
+  expect(content.isWellFormed()).toBe(true);
+});
+
 test("a result over 100,000 characters is written whole to a file", async () => {
   writeFileSync(join(cwd, "long.txt"), `${"x".repeat(99)}\n`.repeat(1_500));
   model.script({ parts: [call("read_file", { path: "long.txt", limit: 2000 })] }, say("done"));
