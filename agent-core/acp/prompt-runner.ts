@@ -9,7 +9,7 @@ import type { CommandSession } from "./commands/command.ts";
 import { commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
 import { userUpdates } from "./conversation-updates.ts";
 import { hasPictures, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
-import { asRequestError, faultError, sessionUnusable } from "./request-errors.ts";
+import { faultError, sessionUnusable, throwRequestError } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** Answer of a cancelled command. */
@@ -149,6 +149,6 @@ async function answerOf(text: string, commands: CommandSession): Promise<Command
   try {
     return await runCommand(text, commands);
   } catch (error) {
-    return commands.signal.aborted ? CANCELLED : asRequestError(error);
+    return commands.signal.aborted ? CANCELLED : throwRequestError(error);
   }
 }

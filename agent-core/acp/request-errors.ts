@@ -35,7 +35,7 @@ function withHint(message: string, keyHint: string): string {
 }
 
 /** Throws the error's message as the protocol's error: the user can act on it. */
-export function asRequestError(error: unknown): never {
+export function throwRequestError(error: unknown): never {
   if (error instanceof RequestError) throw error;
   if (error instanceof UsageError) throw new RequestError(INVALID_PARAMS, error.message);
   throw failure(messageOf(error));

@@ -30,7 +30,7 @@ import type { AgentServer } from "../agent-server.ts";
 import { modeState } from "../config-options.ts";
 import { hermesCapabilities } from "../connected-client.ts";
 import { earlierUpdate, pageBefore, replay } from "../replay.ts";
-import { asRequestError } from "../request-errors.ts";
+import { throwRequestError } from "../request-errors.ts";
 import { sessionParams } from "../session-params.ts";
 
 /** New, load, resume, fork, close, delete. */
@@ -114,11 +114,11 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
     if (line === "" || line.length > MAX_TITLE_CHARS) {
       throw invalidParams("title", `expected 1 to ${MAX_TITLE_CHARS} visible characters`);
     }
-    await server.renameSession(sessionId, line).catch(asRequestError);
+    await server.renameSession(sessionId, line).catch(throwRequestError);
     return {};
   });
   onClientRequest(app, sessionMethods.shelve, async ({ params: { sessionId, shelf } }) => {
-    await server.shelveSession(sessionId, shelf).catch(asRequestError);
+    await server.shelveSession(sessionId, shelf).catch(throwRequestError);
     return {};
   });
   onClientRequest(app, sessionMethods.export, async ({ params: { sessionId, format } }) => {
@@ -127,7 +127,7 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
     return { text: await exportSession(stored, format), fileName: exportName(stored, format) };
   });
   onClientRequest(app, sessionMethods.import, ({ params, signal }) =>
-    server.importSessions(params, signal).catch(asRequestError),
+    server.importSessions(params, signal).catch(throwRequestError),
   );
 }
 

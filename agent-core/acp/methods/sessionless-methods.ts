@@ -20,7 +20,7 @@ import { learningMethods } from "../../protocol/learning.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { ConnectedClient } from "../connected-client.ts";
-import { asRequestError, authRequired, faultError } from "../request-errors.ts";
+import { authRequired, faultError, throwRequestError } from "../request-errors.ts";
 import { sessionlessModels } from "../sessionless-models.ts";
 
 /** Reads the home again, which may have a new key. */
@@ -114,16 +114,16 @@ const REPORTS = 30;
 const BUSY = "Another window of this home is learning at the moment. Try again in a minute.";
 
 export function registerLearningMethods(app: AgentApp, { background }: AgentServer): void {
-  onClientRequest(app, learningMethods.state, () => background.state().catch(asRequestError));
+  onClientRequest(app, learningMethods.state, () => background.state().catch(throwRequestError));
   onClientRequest(app, learningMethods.act, ({ params }) =>
-    background.act(params.id, params.action).catch(asRequestError),
+    background.act(params.id, params.action).catch(throwRequestError),
   );
   onClientRequest(app, learningMethods.switch, async ({ params }) => {
-    await background.setSwitch(params.name, params.on).catch(asRequestError);
+    await background.setSwitch(params.name, params.on).catch(throwRequestError);
     return {};
   });
   onClientRequest(app, learningMethods.reports, async ({ params }) => ({
-    reports: await background.reports(params.count ?? REPORTS).catch(asRequestError),
+    reports: await background.reports(params.count ?? REPORTS).catch(throwRequestError),
   }));
   onClientRequest(app, learningMethods.run, async ({ signal }) => {
     if (!(await background.runNow(signal))) throw failure(BUSY);
@@ -132,13 +132,13 @@ export function registerLearningMethods(app: AgentApp, { background }: AgentServ
 }
 
 export function registerCronMethods(app: AgentApp, { jobs, background }: AgentServer): void {
-  onClientRequest(app, cronMethods.list, () => jobs.state().catch(asRequestError));
+  onClientRequest(app, cronMethods.list, () => jobs.state().catch(throwRequestError));
   onClientRequest(app, cronMethods.act, ({ params, signal }) =>
-    jobs.act(params, undefined, signal).catch(asRequestError),
+    jobs.act(params, undefined, signal).catch(throwRequestError),
   );
   onClientRequest(app, cronMethods.tick, async ({ signal }) => {
-    const runs = await jobs.runDue(signal).catch(asRequestError);
-    return { runs, learnt: await background.runDue(signal).catch(asRequestError) };
+    const runs = await jobs.runDue(signal).catch(throwRequestError);
+    return { runs, learnt: await background.runDue(signal).catch(throwRequestError) };
   });
 }
 

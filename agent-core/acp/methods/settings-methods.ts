@@ -12,7 +12,7 @@ import { custom, type Deployment, deployments } from "../../providers/deployment
 import { choiceId } from "../../providers/model-choice.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modelChoice } from "../config-options.ts";
-import { asRequestError } from "../request-errors.ts";
+import { throwRequestError } from "../request-errors.ts";
 
 /** Variable of endpoints without their own. */
 const ANY_KEY = "HERMES_API_KEY";
@@ -76,7 +76,7 @@ export function registerExtensionMethods(app: AgentApp, server: AgentServer): vo
   onClientRequest(app, extensionMethods.act, async ({ params }) => {
     const acted = server.session(params.sessionId).agent.extensions.act(params);
     if (acted === undefined) throw invalidParams("id", `${params.id} does not offer the action ${params.action}`);
-    return { message: await acted.catch(asRequestError) };
+    return { message: await acted.catch(throwRequestError) };
   });
 }
 
@@ -91,13 +91,13 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
   onClientRequest(app, memoryMethods.list, async () => {
     const memory = await memoryOf();
     const { originText } = await answers();
-    const projects = await memory.projects().catch(asRequestError);
+    const projects = await memory.projects().catch(throwRequestError);
     const places = [
       ...(["memory", "user"] as const).map((target) => ({ target, of: memory })),
       ...projects.map((project) => ({ target: "project" as const, project, of: memory.ofProject(project) })),
     ];
     const files = places.map(async ({ of, ...place }) => {
-      const entries = await of.entries(place.target).catch(asRequestError);
+      const entries = await of.entries(place.target).catch(throwRequestError);
       const shown = entries.map(({ text, write }) => ({ text, origin: originText(write) }));
       return { ...place, path: of.path(place.target), entries: shown };
     });
@@ -110,10 +110,10 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
       throw invalidParams("project", "expected a name from _hermes/memory/list for the target `project`, else none");
     }
     const of = project === undefined ? memory : memory.ofProject(project);
-    return of.remove(target, text, { sessionId: "" }).catch(asRequestError);
+    return of.remove(target, text, { sessionId: "" }).catch(throwRequestError);
   });
   onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId }, signal }) =>
-    (await answers()).undoCall(server.session(sessionId).agent, callId, signal).catch(asRequestError),
+    (await answers()).undoCall(server.session(sessionId).agent, callId, signal).catch(throwRequestError),
   );
 }
 
