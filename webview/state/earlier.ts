@@ -15,7 +15,7 @@ export function earlierOf(state: EarlierState | undefined): HermesEarlier | unde
 export function beginWithEarlier(state: PanelState, meta: Meta): PanelState {
   const { before, messages } = fieldsOf(hermesField(meta, "earlier"));
   if (typeof before !== "number" || typeof messages !== "number") return state;
-  return { ...state, earlier: { type: "there", before, messages } };
+  return { ...state, earlier: { type: "available", before, messages } };
 }
 
 type Failed = Extract<PanelEvent, { kind: "earlier-failed" }>;
@@ -24,7 +24,7 @@ export function askForEarlier(state: PanelState, { before }: { readonly before: 
   const earlier = earlierOf(state.earlier);
   if (earlier?.before !== before) return state;
   const { messages } = earlier;
-  return { ...state, earlier: { type: "asked", before, messages } };
+  return { ...state, earlier: { type: "loading", before, messages } };
 }
 
 export function failEarlier(state: PanelState, { before, message }: Failed): PanelState {

@@ -84,7 +84,7 @@ function leaveOnlyEarlier(state: PanelState, messages: number, position: number)
     earlier:
       position === 0
         ? { type: "none-left" }
-        : { type: "there", before: position, messages: Math.min(messages, position) },
+        : { type: "available", before: position, messages: Math.min(messages, position) },
     cutSummary: cutSummary?.until === undefined ? cutSummary : undefined,
   };
 }

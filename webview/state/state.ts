@@ -132,7 +132,7 @@ export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | Summary
 
 /** The part before `entries` of a session that was loaded from its end. */
 export type EarlierState =
-  | ({ readonly type: "there" | "asked" } & HermesEarlier)
+  | ({ readonly type: "available" | "loading" } & HermesEarlier)
   | ({ readonly type: "failed"; readonly problem: string } & HermesEarlier)
   /** All pages have been loaded. */
   | { readonly type: "none-left" };

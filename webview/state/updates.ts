@@ -152,7 +152,7 @@ export function addEarlierPage(
     nextKey: page.nextKey,
     entries: [...page.entries, ...state.entries],
     nestedCalls: joinNested(page.nestedCalls, state.nestedCalls),
-    earlier: earlier === null ? { type: "none-left" } : { type: "there", ...earlier },
+    earlier: earlier === null ? { type: "none-left" } : { type: "available", ...earlier },
   };
   return announce(placeCutSummary(next), t("Earlier messages are shown"));
 }

@@ -55,11 +55,11 @@ const keys = (state: PanelState): string[] => state.entries.map(({ key }) => key
 
 test("pages are put before what is there, which keeps its keys, until nothing is earlier", () => {
   const tail = opened();
-  expect(tail.earlier).toEqual({ type: "there", before: 20, messages: 20 });
+  expect(tail.earlier).toEqual({ type: "available", before: 20, messages: 20 });
   const asked = reduce(tail, { kind: "earlier-asked", before: 20 }, 0);
-  expect(asked.earlier).toEqual({ type: "asked", before: 20, messages: 20 });
+  expect(asked.earlier).toEqual({ type: "loading", before: 20, messages: 20 });
   const one = reduce(asked, page(20, 10), 0);
-  expect(one.earlier).toEqual({ type: "there", before: 10, messages: 10 });
+  expect(one.earlier).toEqual({ type: "available", before: 10, messages: 10 });
   expect(keys(one).slice(10)).toEqual(keys(tail));
   const all = reduce(one, page(10, 0), 0);
   expect(all.earlier).toEqual({ type: "none-left" });
@@ -105,7 +105,7 @@ test("messages that were taken back while a page was on its way do not come with
   const asked = reduce(opened(), { kind: "earlier-asked", before: 20 }, 0);
   const back = reduce(asked, { kind: "rewind", position: 14 }, 0);
   expect(seen(back)).toEqual([]);
-  expect(back.earlier).toEqual({ type: "there", before: 14, messages: 14 });
+  expect(back.earlier).toEqual({ type: "available", before: 14, messages: 14 });
   const stale = reduce(back, page(20, 10), 0);
   expect(stale).toBe(back);
   expect(reduce(back, { kind: "earlier-failed", before: 20, message: "late" }, 0)).toBe(back);

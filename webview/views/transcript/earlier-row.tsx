@@ -29,7 +29,7 @@ export function EarlierRow({ earlier, onAsk }: EarlierRowProps) {
         <button
           type="button"
           class="earlier-button"
-          aria-busy={earlier.type === "asked"}
+          aria-busy={earlier.type === "loading"}
           title={earlier.type === "failed" ? earlier.problem : undefined}
           onClick={onAsk}
           onFocus={() => {
@@ -48,7 +48,7 @@ export function EarlierRow({ earlier, onAsk }: EarlierRowProps) {
 
 function Label({ earlier }: { readonly earlier: Exclude<EarlierState, { readonly type: "none-left" }> }) {
   switch (earlier.type) {
-    case "asked":
+    case "loading":
       return (
         <>
           <Icon name="loading" spin /> <span class="earlier-text">{t("Loading earlier messages…")}</span>
@@ -60,7 +60,7 @@ function Label({ earlier }: { readonly earlier: Exclude<EarlierState, { readonly
           <Icon name="warning" /> <span class="earlier-text">{t("Retry earlier messages")}</span>
         </>
       );
-    case "there":
+    case "available":
       return (
         <>
           <Icon name="chevron-up" />{" "}
@@ -102,7 +102,7 @@ export function useEarlier(scroller: RefObject<HTMLElement | null>, state: Panel
 
   const ask = (all: boolean): void => {
     const before = earlierOf(earlier)?.before;
-    if (before === undefined || earlier?.type === "asked" || isAsking.current) return;
+    if (before === undefined || earlier?.type === "loading" || isAsking.current) return;
     isAsking.current = true;
     store.apply([{ kind: "earlier-asked", before }]);
     // A page under a folded summary would show nothing.
@@ -110,7 +110,7 @@ export function useEarlier(scroller: RefObject<HTMLElement | null>, state: Panel
   };
   const check = (): void => {
     const element = scroller.current;
-    if (element === null || earlier?.type !== "there") return;
+    if (element === null || earlier?.type !== "available") return;
     const { scrollTop, scrollHeight, clientHeight } = element;
     if (!isPlaced.current && scrollHeight > clientHeight) return;
     if (wantsFirst.current || scrollTop < clientHeight * NEAR_VIEWS) ask(wantsFirst.current);

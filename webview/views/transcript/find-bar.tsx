@@ -253,8 +253,8 @@ export function FindBar({ find, earlier, onLoadAll, onResize }: FindBarProps) {
       {isPart && (
         <div class="find-earlier">
           <span>{t("Earlier messages are not searched")}</span>
-          <button type="button" class="text-button" disabled={earlier?.type === "asked"} onClick={onLoadAll}>
-            {earlier?.type === "asked" ? t("Loading…") : t("Load all")}
+          <button type="button" class="text-button" disabled={earlier?.type === "loading"} onClick={onLoadAll}>
+            {earlier?.type === "loading" ? t("Loading…") : t("Load all")}
           </button>
         </div>
       )}
