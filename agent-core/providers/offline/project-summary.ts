@@ -62,7 +62,7 @@ export function beginningOf(result: string): string {
   let size = 0;
   for (const line of text.split("\n")) {
     size += line.length + 1;
-    if (size > README_CHARS || (lines.length > 0 && /^```/.test(line))) break;
+    if (lines.length > 0 && (size > README_CHARS || /^```/.test(line))) break;
     if (line.trim() !== "" || (lines.length > 0 && lines.at(-1) !== "")) lines.push(line.trimEnd());
   }
   while (lines.at(-1) === "") lines.pop();

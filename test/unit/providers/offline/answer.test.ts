@@ -214,6 +214,10 @@ describe("a question about the project", () => {
     );
     const unread = play("describe the repo", ([tool]) => (tool === "read_file" ? "Error: no" : files));
     expect(unread.text).toContain("**Read README.md** did not work");
+    const paragraph = play("describe the repo", ([tool]) =>
+      tool === "read_file" ? `1|${"Adds. ".repeat(300)}` : files,
+    );
+    expect(paragraph.text).toContain("> Adds. Adds.");
   });
 
   test("is one step of several", () => {
