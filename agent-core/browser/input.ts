@@ -113,13 +113,8 @@ export async function type(page: Page, ref: string, text: string): Promise<void>
     if (kind !== "text") throw new ActionError(`The element ${ref} takes no text: it is ${kind}.`);
     await page.send("DOM.scrollIntoViewIfNeeded", { backendNodeId });
     await page.send("DOM.focus", { backendNodeId });
-    await page.send("Input.dispatchKeyEvent", {
-      ...keyEvent("a", CONTROL),
-      type: "rawKeyDown",
-      commands: ["selectAll"],
-    });
-    await page.send("Input.dispatchKeyEvent", { ...keyEvent("a", CONTROL), type: "keyUp" });
-    await press(page, "Delete");
+    await pressKey(page, "a", CONTROL);
+    await pressKey(page, "Delete", 0);
     if (text.length > MAX_KEYS) await page.send("Input.insertText", { text });
     else for (const character of text) await pressKey(page, character === "\n" ? "Enter" : character, 0);
   });
