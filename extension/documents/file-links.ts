@@ -1,7 +1,7 @@
 /** Links to files in answers: their form, the file behind them, and the place in it. */
-import { basename, isAbsolute, join, normalize, relative, sep } from "node:path";
+import { basename, isAbsolute, join, normalize, sep } from "node:path";
 import * as vscode from "vscode";
-import { resolvePath } from "../../agent-core/platform/paths.ts";
+import { pathBelow, resolvePath } from "../../agent-core/platform/paths.ts";
 import { showWarning } from "../notifications.ts";
 
 export type FileLink = {
@@ -25,17 +25,17 @@ export function parseFileLink(href: string): FileLink | undefined {
   };
 }
 
-/** Paths of a link in the workspace, best first: in each folder, also behind the folder's own name. */
+/** Paths that a link may mean, best first: below each folder, then below the folder that its first part names. */
 export function candidatesOf(path: string, folders: readonly string[]): readonly string[] {
   if (isAbsolute(path)) return [normalize(path)];
-  const [root, ...inner] = normalize(path).split("/");
+  const [root, ...inner] = normalize(path).split(sep);
   return [
     ...folders.map((folder) => join(folder, path)),
     ...folders.filter((folder) => basename(folder) === root).map((folder) => join(folder, ...inner)),
   ];
 }
 
-/** The links of these that lead to a file of the workspace. */
+/** Those of the links that lead to a file of the workspace. */
 export async function existingLinks(hrefs: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(hrefs.map(async (href) => (await findLinkedFile(href)).kind === "file"));
   return hrefs.filter((_, index) => found[index]);
@@ -56,10 +56,7 @@ export async function findLinkedFile(href: string): Promise<Target> {
     .map((path) => vscode.Uri.file(path))
     .filter((uri) => vscode.workspace.getWorkspaceFolder(uri) !== undefined);
   for (const uri of inside) {
-    const stat = await vscode.workspace.fs.stat(uri).then(
-      (found) => found,
-      () => undefined, // nothing is there
-    );
+    const stat = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined); // nothing is there
     // A link to a file has both types.
     if (((stat?.type ?? 0) & vscode.FileType.File) !== 0) return { kind: "file", uri, link };
   }
@@ -71,8 +68,8 @@ export async function findLinkedFile(href: string): Promise<Target> {
 export function realPlace({ fsPath }: vscode.Uri): { readonly path: string; readonly below: string | undefined } {
   const path = resolvePath(fsPath);
   const below = (vscode.workspace.workspaceFolders ?? [])
-    .map(({ uri }) => relative(resolvePath(uri.fsPath), path))
-    .find((each) => !isAbsolute(each) && each.split(sep)[0] !== "..");
+    .map(({ uri }) => pathBelow(resolvePath(uri.fsPath), path))
+    .find((each) => each !== undefined);
   return { path, below };
 }
 
