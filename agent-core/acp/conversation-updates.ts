@@ -65,7 +65,7 @@ export function userAttachments(message: Message | undefined): PromptBlock[] {
 
 type Notice = Extract<SessionUpdate, { sessionUpdate: "notice" }>;
 
-/** A line for the user. `hermes`: the wait that it is about, or a call whose writes the user can undo. */
+/** A line for the user. `hermes`: the wait or the failed turn that it is about, or a call whose writes the user can undo. */
 export function noticeUpdate(
   severity: Notice["severity"],
   title: string,
@@ -148,7 +148,7 @@ export function terminalContent(terminalId: string): ToolCallContent[] {
 /** The text for the model, where the content shows a diff or a terminal instead. */
 export function rawOutput({ text, ok, diffs = [], terminalId }: ToolResult): { readonly rawOutput?: unknown } {
   const isShown = terminalId === undefined && !(ok && diffs.length > 0);
-  return isShown ? {} : { rawOutput: { text: cutText(text, SHOWN_TEXT_LIMIT) } };
+  return isShown ? {} : { rawOutput: { text: shownStart(text) } };
 }
 
 /** An edit shows its diffs, a command its terminal, anything else its text. */
@@ -224,12 +224,11 @@ export function hookContent(runs: readonly HermesHookRun[]): ToolCallContent[] {
 /** Fenced: no client must render a file's text as Markdown. */
 export function textContent(text: string): ToolCallContent[] {
   if (text === "") return [];
-  return [{ type: "content", content: { type: "text", text: fenced(cutText(text, SHOWN_TEXT_LIMIT)) } }];
+  return [{ type: "content", content: { type: "text", text: fenced(shownStart(text)) } }];
 }
 
-/** Keeps the beginning. */
-function cutText(text: string, limit: number): string {
-  return text.length > limit ? `${text.slice(0, limit)}\n…` : text;
+function shownStart(text: string): string {
+  return text.length > SHOWN_TEXT_LIMIT ? `${text.slice(0, SHOWN_TEXT_LIMIT).toWellFormed()}\n…` : text;
 }
 
 /** The fence is longer than any run of back-ticks in the text. */

@@ -1,6 +1,6 @@
 /**
- * A run of a planned job: a session of an agent of its own in this process, so that journal, hooks, tools and sandbox are
- * those of every session. Its client cannot ask anybody: a call that asks is denied and reported.
+ * Runs a planned job as a session of an agent of its own, in this process: it has the journal, hooks, tools and sandbox of
+ * every session. No user can be asked, so a call that asks is denied and reported.
  */
 import {
   type AgentApp,
@@ -72,9 +72,8 @@ async function converse(
     clientCapabilities: {},
   });
   const hermes = { trusted: true, ...(model !== undefined && { model }) };
-  const { sessionId } = await agent.request(methods.agent.session.new, {
-    ...{ cwd: job.workdir, mcpServers: [], _meta: { hermes } },
-  });
+  const place = { cwd: job.workdir, mcpServers: [], _meta: { hermes } };
+  const { sessionId } = await agent.request(methods.agent.session.new, place);
   await call(agent, sessionMethods.rename, { sessionId, title: job.name });
   opened(sessionId);
   const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });

@@ -76,7 +76,7 @@ export class RestorePoints {
     };
   }
 
-  /** Removes the messages from this position on, as AIAgent, and notifies the client. Throws while a turn runs. */
+  /** Removes the messages from this position on, and notifies the client. Throws during a turn. */
   rewindTo(position: number, isRetry = false): void {
     const attachments = userAttachments(this.#messageAt(position));
     const hermes: HermesRewoundMeta = {

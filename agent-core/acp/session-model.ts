@@ -20,15 +20,15 @@ import {
 } from "./config-options.ts";
 import { authRequired } from "./request-errors.ts";
 
-/** A list costs the session's start, and a first prompt that follows at once, more time than it takes. Milliseconds. */
+/** The lists load after this delay: they would slow down the start of a session and its first prompt. Milliseconds. */
 const REFRESH_DELAY_MS = 100;
 
-/** Names in the error for a part that several models have. */
+/** Limit of names in the error for an ambiguous name. */
 const MAX_NAMED = 5;
 
 export type SessionModelOptions = {
   readonly directory: ModelDirectory;
-  /** Model of an agent that does not exist yet. */
+  /** Model until the agent exists. */
   readonly starting: ResolvedModel;
   readonly agent: () => AIAgent | undefined;
   /** Makes the agent unless it exists. */

@@ -1,6 +1,6 @@
 /** Models for requests outside of sessions: commit messages and the background loops. */
 import { setUpModels } from "../agent/agent-models.ts";
-import type { Auxiliary, AuxiliaryAnswer } from "../agent/auxiliary.ts";
+import type { Auxiliary } from "../agent/auxiliary.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { Environment } from "../config/home.ts";
@@ -69,7 +69,7 @@ export function learningModel(source: ModelSource, budget: () => Promise<DailyBu
       const { auxiliary, answering } = await models();
       const model = answering(task);
       if (model === undefined) return { ok: false, problem: "there is no model that can answer" };
-      const answer: AuxiliaryAnswer = await auxiliary.ask(task, { messages, signal });
+      const answer = await auxiliary.ask(task, { messages, signal });
       if (!answer.ok) return { ok: false, problem: answer.fault.message };
       const { usage } = answer;
       if (usage !== undefined) {

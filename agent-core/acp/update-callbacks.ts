@@ -116,7 +116,7 @@ const ANNOUNCE_AFTER_MS = 150;
 const OUTPUT_INTERVAL_MS = 250;
 /** Length of the shown end of live output. Characters. */
 const OUTPUT_TAIL_CHARS = 4_000;
-/** The diff of an edit shows longer arguments. Characters of JSON. */
+/** An edit is sent without longer arguments, because its diff shows them. Characters of JSON. */
 const MAX_EDIT_INPUT_CHARS = 20_000;
 /** Text of a call that never ran because its answer ended early. */
 const DROPPED = "Not run: the answer was cut off.";

@@ -88,7 +88,7 @@ export class AIAgent {
       journal: (entry) => record.journal(entry),
       notifyUser: (message) => notify.status({ severity: "warning", message }),
     });
-    /** A line about writes that the user may undo later is in the journal, too. */
+    /** Shows the line. One about writes that the user may undo later is in the journal, too. */
     const status = (event: StatusEvent): void => {
       const { message: text, memoryCall: callId } = event;
       if (callId !== undefined) record.journal({ type: "notice", text, callId, position: record.conversation.next });
@@ -174,12 +174,12 @@ export class AIAgent {
     if (keep === 0) this.hooks.observe("on_session_reset", { extra: { reason: "rewind" } });
   }
 
-  /** Position from which on changes of files answer the message at `position`: before it only after retries. */
+  /** Position from which changes of files belong to the message at `position`. It is earlier only after a retry. */
   changesFrom(position: number): number {
     return this.#record.conversation.originOf(position);
   }
 
-  /** Takes the last rewind back, as SessionRecord. Throws during a turn. */
+  /** Reverts the last rewind. Returns the first position that returned; undefined for none. Throws during a turn. */
   unrewind(): number | undefined {
     this.#checkIdle();
     return this.#record.unrewind();

@@ -1,5 +1,4 @@
 /** Reads the stream of one model call: emits its text as deltas, and builds the message for the history. */
-
 import type { AssistantMessage, ToolCall } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
@@ -144,7 +143,7 @@ class AnswerReader {
   }
 }
 
-/** Mark of an answer that broke off and did not come again. */
+/** Text after an answer that broke off, when the next attempt gives another one. */
 const REPLACED = "\n\n[This answer broke off. Another one follows.]";
 
 type Show = (event: { readonly text: string; readonly messageId: string }) => void;

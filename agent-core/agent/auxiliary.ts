@@ -37,7 +37,7 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   distillation: 120_000,
 };
 
-/** Share of a task's time for retries, which no one sees. */
+/** Share of a task's time for its retries, which the user does not see. */
 const RETRY_SHARE = 1 / 6;
 
 /** Models of a task: the first one and its fallbacks. */

@@ -93,9 +93,7 @@ export type ContextPressureEvent = {
   readonly used: number;
   /** Tokens of the model's context. */
   readonly window: number;
-  /**
-   * `high`: older messages will soon be summarized. `full`: nothing more can be dropped, and long results are withheld.
-   */
+  /** `high`: older messages will soon be summarised. `full`: nothing more can be dropped, and long results are withheld. */
   readonly level: "low" | "high" | "full";
 };
 

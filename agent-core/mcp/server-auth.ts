@@ -2,7 +2,6 @@
  * Access to an MCP server over HTTP that requires a sign-in: gives the transport its token, and renews it. A user signs in
  * only on request, see sign-in.ts.
  */
-
 import { join } from "node:path";
 import {
   type AuthProvider,
@@ -43,7 +42,7 @@ export type ServerAuthOptions = {
   readonly registration?: HttpSettings["oauth"];
 };
 
-/** By home, name and address: all sessions of the process share the terms of a refusal. */
+/** By home, name, address and registration: the terms of a refusal hold for all sessions of the process. */
 const known = new Map<string, ServerAuth>();
 
 /** Undefined for a program, and for a server whose headers may have its credentials. */

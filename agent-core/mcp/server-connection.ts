@@ -16,7 +16,7 @@ import { type Listing, listingOf, NOTHING } from "./server-listing.ts";
 /** Delays before the restarts after crashes within a minute. After the next crash the server stays down. Milliseconds. */
 const RESTART_DELAYS_MS = [1_000, 5_000, 30_000];
 const CRASH_WINDOW_MS = 60_000;
-/** Longest delay before a restart that a call waits for. After a longer one the call fails at once. */
+/** A call waits for a restart that is at most this far away; otherwise it fails at once. Milliseconds. */
 const AWAITED_RESTART_MS = 1_000;
 
 export type ServerState =
@@ -138,7 +138,7 @@ export class ServerConnection {
     return this.#started;
   }
 
-  /** Ends the server for good: a sign-in that ends later starts it no more. Resolves when no process of it is left. */
+  /** Ends the server for good: a sign-in that ends later does not start it. Resolves when no process of it is left. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#generation += 1;
@@ -244,10 +244,10 @@ export class ServerConnection {
     const advice = `It ended ${recent.length} times within a minute. Type \`/mcp restart ${name}\` to start it again.`;
     this.#set({ kind: "failed", error: willRestart ? error : `${error}. ${advice}`, willRestart });
     if (!willRestart) return;
-    const delay = RESTART_DELAYS_MS[recent.length - 1] ?? 0;
+    const delayMs = RESTART_DELAYS_MS[recent.length - 1] ?? 0;
     this.#restart = new AbortController();
-    this.#restartsAt = now + delay;
-    this.#started = clock.wait(delay, this.#restart.signal).then(
+    this.#restartsAt = now + delayMs;
+    this.#started = clock.wait(delayMs, this.#restart.signal).then(
       () => this.#startAgain(),
       () => undefined, // the server was closed, or started by the user
     );

@@ -12,8 +12,8 @@ const SCANNED_CHARS = 65_536;
 const SCAN_MS = 200;
 
 /** Zero-width, bidirectional and tag characters, and a byte order mark that is not at the beginning. */
-const { override, direction, widthless, byteOrderMark, tag } = INVISIBLE;
-const HIDDEN = new RegExp(`[${override}${direction}${widthless}${tag}]|(?!^)${byteOrderMark}`, "u");
+const { override, direction, widthless, byteOrderMark, tag: asciiCopies } = INVISIBLE;
+const HIDDEN = new RegExp(`[${override}${direction}${widthless}${asciiCopies}]|(?!^)${byteOrderMark}`, "u");
 
 type Threat = { readonly name: string; readonly pattern: RegExp };
 
@@ -54,7 +54,7 @@ const threats: readonly Threat[] = [
 /** No pattern needs more than 10 ms for a text of this length, so such a text is scanned without a time limit. */
 const SHORT_CHARS = 600;
 
-/** Compiles the patterns, and makes what the scan of a longer text needs. */
+/** Compiles the patterns, and prepares the time limit that the scan of a longer text has. */
 export function warmUpScan(): void {
   withinTime(SCAN_MS, () => findThreat("-"));
 }
@@ -75,7 +75,7 @@ export function findThreat(text: string): string | undefined {
 const GAP = String.raw`[\s\p{Cf}]{0,20}`;
 
 /** Copies of ASCII that nothing shows, with which a text hides instructions. Flags of regions consist of them, too. */
-const HIDDEN_ASCII = new RegExp(`[${tag}](?<!\\u{1f3f4}[${tag}]*)`, "gu");
+const HIDDEN_ASCII = new RegExp(`[${asciiCopies}](?<!\\u{1f3f4}[${asciiCopies}]*)`, "gu");
 
 /** Wraps foreign text for a prompt in `<tag name="…">`; neither the text nor the name can close the tag. */
 export function wrapData(tag: string, name: string, text: string): string {

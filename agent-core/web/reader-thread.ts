@@ -6,7 +6,7 @@ import type { ScaledPicture } from "./scale-picture.ts";
 
 /** A page of 2 MB takes a second on a slow machine. Milliseconds. */
 const MAX_MS = 10_000;
-/** A picture of 50 million pixels takes half of it. Milliseconds. */
+/** A picture of 50 million pixels takes half of this time. Milliseconds. */
 const MAX_PICTURE_MS = 40_000;
 /** A document that needs more is a bomb: the limits of a thread do not count its buffers. Bytes. */
 const MAX_GROWTH = 1_500_000_000;
@@ -14,7 +14,7 @@ const MAX_GROWTH = 1_500_000_000;
 const MEASURE_MS = 100;
 /** The libraries and their compiled code stay for the next page. Milliseconds. */
 const IDLE_MS = 30_000;
-/** Space for new objects: with Node's own size, a large page is collected dozens of times. Megabytes. */
+/** Space for new objects. With Node's default, one large page causes dozens of garbage collections. Megabytes. */
 const YOUNG_MB = 64;
 
 /** `side`: longer side of the scaled picture in pixels. */

@@ -6,7 +6,7 @@ import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { type CommandSink, refuse, type ShownCommand } from "./shown-command.ts";
 import type { Ending, Execution, UserShell } from "./user-shell.ts";
 
-/** Idle time after the end of a command in which its output is complete. */
+/** Idle time after the end of a command that makes its output complete. */
 const DRAIN_MS = 1_000;
 /** Time for Ctrl+C to end a command before its terminal is closed. */
 const INTERRUPT_MS = 2_000;

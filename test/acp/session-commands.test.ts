@@ -62,7 +62,7 @@ test("/carry-out leaves plan mode and asks for the plan, with approvals on reque
   running.push(model);
   const agent = await start({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m" });
   const id = await agent.newSession();
-  expect(await answer(agent, id, "/carry-out")).toContain("a plan is made in `/mode plan`");
+  expect(await answer(agent, id, "/carry-out")).toContain("Type `/mode plan` first");
   for (const [argument, mode] of [
     ["", "code"],
     [" ask", "ask"],

@@ -231,7 +231,7 @@ export type PanelState = {
   readonly undoneMemory: readonly string[];
   /** Last action on each extension, by its id. */
   readonly extensionActs: ReadonlyMap<string, ExtensionAct>;
-  /** Keys of the extensions in need of attention that the user has seen, as `attentionKey`. */
+  /** `attentionKey` of each extension that needs attention and whose need the user has seen. */
   readonly seenExtensions: readonly string[];
   /** Preview of a restore. */
   readonly restore: { readonly position: number; readonly preview: RestorePreview } | undefined;

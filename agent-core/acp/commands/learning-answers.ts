@@ -46,12 +46,11 @@ async function switched(access: Access, what: string, isOn: boolean): Promise<st
 }
 
 const OBSTACLES: Readonly<Record<NonNullable<LearningState["obstacle"]>, string>> = {
-  "no-model":
-    "Nothing is learnt at the moment: learning needs a language model, and there is only the built-in interpreter or none.",
+  "no-model": "Nothing is learnt at the moment: learning needs a language model, and none is set up.",
   budget: "Nothing more is learnt today: the daily budget is spent (`learning.daily_tokens` and `learning.daily_usd`).",
 };
 
-/** `syntax`: default: that of the slash command. */
+/** `syntax`: default that of the slash command. */
 type Shown = { readonly cwd: string; readonly syntax?: string };
 
 /** State of learning and what was learnt, in Markdown; with `words`, only the items that contain them. */

@@ -5,9 +5,9 @@ import { stillBuilding } from "../../sessions/index/session-index.ts";
 import type { UsageSum } from "../../sessions/usage-ledger.ts";
 import type { Command } from "./command.ts";
 
-/** Names of one provider in the whole list. */
+/** Limit of names of one provider in the whole list. */
 const NAMES_PER_PROVIDER = 15;
-/** Names when several models match. */
+/** Limit of names when several models match. */
 const MAX_MATCHES = 20;
 
 export const model: Command = {

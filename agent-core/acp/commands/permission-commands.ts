@@ -24,7 +24,8 @@ export const carryOut: Command = {
   description: "Leave plan mode and carry out the plan. With `ask` each edit asks first",
   hint: "code | ask | auto",
   run(argument, session) {
-    if (session.mode !== "plan") return `The mode is \`${session.mode}\`: a plan is made in \`/mode plan\`.`;
+    if (session.mode !== "plan")
+      return `There is no plan to carry out: the mode is \`${session.mode}\`. Type \`/mode plan\` first.`;
     const mode = modeOf(argument === "" ? "code" : argument);
     if (mode === undefined || mode === "plan") return "Type `/carry-out`, `/carry-out ask` or `/carry-out auto`.";
     session.setMode(mode);

@@ -32,7 +32,7 @@ export type GroupProcess = {
   readonly pipes: readonly Duplex[];
   /** Resolves when the first process has ended: `exit code 1`, or `signal SIGKILL`. */
   readonly ended: Promise<string>;
-  /** Lists its children that left the group: those of a program that crashes cannot be found later. */
+  /** Notes the children that left the group, for `end`: once their parent has crashed they cannot be found. */
   note(): Promise<void>;
   /** Closes the pipes and ends what is left. Resolves when no process of the group is left. */
   end(): Promise<void>;

@@ -32,7 +32,7 @@ export class Adaptations {
     return true;
   }
 
-  /** Adds reasoning to messages without it. */
+  /** Later requests add reasoning to messages without it. */
   requireReasoning(model: ResolvedModel): void {
     this.#of(model).needsReasoning = true;
   }
@@ -74,9 +74,9 @@ export class Adaptations {
 
   #of({ mode, endpoint, model }: ResolvedModel): Refusals {
     const key = `${mode} ${endpoint.baseUrl} ${model}`;
-    const learnt = this.#models.get(key) ?? nothingRefused();
-    this.#models.set(key, learnt);
-    return learnt;
+    const refusals = this.#models.get(key) ?? nothingRefused();
+    this.#models.set(key, refusals);
+    return refusals;
   }
 }
 

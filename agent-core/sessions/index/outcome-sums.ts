@@ -115,7 +115,7 @@ export function outcomeSums(database: Database, windows: readonly DayWindow[]): 
   return collected.map(({ sums }) => sums.result);
 }
 
-/** Sessions that are named for a rate. */
+/** Limit of sessions that a rate names. */
 const MAX_SESSIONS = 10;
 
 type Collecting = { sums: Sums; readonly sessions: string[] };
@@ -130,8 +130,8 @@ class Collected {
     if (isTask(day)) this.#sessions.add(id);
     this.#tokens += day.tokens;
     this.#usd += day.usd;
+    // A literal has no other keys.
     for (const name of Object.keys(RATES) as RateName[]) {
-      // a literal has no other keys
       for (const [of, sums] of samplesOf(name, day)) this.#addRate(name, of, { id, sums });
     }
   }
