@@ -282,7 +282,7 @@ export class AcpSession {
       restores: new RestorePoints({ agent, send, trusted, readStored: () => options.readStored(id) }),
       earlier: new ReplayPages(() => agent.transcript, stored),
       prompts: new PromptRunner({
-        ...{ agent, journal, keyHint: identity.keyHint, endTurn, forCommands, beginTurn },
+        ...{ agent, journal, client: identity, endTurn, forCommands, beginTurn },
         sessionId: id,
         model: this.model,
       }),

@@ -4,9 +4,12 @@ import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CommandAnswer } from "../agent/extensions.ts";
 import { type RunOptions, TURN_RUNS } from "../agent/turn-runner.ts";
 import { typedText } from "../messages/message.ts";
+import { UsageError } from "../platform/errors.ts";
+import { failure } from "../protocol/handle.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 import { userUpdates } from "./conversation-updates.ts";
 import { hasPictures, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
 import { faultError, sessionUnusable, throwRequestError } from "./request-errors.ts";
@@ -20,8 +23,7 @@ export type PromptRunnerOptions = {
   readonly agent: AIAgent;
   readonly model: SessionModel;
   readonly journal: Journal;
-  /** See `ConnectedClient`. */
-  readonly keyHint: string;
+  readonly client: Pick<ConnectedClient, "keyHint" | "platform">;
   /** Closes the tool calls that never ran. */
   readonly endTurn: () => void;
   /** See `AcpSessionOptions`. */
@@ -110,7 +112,7 @@ export class PromptRunner {
   async #runPrompt(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
     const commands = this.#options.forCommands(signal);
-    const answer = await answerOf(typedText(message), commands);
+    const answer = await this.#answer(typedText(message), commands);
     if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
     if (answer === undefined) return this.#runTurn(message, signal);
     if (typeof answer === "object") {
@@ -121,8 +123,25 @@ export class PromptRunner {
     return { stopReason: "end_turn" };
   }
 
+  /** A command that did nothing is an answer in an editor, and an error on the command line, which has an exit code. */
+  async #answer(
+    text: string,
+    commands: CommandSession,
+  ): Promise<Exclude<CommandAnswer, { failed: string }> | undefined> {
+    const isCommandLine = this.#options.client.platform === "cli";
+    try {
+      const answer = await runCommand(text, commands);
+      if (typeof answer !== "object" || !("failed" in answer)) return answer;
+      if (isCommandLine) throw failure(answer.failed);
+      return answer.failed;
+    } catch (error) {
+      if (commands.signal.aborted) return CANCELLED;
+      return error instanceof UsageError && !isCommandLine ? error.message : throwRequestError(error);
+    }
+  }
+
   async #runTurn(asked: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
-    const { sessionId, agent, model, journal, endTurn, keyHint, beginTurn } = this.#options;
+    const { sessionId, agent, model, journal, endTurn, client, beginTurn } = this.#options;
     const message = await withFittingPictures(asked, agent, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
       return asked; // the turn ends at once
@@ -134,7 +153,7 @@ export class PromptRunner {
     try {
       const { stopReason, fault } = await agent.runConversation({ userMessage: message, signal });
       if (stopReason !== "error") return { stopReason };
-      if (fault !== undefined) throw faultError(fault, keyHint);
+      if (fault !== undefined) throw faultError(fault, client.keyHint);
       throw new Error("The turn failed without a reported cause.");
     } finally {
       turnEnded();
@@ -142,13 +161,5 @@ export class PromptRunner {
       model.announce();
       model.refresh();
     }
-  }
-}
-
-async function answerOf(text: string, commands: CommandSession): Promise<CommandAnswer | undefined> {
-  try {
-    return await runCommand(text, commands);
-  } catch (error) {
-    return commands.signal.aborted ? CANCELLED : throwRequestError(error);
   }
 }

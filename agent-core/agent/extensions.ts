@@ -14,8 +14,8 @@ import type { Asker } from "./approvals.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { StatusEvent } from "./callbacks.ts";
 
-/** Text for the user in Markdown, or a prompt for the model. */
-export type CommandAnswer = string | { readonly ask: UserMessage["content"] };
+/** Text for the user in Markdown, a prompt for the model, or the reason why the command failed. */
+export type CommandAnswer = string | { readonly ask: UserMessage["content"] } | { readonly failed: string };
 
 /** A slash command of an extension. */
 export type ExtensionCommand = {
@@ -24,7 +24,7 @@ export type ExtensionCommand = {
   readonly description: string;
   /** Syntax of the argument; undefined when the command takes none. */
   readonly hint?: string;
-  /** Undefined: the message is an ordinary prompt. */
+  /** Undefined: the message is an ordinary prompt. Throws a UsageError for a wrong argument. */
   run(argument: string, signal: AbortSignal): CommandAnswer | undefined | Promise<CommandAnswer | undefined>;
 };
 

@@ -2,7 +2,7 @@
 import { type Consents, contentHash } from "../approval/consents.ts";
 import { configFile } from "../config/home.ts";
 import { Switches } from "../config/switches.ts";
-import { messageOf } from "../platform/errors.ts";
+import { messageOf, UsageError } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import { type CommandHook, type CommandPlace, homeHook } from "./command-hook.ts";
 import { type ForeignHook, foreignHashes, foreignHook, readForeignHooks } from "./foreign-hooks.ts";
@@ -116,10 +116,10 @@ export class SessionHooks {
     const asked = argument.trim();
     if (asked === "" || asked === "list") return this.#list();
     const [, action, which = ""] = /^(allow|enable|disable) (all|\d+(?:[ ,]+\d+)*)$/.exec(asked) ?? [];
-    if (action === undefined) return `There is no \`/hooks ${asked}\`.\n\n${this.#list()}`;
+    if (action === undefined) throw this.#misused(`There is no \`/hooks ${asked}\`.`);
     const items = this.items();
     const unknown = numbersIn(which).find((number) => items[number - 1] === undefined);
-    if (unknown !== undefined) return `There is no hook ${unknown}.\n\n${this.#list()}`;
+    if (unknown !== undefined) throw this.#misused(`There is no hook ${unknown}.`);
     const chosen =
       which === "all"
         ? items.filter(({ actions }) => actions.some((offered) => offered === action))
@@ -128,6 +128,10 @@ export class SessionHooks {
     const lines: string[] = [];
     for (const { id } of chosen) lines.push(await this.act(id, action));
     return lines.join("\n\n");
+  }
+
+  #misused(problem: string): UsageError {
+    return new UsageError(`${problem}\n\n${this.#list()}`);
   }
 
   #list(): string {

@@ -156,6 +156,9 @@ test("a folder that cannot be used is named at once, and a wrong name is a wrong
     expect(await refused(`HERMES_HOME=$PWD/a-file; export HERMES_HOME; hermes ${command}`)).toBe(noHome);
   }
   expect(await refused("hermes plugins enable NOPE")).toBe('2 hermes: There is no plugin "NOPE".');
+  expect(await refused("hermes hooks allow 9")).toMatch(/^2 hermes: There is no hook 9\./);
+  expect(await refused("hermes /staus")).toBe("2 hermes: There is no command `/staus`. Did you mean `/status`?");
+  expect(await refused("hermes /import")).toBe(`1 hermes: The import failed: ${home}/state.db does not exist.`);
   expect(await refused("hermes cron create")).toBe('2 hermes: cron create needs a schedule, such as "every 2h"');
   expect(model.requests).toEqual([]);
 });

@@ -42,6 +42,6 @@ export type Command = {
   readonly description: string;
   /** Syntax of the argument; undefined when the command takes none. */
   readonly hint?: string;
-  /** Returns the answer in Markdown, or a prompt for the model. */
+  /** Throws a UsageError for a wrong argument. */
   run(argument: string, session: CommandSession): CommandAnswer | Promise<CommandAnswer>;
 };

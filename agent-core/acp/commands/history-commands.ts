@@ -97,11 +97,12 @@ export const exportToFile: Command = {
     const format = form === "json" || (form === undefined && path.endsWith(".json")) ? "json" : "markdown";
     if (agent.transcript.length === 0) return "Nothing to export: this session has no messages yet.";
     const stored = await readStored(id).catch(messageOf);
-    if (typeof stored === "string") return `The session was not exported: ${stored}`;
+    if (typeof stored === "string") return { failed: `The session was not exported: ${stored}` };
     const { exportName, exportSession, writeExport } = await import("../../sessions/export-session.ts");
     const target = path === "" ? join(cwd, exportName(stored, format)) : absolutePath(path, cwd);
     const written = await writeExport(target, await exportSession(stored, format));
-    return written.ok ? `Wrote ${shownPath(target, cwd)}.` : `The session was not exported: ${written.message}`;
+    if (!written.ok) return { failed: `The session was not exported: ${written.message}` };
+    return `Wrote ${shownPath(target, cwd)}.`;
   },
 };
 
@@ -122,7 +123,7 @@ export const importSessions: Command = {
         ? summary
         : `${summary}\n\n\`/import --again\` also imports the sessions that were deleted here.`;
     } catch (error) {
-      return `The import failed: ${messageOf(error)}`;
+      return { failed: `The import failed: ${messageOf(error)}` };
     }
   },
 };

@@ -1,5 +1,6 @@
 /** /model, /compress and /usage: the model, its window and its costs. */
 import type { ModelGroup } from "../../agent/model-directory.ts";
+import { UsageError } from "../../platform/errors.ts";
 import { choiceId, type ModelChoice, parseChoice } from "../../providers/model-choice.ts";
 import { stillBuilding } from "../../sessions/index/session-index.ts";
 import type { UsageSum } from "../../sessions/usage-ledger.ts";
@@ -20,7 +21,7 @@ export const model: Command = {
     const found = findModel(argument, groups, model.current);
     switch (found.kind) {
       case "none":
-        return `No model matches \`${argument}\`. Available:\n\n${modelList(groups)}`;
+        throw new UsageError(`No model matches \`${argument}\`. Available:\n\n${modelList(groups)}`);
       case "several": {
         const names = found.choices.map((choice) => `- \`${choiceId(choice)}\``);
         const more = names.length - MAX_MATCHES;

@@ -1,5 +1,6 @@
 /** /mode, /grants and /status: calls that need the user's approval, and the sandbox. */
 import { sandboxText } from "../../host/terminals/terminals.ts";
+import { UsageError } from "../../platform/errors.ts";
 import { modeIds, modeOf } from "../config-options.ts";
 import type { Command } from "./command.ts";
 
@@ -10,7 +11,7 @@ export const mode: Command = {
   run(argument, session) {
     if (argument === "") return `Mode: \`${session.mode}\`. Available: ${modeIds()}.`;
     const mode = modeOf(argument);
-    if (mode === undefined) return `There is no mode \`${argument}\`. Available: ${modeIds()}.`;
+    if (mode === undefined) throw new UsageError(`There is no mode \`${argument}\`. Available: ${modeIds()}.`);
     session.setMode(mode);
     return `Mode: \`${mode}\`.`;
   },

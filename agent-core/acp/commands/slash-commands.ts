@@ -1,6 +1,7 @@
 /** The slash commands: a message that begins with `/name` runs the command and does not reach the model. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
+import { UsageError } from "../../platform/errors.ts";
 import { nearName } from "../../platform/names.ts";
 import type { Command, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
@@ -152,19 +153,24 @@ const commands: readonly Command[] = [
   usage,
 ];
 
-/** The command's answer; undefined when `text` is an ordinary message, such as one with words after an unknown command. */
+/**
+ * The command's answer; undefined when `text` is an ordinary message, such as one with words after an unknown command.
+ * Throws a UsageError for a wrong command.
+ */
 export async function runCommand(text: string, session: CommandSession): Promise<CommandAnswer | undefined> {
   const { name, argument } = commandIn(text);
   const command = commands.find((candidate) => candidate.name === name);
   if (command !== undefined) {
     const isMeant = argument === "" || command.hint !== undefined || command === stop;
-    return isMeant ? command.run(argument, session) : `Nothing was done: \`/${command.name}\` takes no words after it.`;
+    if (!isMeant) throw new UsageError(`Nothing was done: \`/${command.name}\` takes no words after it.`);
+    return command.run(argument, session);
   }
   if (name === undefined) return undefined;
   await session.agent.settleExtensions(session.signal);
   const further = session.agent.commands.find((candidate) => candidate.name === name);
   if (further !== undefined) return further.run(argument, session.signal);
-  return argument === "" ? unknownCommand(name, session) : undefined;
+  if (argument === "") throw new UsageError(unknownCommand(name, session));
+  return undefined;
 }
 
 function unknownCommand(name: string, { agent }: CommandSession): string {

@@ -91,7 +91,7 @@ test("hooks_auto_accept runs them at once, and they can be switched off and on, 
   await other.refresh();
   expect(other.active).toHaveLength(1);
   expect(hooks.active).toHaveLength(1);
-  expect(await hooks.command("allow 7")).toContain("There is no hook 7.");
+  await expect(hooks.command("allow 7")).rejects.toThrow("There is no hook 7.");
 });
 
 test("several hooks are allowed and switched at once, and unknown words are answered", async () => {
@@ -106,9 +106,9 @@ test("several hooks are allowed and switched at once, and unknown words are answ
   expect(hooks.active).toHaveLength(1);
   await hooks.command("enable all");
   expect(hooks.active).toHaveLength(3);
-  expect(await hooks.command("disable 2 9")).toMatch(/^There is no hook 9\./);
+  await expect(hooks.command("disable 2 9")).rejects.toThrow(/^There is no hook 9\./);
   expect(hooks.active).toHaveLength(3);
-  expect(await hooks.command("remove 1")).toMatch(/^There is no `\/hooks remove 1`\./);
+  await expect(hooks.command("remove 1")).rejects.toThrow(/^There is no `\/hooks remove 1`\./);
 });
 
 test("entries that cannot be used are named, and do not affect the others", async () => {
