@@ -16,10 +16,9 @@ import { type AgentService, agentApp } from "../acp/serve.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
-import { DEVICE } from "../mcp/mcp-command.ts";
 import { hasCode, messageOf, UsageError } from "../platform/errors.ts";
-import { extensionMethods } from "../protocol/extensions.ts";
-import { INVALID_PARAMS } from "../protocol/handle.ts";
+import { extensionMethods, openUrlMethod } from "../protocol/extensions.ts";
+import { INVALID_PARAMS, onAgentRequest } from "../protocol/handle.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
@@ -191,8 +190,14 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   }
   const { app, dispose } = localAgent(managingSettings(options));
   const print = updatePrinter(options.json);
+  const page = Promise.withResolvers<string>();
+  const us = client({ name: COMMAND_LINE });
+  onAgentRequest(us, openUrlMethod, ({ params: { url } }) => {
+    page.resolve(url);
+    return { opened: true };
+  });
   try {
-    return await client({ name: COMMAND_LINE })
+    return await us
       .onNotification(methods.client.session.update, asSent, ({ params }) => print.update(params))
       .onRequest(methods.client.session.requestPermission, ({ params }) => {
         const allowed = options.allowAll ? params.options.find(({ kind }) => kind === "allow_once") : undefined;
@@ -200,7 +205,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
         print.refused(params.toolCall.title ?? "a tool call");
         return { outcome: { outcome: "cancelled" } };
       })
-      .connectWith(app, (agent) => converse(agent, options, prompt, print));
+      .connectWith(app, (agent) => converse(agent, options, prompt, { ...print, page: page.promise }));
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
     return error instanceof RequestError && error.code === INVALID_PARAMS ? MISUSED : 1;
@@ -234,26 +239,30 @@ function hasPipedInput(): boolean {
   }
 }
 
+/** A page that the user must open, such as that of a sign-in to an MCP server. */
+type PageReader = { readonly page: Promise<string>; readonly prompt: string; readonly signal: AbortSignal };
+
 /**
- * While a sign-in to an MCP server waits, each line of the standard input is the address that a browser on another machine
- * was redirected to. Returns the end of reading.
+ * Shows the address of the page. While `hermes mcp signin NAME` waits, each line of the standard input is the address that
+ * a browser on another machine was redirected to. The signal ends the reading.
  */
-async function pasteSignIn(agent: ClientContext, sessionId: string, prompt: string): Promise<() => void> {
+async function showPage(agent: ClientContext, sessionId: string, { page, prompt, signal }: PageReader): Promise<void> {
+  const url = await page;
+  process.stderr.write(`hermes: open ${url} in a browser.\n`);
   const name = /^\/mcp (?:signin|login) (.+) --wait$/.exec(prompt)?.[1];
-  if (name === undefined || name.endsWith(` ${DEVICE}`)) return () => undefined;
+  if (name === undefined) return;
+  process.stderr.write("hermes: if the browser is on another machine, paste the address of its last page here.\n");
   const { createInterface } = await import("node:readline");
   const paste = async (argument: string): Promise<string> => {
     const { items } = await call(agent, extensionMethods.list, { sessionId });
     const id = items.find((item) => item.kind === "mcp" && item.name.toLowerCase() === name.toLowerCase())?.id ?? name;
     return (await call(agent, extensionMethods.act, { sessionId, id, action: "sign-in", argument })).message;
   };
-  const lines = createInterface({ input: process.stdin }).on("line", (line) => {
+  createInterface({ input: process.stdin, signal }).on("line", (line) => {
     if (line.trim() === "") return;
     const said = paste(line.trim()).catch(ownWords);
     void said.then((text) => process.stderr.write(`hermes: ${text}\n`));
   });
-  process.stderr.write("hermes: if the browser is on another machine, paste the address of its last page here.\n");
-  return () => lines.close();
 }
 
 /** Skips the library's check: it takes as long as printing, and the sender is our own agent. */
@@ -268,12 +277,12 @@ async function converse(
   agent: ClientContext,
   { cwd, resume, model, mode, isTransient, prompt: words }: HeadlessOptions,
   prompt: ContentBlock[],
-  print: Pick<UpdatePrinter, "end" | "interrupted">,
+  print: Pick<UpdatePrinter, "end" | "interrupted"> & Pick<PageReader, "page">,
 ): Promise<number> {
   await agent.request(methods.agent.initialize, {
     protocolVersion: 1,
     clientInfo: { name: COMMAND_LINE, title: "the command line", version: VERSION },
-    clientCapabilities: { session: { notices: {} } },
+    clientCapabilities: { session: { notices: {} }, _meta: { hermes: { openUrl: true } } },
   });
   const sessionId = resume === undefined ? await newSession(agent, cwd) : await resumed(agent, resume, cwd);
   if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
@@ -289,14 +298,15 @@ async function converse(
     void agent.notify(methods.agent.session.cancel, { sessionId });
   };
   for (const name of STOPS) process.on(name, cancel);
-  const stopPasting = await pasteSignIn(agent, sessionId, words);
+  const reading = new AbortController();
+  void showPage(agent, sessionId, { page: print.page, prompt: words, signal: reading.signal });
   try {
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     print.end();
     return exitCode(stopReason);
   } finally {
     for (const name of STOPS) process.off(name, cancel);
-    stopPasting();
+    reading.abort();
     if (isTransient) await agent.request(methods.agent.session.delete, { sessionId });
   }
 }

@@ -56,29 +56,30 @@ async function answerTo(argument: string, servers: CommandServers, signal: Abort
   const isWaiting = words.includes(WAIT);
   await servers.refresh();
   const rest = words.filter((word) => word !== WAIT);
-  if (!isWaiting) return answer(rest, servers, undefined);
-  await servers.settled();
-  return answer(rest, servers, signal);
+  const [verb = "list"] = rest;
+  if (verb !== "list") target(rest, servers.items()); // a wrong name does not wait for the servers
+  if (isWaiting) await servers.settled();
+  return verb === "list" ? listOf(servers.items()) : answer(rest, servers, isWaiting ? signal : undefined);
+}
+
+/** Server that the words name, and their action on it. Throws a UsageError for an unknown one. */
+function target([verb = "", ...rest]: readonly string[], items: readonly HermesExtensionItem[]) {
+  const action = ACTIONS[verb];
+  const { item, detail } = find(items, action === undefined ? [verb, ...rest] : rest);
+  if (item !== undefined) return { verb, action, item, detail };
+  throw new UsageError(action === undefined ? unknownVerb(verb, rest, items) : unknown(rest.join(" "), items));
 }
 
 /**
- * With `waiting`, the answer to a sign-in comes when the user has signed in, or the signal is aborted. Then an unknown
- * server, and one that fails after the command, is an error: the command line has an exit code.
+ * With `waiting`, the answer to a sign-in comes when the user has signed in, or the signal is aborted. Then a server that
+ * fails after the command is an error: the command line has an exit code.
  */
 async function answer(
-  [verb = "list", ...rest]: readonly string[],
+  words: readonly string[],
   servers: CommandServers,
   waiting: AbortSignal | undefined,
 ): Promise<string> {
-  const items = servers.items();
-  if (verb === "list") return listOf(items);
-  const action = ACTIONS[verb];
-  const { item, detail } = find(items, action === undefined ? [verb, ...rest] : rest);
-  if (item === undefined) {
-    const problem = action === undefined ? unknownVerb(verb, rest, items) : unknown(rest.join(" "), items);
-    if (waiting !== undefined) throw new UsageError(problem);
-    return problem;
-  }
+  const { verb, action, item, detail } = target(words, servers.items());
   if (action === undefined) return details(item);
   if (action === "sign-in") return signIn(item, detail, servers, waiting);
   if (isOffered(item, action, detail)) {

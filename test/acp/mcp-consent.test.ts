@@ -238,6 +238,7 @@ test("hermes mcp lists the servers once they have started, allows one, and leave
     return `${status} ${stdout}${stderr}`;
   };
   expect(mcp("allow", "NOPE")).toMatch(/^2 .*\nhermes: There is no MCP server `NOPE`\. There are `fix`\.\n$/s);
+  expect(mcp("signin", "NOPE")).toMatch(/^2 ![^\n]*\nhermes: There is no MCP server `NOPE`\. There are `fix`\.\n$/);
   expect(mcp("list")).toContain("0 - **fix** (.mcp.json): waiting for your consent");
   expect(mcp("allow", "fix")).toMatch(/0 fix: on, \d+ tools/);
   expect(mcp("list")).toMatch(/0 - \*\*fix\*\* \(\.mcp\.json\): on, \d+ tools/);
