@@ -81,10 +81,23 @@ function refuse({ message, code }: Refusal): number {
 
 /** A prompt's own folder is checked by the agent. */
 function placeProblem(parsed: ReturnType<typeof parseCommandLine>): Refusal | undefined {
+  if (parsed.kind === "help" || parsed.kind === "version") return undefined;
+  const gone = currentFolderProblem();
+  if (gone !== undefined) return gone;
   const cwd = "cwd" in parsed ? folderProblem(parsed.cwd, { canBeNew: false }) : undefined;
   if (cwd !== undefined) return { message: `--cwd: ${cwd}`, code: MISUSED };
   const needsHome = parsed.kind === "run" || parsed.kind === "plugins" || parsed.kind === "skills";
   return needsHome ? homeProblem() : undefined;
+}
+
+/** Relative paths, and Node itself, need a current folder. */
+function currentFolderProblem(): Refusal | undefined {
+  try {
+    process.cwd();
+    return undefined;
+  } catch {
+    return { message: "the current folder no longer exists. Change to another one.", code: 1 };
+  }
 }
 
 function homeProblem(): Refusal | undefined {
@@ -150,6 +163,8 @@ async function manageSkills({ verb, operand, cwd, allowAll }: SkillsLine): Promi
 
 /** Returns the exit code; undefined when the words are a prompt. */
 async function manageJobs(args: readonly string[]): Promise<number | undefined> {
+  const gone = currentFolderProblem();
+  if (gone !== undefined) return refuse(gone);
   const { parseJobsLine, runJobsCommand } = await import("./jobs-command.ts");
   let line: JobsLine | undefined;
   try {

@@ -155,6 +155,11 @@ test("a folder that cannot be used is named at once, and a wrong name is a wrong
   for (const command of ["hi", "plugins list", "cron list", "learning state"]) {
     expect(await refused(`HERMES_HOME=$PWD/a-file; export HERMES_HOME; hermes ${command}`)).toBe(noHome);
   }
+  const gone = "mkdir gone; cd gone; rmdir ../gone;";
+  for (const command of ["list", "cron create 1h x"]) {
+    const line = `${gone} hermes ${command}`;
+    expect(await refused(line)).toBe("1 hermes: the current folder no longer exists. Change to another one.");
+  }
   expect(await refused("hermes plugins enable NOPE")).toBe('2 hermes: There is no plugin "NOPE".');
   expect(await refused("hermes hooks allow 9")).toMatch(/^2 hermes: There is no hook 9\./);
   expect(await refused("hermes /staus")).toBe("2 hermes: There is no command `/staus`. Did you mean `/status`?");
