@@ -50,7 +50,7 @@ export type Deployment = {
   readonly baseUrl?: string;
   /** Environment variable that overrides the address. */
   readonly urlVariable?: string;
-  /** Hosts, with a port where it matters, that identify this deployment. */
+  /** Hosts, with a port where it matters, that identify this deployment; a port alone does so on any host. */
   readonly hosts: readonly string[];
   /** Environment variable of the key; undefined when no key is needed. */
   readonly keyVariable?: string;
@@ -134,7 +134,11 @@ export const anthropic: Deployment = {
 /** The editor's own models, under the user's account there. The editor also chooses the default. */
 export const editor: Deployment = { name: "editor", title: "VS Code", mode: "editor_model", hosts: [] };
 
-export const ollama = localServer("ollama", "Ollama", 11_434);
+export const ollama: Deployment = {
+  ...localServer("ollama", "Ollama", 11_434),
+  // Nothing else uses its port: it is known on another machine, and from within a container, too.
+  hosts: [":11434"],
+};
 
 export const lmstudio = localServer("lmstudio", "LM Studio", 1_234);
 
@@ -183,7 +187,8 @@ function localServer(name: string, title: string, port: number): Deployment {
 /** The deployment at an address; `custom` for an unknown one. */
 export function deploymentAt(baseUrl: string): Deployment {
   const host = hostOf(baseUrl);
-  return deployments.find(({ hosts }) => hosts.includes(host)) ?? custom;
+  const port = host.slice(host.lastIndexOf(":"));
+  return deployments.find(({ hosts }) => hosts.includes(host) || hosts.includes(port)) ?? custom;
 }
 
 /**

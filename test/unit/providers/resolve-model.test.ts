@@ -124,6 +124,9 @@ describe("an address", () => {
     expect(at("https://api.openai.com/v1")).toBe("openai");
     expect(at("https://openrouter.ai/api/v1/")).toBe("openrouter");
     expect(at("http://localhost:1234/v1")).toBe("lmstudio");
+    expect(at("http://localhost:11434/v1")).toBe("ollama");
+    expect(at("http://[::1]:11434/v1")).toBe("ollama");
+    expect(at("http://host.docker.internal:11434/v1")).toBe("ollama");
     expect(at("https://models.example/v1")).toBe("custom");
     expect(at("https://api.openai.com.evil.example/v1")).toBe("custom");
   });
