@@ -8,6 +8,7 @@ import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
+import { FolderCache } from "./folder-cache.ts";
 import { nameReason } from "./protected-paths.ts";
 import { secretsBelow } from "./reached-secrets.ts";
 import { HOMES, PRIVATE_CACHES, toolchainPlaces } from "./read-places.ts";
@@ -247,9 +248,10 @@ function guardedFiles(folder: string): readonly GuardedFile[] {
 type Look = { readonly guarded: readonly GuardedFile[]; readonly folders: readonly (readonly string[])[] };
 
 function lookInto(root: string, parts: readonly string[]): Look {
-  const { names, folders } = listing(root, parts);
+  const folder = join(root, ...parts);
+  const { names, folders } = listings.get(folder, () => readListing(folder, parts));
   return {
-    guarded: names.flatMap((name) => guard(join(root, ...parts, name), name)),
+    guarded: names.flatMap((name) => guard(join(folder, name), name)),
     folders: folders.map((name) => [...parts, name]),
   };
 }
@@ -257,26 +259,13 @@ function lookInto(root: string, parts: readonly string[]): Look {
 /** Names in a folder: protected ones, and those of other folders. */
 type Listing = { readonly names: readonly string[]; readonly folders: readonly string[] };
 
-/** Listings by folder, with the folder's time of change and the time of reading, in milliseconds. */
-const listings = new Map<string, Listing & { readonly changedAt: number; readonly readAt: number }>();
-/** Two changes within this time may leave the same time of change. */
-const CLOCK_TICK_MS = 50;
-const MAX_LISTINGS = 20_000;
+const listings = new FolderCache<Listing>();
 
-/** A folder's time of change cannot be forged, unlike its time of modification. */
-function listing(root: string, parts: readonly string[]): Listing {
-  const folder = join(root, ...parts);
-  const changedAt = statOf(folder)?.ctimeMs ?? 0;
-  const known = listings.get(folder);
-  if (known?.changedAt === changedAt && known.readAt - changedAt > CLOCK_TICK_MS) return known;
-  const readAt = Date.now();
+function readListing(folder: string, parts: readonly string[]): Listing {
   const entries = entriesOf(folder);
   const names = entries.filter(({ name }) => nameReason([...parts, name]) !== undefined).map(({ name }) => name);
   const folders = entries.filter((entry) => entry.isDirectory() && !FOREIGN.has(entry.name)).map(({ name }) => name);
-  const read = { names, folders: folders.filter((name) => !names.includes(name)) };
-  if (listings.size >= MAX_LISTINGS) listings.clear();
-  listings.set(folder, { ...read, changedAt, readAt });
-  return read;
+  return { names, folders: folders.filter((name) => !names.includes(name)) };
 }
 
 function guard(path: string, name: string): readonly GuardedFile[] {

@@ -1,8 +1,10 @@
 /** Secret files of the workspace that a command may print without naming them. */
-import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { escapePattern } from "../platform/escape-pattern.ts";
+import { entriesOf } from "../platform/paths.ts";
 import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
+import { FolderCache } from "./folder-cache.ts";
 import { gitFolder } from "./project-scripts.ts";
 import { isSecretName } from "./secret-paths.ts";
 import { TOKEN, UNKNOWN } from "./shell/arg.ts";
@@ -17,11 +19,7 @@ const MAX_FOLDERS = 2_000;
 
 type Listing = { readonly secrets: readonly string[]; readonly folders: readonly string[] };
 
-/** Listings by folder, with the folder's time of change and the time of reading, in milliseconds. */
-const listings = new Map<string, Listing & { readonly changedAt: number; readonly readAt: number }>();
-/** Two changes within this time may leave the same time of change. */
-const CLOCK_TICK_MS = 50;
-const MAX_LISTINGS = 20_000;
+const listings = new FolderCache<Listing>();
 
 /** Secret files below `path` (absolute) in the workspace, or `path` itself. */
 export function secretsBelow(path: string, scope: CommandScope, filter: NameFilter = {}): readonly string[] {
@@ -31,7 +29,7 @@ export function secretsBelow(path: string, scope: CommandScope, filter: NameFilt
   const open = [top];
   for (let at = 0; at < open.length && at < MAX_FOLDERS; at += 1) {
     const folder = open[at] ?? top;
-    const { secrets, folders } = listing(folder);
+    const { secrets, folders } = listings.get(folder, () => readListing(folder));
     for (const name of secrets) if (includes(name, filter)) found.push(`${folder}/${name}`);
     for (const name of folders) open.push(`${folder}/${name}`);
   }
@@ -66,27 +64,12 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-function listing(folder: string): Listing {
-  const changedAt = lstatSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0;
-  const known = listings.get(folder);
-  if (known?.changedAt === changedAt && known.readAt - changedAt > CLOCK_TICK_MS) return known;
-  const readAt = Date.now();
-  const read = { ...readListing(folder), changedAt, readAt };
-  if (listings.size >= MAX_LISTINGS) listings.clear();
-  listings.set(folder, read);
-  return read;
-}
-
 function readListing(folder: string): Listing {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return {
-      secrets: entries.filter((entry) => !entry.isDirectory() && isSecretName(entry.name)).map(({ name }) => name),
-      folders: entries.filter((entry) => entry.isDirectory() && !FOREIGN.has(entry.name)).map(({ name }) => name),
-    };
-  } catch {
-    return { secrets: [], folders: [] }; // a file, or not readable
-  }
+  const entries = entriesOf(folder);
+  return {
+    secrets: entries.filter((entry) => !entry.isDirectory() && isSecretName(entry.name)).map(({ name }) => name),
+    folders: entries.filter((entry) => entry.isDirectory() && !FOREIGN.has(entry.name)).map(({ name }) => name),
+  };
 }
 
 /** Tracked secret files by the path of the index, with the index's time of change. */
