@@ -1,5 +1,5 @@
 /** A running browser: its pages, the actions on the current one, and the reports about them for the model. */
-import { abortable } from "../platform/deadline.ts";
+import { abortable, Deadline } from "../platform/deadline.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { addressGuard } from "../web/address-guard.ts";
 import { AddressProxy, PROXY_USER, SIGN_IN_ADDRESS } from "./address-proxy.ts";
@@ -161,6 +161,9 @@ export class Browser {
       flatten: true,
       filter: [{ type: "page" }],
     });
+    if (!(await new Deadline(LOADING_MS).waitFor(first.promise))) {
+      throw new Unresponsive(`the browser opened no page within ${LOADING_MS / 1_000} s`);
+    }
     await first.promise;
     await this.#current.signIn(SIGN_IN_ADDRESS, { username: PROXY_USER, password: this.#proxy.password });
   }
