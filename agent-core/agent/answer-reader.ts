@@ -5,6 +5,7 @@ import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { FinishReason, ModelEvent, Usage } from "../providers/wire/wire.ts";
 import type { ToolKind } from "../tools/tool.ts";
+import { interruptionOf } from "./cancellation.ts";
 import type { Notifier } from "./notifier.ts";
 
 export type ModelAnswer =
@@ -238,16 +239,18 @@ export class PartialAnswer {
   }
 
   /** Message for the history, with the reason of the cut-off. Undefined after a complete answer. */
-  cutOffBy({ stopReason, fault }: CutOff): AssistantMessage | undefined {
+  cutOffBy({ stopReason, fault }: CutOff, signal: AbortSignal): AssistantMessage | undefined {
     if (fault === undefined && stopReason !== "cancelled") return undefined;
     const [text, reasoning] = [this.#text, this.#reasoning];
     this.clear();
     if (text === "" && reasoning === "" && fault === undefined) return undefined;
+    const interruption = interruptionOf(signal);
+    const stopped = interruption === undefined ? "Stopped." : `Interrupted: ${interruption}.`;
     return {
       role: "assistant",
       content: text === "" ? null : text,
       ...(reasoning !== "" && { reasoning }),
-      unfinished: fault?.message ?? "Stopped.",
+      unfinished: fault?.message ?? stopped,
     };
   }
 }

@@ -167,7 +167,7 @@ export class TurnRunner {
     const outcome = await runTurn(turn);
     const { end } = outcome;
     turn.hooks.end(end, record.conversation.messages);
-    const partial = this.#partial.cutOffBy(end);
+    const partial = this.#partial.cutOffBy(end, signal);
     if (partial !== undefined) this.#add(partial);
     const { messages } = record.conversation;
     const result = resultOf(outcome, { messages, sessionId, taskId: options.taskId ?? newId() });

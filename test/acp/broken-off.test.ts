@@ -92,6 +92,21 @@ test("a call that the end of the connection interrupts is not said to be cancell
   expect(result?.["content"]).toContain("interrupted: the editor or its window was closed");
 });
 
+test("the shown part of an answer that the end of the connection cut off does not end with a stop", async () => {
+  const first = await start();
+  const held = hold();
+  first.model.script({ parts: [{ type: "text", text: "The first half" }, held.part] });
+  void first.agent.prompt(first.id, "tell me all");
+  while (!first.agent.text().includes("The first half")) await first.agent.nextUpdate();
+  await first.agent.stop();
+  held.release();
+  const { agent } = await start({}, first.agent.home);
+  expect(await replayed(agent, first.id)).toContainEqual([
+    "agent_message_chunk",
+    "The first half\n\n[Interrupted: the editor or its window was closed.]",
+  ]);
+});
+
 test("a rewind removes the shown part of the answer too", async () => {
   const { agent, model, id } = await start();
   await stopAt(agent, model, id);
