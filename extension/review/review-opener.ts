@@ -70,9 +70,9 @@ export class ReviewOpener implements vscode.Disposable {
       return this.#open({ path, where });
     }
     this.#pending = { path, where };
+    if (where === "file") return; // a proposal that waits for the pause still opens after it: the turn waits for its answer
     clearTimeout(this.#timer);
-    if (where === "proposal" && !this.#isInUse())
-      this.#timer = setTimeout(() => this.#showLater({ path, where }), pause);
+    if (!this.#isInUse()) this.#timer = setTimeout(() => this.#showLater({ path, where }), pause);
   }
 
   /** Shows an edit that the user has just made in the panel. */
