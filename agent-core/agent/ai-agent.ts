@@ -45,7 +45,7 @@ export class AIAgent {
   readonly checkpoints: Checkpoints | undefined;
   readonly #setup: AgentSetup;
   readonly #record: SessionRecord;
-  readonly #files = new FileMemory();
+  readonly #files: FileMemory;
   readonly #shell: AgentShell;
   readonly #browser: SessionBrowser;
   readonly #scripts = new SessionScripts();
@@ -81,6 +81,7 @@ export class AIAgent {
     this.#record = record;
     this.#browser = new SessionBrowser(options.browser ?? {}, () => setup.spillFolder(this.sessionId));
     const { conversation } = record;
+    this.#files = new FileMemory(() => conversation.next);
     const page = (): string | undefined => this.#browser.address;
     this.#shell = new AgentShell(setup.host.terminals, setup.cwd, hasRunCommands(conversation.messages), page);
     this.checkpoints = sessionCheckpoints(options, setup, {
@@ -170,6 +171,7 @@ export class AIAgent {
   rewind(keep: number, isRetry = false): void {
     this.#checkIdle();
     this.#record.rewind(keep, isRetry);
+    this.#files.rewind(keep);
     void this.skills?.library.takeBack();
     if (keep === 0) this.hooks.observe("on_session_reset", { extra: { reason: "rewind" } });
   }
@@ -182,7 +184,9 @@ export class AIAgent {
   /** Reverts the last rewind. Returns the first position that returned; undefined for none. Throws during a turn. */
   unrewind(): number | undefined {
     this.#checkIdle();
-    return this.#record.unrewind();
+    const first = this.#record.unrewind();
+    if (first !== undefined) this.#files.unrewind();
+    return first;
   }
 
   /** Continues another session in this one, whose own messages are taken back. Throws during a turn. */

@@ -71,6 +71,22 @@ test("the capability is declared, and a preview lists the effects of a restore",
   expect([file("a.txt").slice(0, 7), existsSync(join(agent.cwd, "b.txt"))]).toEqual(["ONE\nTWO", true]);
 });
 
+test("after a restore the agent edits the file again at once, and knows what a later turn had shown to it no more", async () => {
+  await say('replace "one" with "ONE" in a.txt');
+  await say('replace "two" with "TWO" in a.txt');
+  const [, second] = positions();
+  const point = { sessionId, position: second, files: true, conversation: true };
+  const { result } = await agent.request("_hermes/session/restore", point);
+  await agent.request("_hermes/session/undo_restore", { sessionId, restoreId: result?.["restoreId"] });
+  await say('replace "three" with "THREE" in a.txt');
+  await agent.request("_hermes/session/restore", point);
+  await say('replace "two" with "ZWEI" in a.txt');
+  expect(file("a.txt")).toBe("ONE\nZWEI\nthree\n");
+  // The conversation alone: the file has what the model no longer knows.
+  await agent.request("_hermes/session/restore", { ...point, position: positions().at(-1), files: false });
+  expect(await say('replace "ZWEI" with "two" in a.txt')).toContain("has changed since you read it");
+});
+
 test("a restore is refused during a turn, and at a position without a user message", async () => {
   agent.on("session/request_permission", () => new Promise(() => undefined));
   const turn = agent.prompt(sessionId, "run sudo true");
