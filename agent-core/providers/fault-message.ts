@@ -33,7 +33,7 @@ export function faultMessage(facts: FaultFacts): string {
     case "authentication":
       return endpoint.apiKey === undefined
         ? `${who} needs a key, and none is set${code}. ${keyAdvice(endpoint.provider)}`
-        : `The key for ${who} was refused${code}. ${keyAdvice(endpoint.provider)}`;
+        : `The key for ${who} was refused${code}${status === 403 ? detail : "."} ${keyAdvice(endpoint.provider)}`;
     case "billing":
       return `${who} requires payment${code}${detail} Check the account, or choose another model.`;
     case "rate-limit":

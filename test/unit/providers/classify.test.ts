@@ -169,6 +169,12 @@ describe("messages", () => {
     );
   });
 
+  test("a refusal for another reason than the key names it", () => {
+    expect(faultOf(apiError(403, { message: "Country, region, or territory not supported" })).message).toBe(
+      "The key for openai was refused (403): Country, region, or territory not supported. Set OPENAI_API_KEY in the environment or in ~/.hermes/.env.",
+    );
+  });
+
   test("a missing key is distinguished from a wrong one", () => {
     const endpoint = { provider: "custom", baseUrl: "http://127.0.0.1:1/v1", apiKey: undefined };
     expect(classify(apiError(401, { message: "no" }), { endpoint, model: "m" }).message).toBe(
