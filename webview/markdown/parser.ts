@@ -21,6 +21,16 @@ export function createParser(): MarkdownIt {
   return parser;
 }
 
+/** Words of a Markdown text on one line, without its marks: a screen reader would spell them out. */
+export function plainText(parser: MarkdownIt, markdown: string): string {
+  const texts = parser.parse(markdown, {}).map(({ children, content }) => children?.map(wordsOf).join("") ?? content);
+  return texts.join(" ").replaceAll(/\s+/g, " ").trim();
+}
+
+function wordsOf({ type, content }: Token): string {
+  return type === "softbreak" || type === "hardbreak" ? " " : content;
+}
+
 type Tokens = Parameters<RendererRule>[0];
 type Token = Tokens[number];
 type CoreState = Parameters<Parameters<MarkdownIt["core"]["ruler"]["at"]>[1]>[0];

@@ -1,6 +1,7 @@
 /** Life of a turn: the user's prompt, the agent's requests, the end. */
 import type { StopReason } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import { createParser, plainText } from "../markdown/parser.ts";
 import { t } from "../texts.ts";
 import { announce, type PanelState, type PermissionRequest, type QuestionRequest, type TextEntry } from "./state.ts";
 import { wholeText } from "./streamed-text.ts";
@@ -9,6 +10,8 @@ import { addEntry, growText, sealOpen } from "./transcript.ts";
 
 /** A screen reader reads the beginning of a reply aloud; the rest is in the transcript. */
 const SPOKEN_CHARS = 600;
+
+const parser = createParser();
 
 const stopLabels: Record<StopReason, string | undefined> = {
   end_turn: undefined,
@@ -67,7 +70,7 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
 
 function lastReply(state: PanelState): string {
   const reply = state.entries.findLast((entry) => entry.type === "answer" || entry.type === "user");
-  return reply?.type === "answer" ? wholeText(reply.text).slice(0, SPOKEN_CHARS) : "";
+  return reply?.type === "answer" ? plainText(parser, wholeText(reply.text).slice(0, SPOKEN_CHARS)) : "";
 }
 
 /** The last message of the user, and the calls since. */
