@@ -118,6 +118,9 @@ describe("the panel passes the checks of axe", () => {
     await panel().page.getByText("exit code 1").waitFor();
     await panel().locator(".diff-number").first().waitFor();
     expect(await panel().page.getByRole("heading", { level: 1 }).textContent()).toBe("Mend the average");
+    // A screen reader would spell out the marks of Markdown.
+    const announced = panel().page.getByRole("status").filter({ hasText: "has finished" });
+    expect(await announced.textContent()).toBe("Hermes has finished. It divides by 0, see docs.");
     await passes();
   });
 
@@ -137,6 +140,12 @@ describe("the panel passes the checks of axe", () => {
     await panel().page.getByText("1 waits for you").waitFor();
     await expect.poll(() => panel().page.getByRole("button", { name: "Skip" }).isEnabled()).toBe(true);
     await passes();
+    // The focus is seen around a button, which may have the colour of its outline.
+    await panel().page.getByRole("button", { name: "Allow once" }).focus();
+    await panel().page.keyboard.press("Shift+Tab");
+    await panel().page.keyboard.press("Tab");
+    const offset = await panel().page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineOffset)");
+    expect(offset).toBeGreaterThan(0);
     await panel().feed(
       { kind: "permission-end", requestId: "r1", label: "Rejected" },
       { kind: "question-end", requestId: "q1", label: "No answer" },

@@ -49,6 +49,9 @@ describe("cards of requests", () => {
     await panel().pictures("permission");
     expect(panel().warnings).toEqual([]);
     await card().getByRole("button", { name: "No, because…" }).click();
+    await card().getByLabel("Why not").press("Escape");
+    await card().and(panel().page.locator(":focus")).waitFor();
+    await card().getByRole("button", { name: "No, because…" }).click();
     await card().getByLabel("Why not").fill("keep it");
     await card().getByRole("button", { name: "Send" }).click();
     await panel().page.getByText("keep it").first().waitFor();

@@ -131,6 +131,12 @@ function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
         event.preventDefault();
         if (reason.trim() !== "") onReject(reason);
       }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        event.currentTarget.closest<HTMLElement>(".ask-card")?.focus();
+        setReason(undefined);
+      }}
     >
       <input
         type="text"
