@@ -72,8 +72,11 @@ async function converse(
     clientCapabilities: {},
   });
   const hermes = { trusted: true, ...(model !== undefined && { model }) };
-  const place = { cwd: job.workdir, mcpServers: [], _meta: { hermes } };
-  const { sessionId } = await agent.request(methods.agent.session.new, place);
+  const { sessionId } = await agent.request(methods.agent.session.new, {
+    cwd: job.workdir,
+    mcpServers: [],
+    _meta: { hermes },
+  });
   await call(agent, sessionMethods.rename, { sessionId, title: job.name });
   opened(sessionId);
   const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
