@@ -18,7 +18,7 @@ import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Memory } from "../memory/memory.ts";
-import { systemClock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { resolvePath } from "../platform/paths.ts";
 import { warmUpScan } from "../prompt/injection-scan.ts";
@@ -49,6 +49,7 @@ export type AgentSetup = {
   readonly host: Host;
   /** Environment at the start. It contains secrets. */
   readonly environment: Environment;
+  readonly clock: Clock;
   readonly cwd: string;
   /** Further folders of the workspace, absolute. */
   readonly otherFolders: readonly string[];
@@ -97,6 +98,7 @@ export type AgentSetup = {
 /** Throws an Error in one line when the options cannot be met. */
 export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const environment = options.environment ?? process.env;
+  const { clock = systemClock } = options;
   useNetwork(environment);
   const home = options.home ?? homeFolder(environment);
   const cwd = options.cwd ?? process.cwd();
@@ -104,9 +106,9 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
   const trusted = options.trusted ?? (() => true);
   const catalogue = new ToolCatalogue(options, () => extensions.tools());
-  const skills = skillsOf(options, { home, cwd, trusted, environment, catalogue, onDefect });
+  const skills = skillsOf(options, { home, cwd, trusted, environment, clock, catalogue, onDefect });
   const extensions = extensionsOf(options, skills, onDefect);
-  const memory = memoryOf(options, home)?.forProject(cwd);
+  const memory = memoryOf(options, clock, home)?.forProject(cwd);
   const projectFiles = contextFiles(host, trusted);
   const surroundings = surroundingsOf(options, { cwd, files: host.files, trusted });
   const grants = options.inherited?.grants ?? new Grants(grantsFile(home), onDefect);
@@ -114,6 +116,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const setup: AgentSetup = {
     host,
     environment,
+    clock,
     cwd,
     otherFolders: options.otherFolders ?? [],
     catalogue,
@@ -182,7 +185,7 @@ function extensionsOf(
   return new Extensions([...extensions, ...own], onDefect, extensionsMs);
 }
 
-function memoryOf({ memory, clock = systemClock }: AIAgentOptions, home: string): Memory | undefined {
+function memoryOf({ memory }: AIAgentOptions, clock: Clock, home: string): Memory | undefined {
   if (memory === false) return undefined;
   return memory ?? new Memory({ folder: memoriesFolder(home), now: () => clock.now() });
 }
@@ -190,12 +193,12 @@ function memoryOf({ memory, clock = systemClock }: AIAgentOptions, home: string)
 /** Undefined when the skills or their tools are off. */
 function skillsOf(
   options: AIAgentOptions,
-  where: Pick<AgentSetup, "cwd" | "environment" | "catalogue" | "onDefect"> & {
+  where: Pick<AgentSetup, "cwd" | "environment" | "clock" | "catalogue" | "onDefect"> & {
     readonly home: string;
     readonly trusted: () => boolean;
   },
 ): SessionSkills | undefined {
-  const { home, cwd, trusted, environment, catalogue, onDefect } = where;
+  const { home, cwd, trusted, environment, clock, catalogue, onDefect } = where;
   if (options.inherited !== undefined) return options.inherited.skills;
   if (!catalogue.tools.some(({ toolset }) => toolset === "skills")) return undefined;
   const {
@@ -205,7 +208,7 @@ function skillsOf(
     reservedNames = [],
     useLearnt = true,
   } = options.skills || {};
-  const { clock = systemClock, otherFolders = [] } = options;
+  const { otherFolders = [] } = options;
   return new SessionSkills({
     ...{
       externalFolders,

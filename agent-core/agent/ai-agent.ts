@@ -8,7 +8,6 @@ import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { Delegation } from "../orchestration/delegation.ts";
-import { systemClock } from "../platform/clock.ts";
 import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -76,7 +75,7 @@ export class AIAgent {
     const setup = setUpAgent(options);
     const notify = notifier(setup.callbacks, setup.onDefect);
     const record = new SessionRecord({ ...options, environment: setup.environment, notify });
-    this.sessionId = options.sessionId ?? newSessionId((options.clock ?? systemClock).now());
+    this.sessionId = options.sessionId ?? newSessionId(setup.clock.now());
     this.#setup = setup;
     this.#record = record;
     this.#browser = new SessionBrowser(options.browser ?? {}, () => setup.spillFolder(this.sessionId));
@@ -126,7 +125,7 @@ export class AIAgent {
       tools: () => setup.catalogue.callable,
       allows: async (effect) => (await setup.policy.decide(effect)).kind === "allow",
       notify: status,
-      clock: options.clock ?? systemClock,
+      clock: setup.clock,
     });
     this.#delegating = {
       ...{ sessionId: this.sessionId, options, setup, notify, hooks: this.hooks, checkpoints: this.checkpoints },

@@ -11,7 +11,6 @@ import type { TaskSpec } from "../orchestration/task-graph.ts";
 import { SUB_AGENT_ROLE } from "../orchestration/task-messages.ts";
 import { TaskRecord, type TaskResult } from "../orchestration/task-result.ts";
 import type { Child, ChildPorts, Evaluate } from "../orchestration/task-run.ts";
-import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { resolvePath } from "../platform/paths.ts";
@@ -73,7 +72,7 @@ export class SubAgents {
   readonly #scores: KnownScores = new Map();
 
   constructor(parent: DelegatingAgent) {
-    const { delegation: settings = {}, inherited, clock = systemClock } = parent.options;
+    const { delegation: settings = {}, inherited } = parent.options;
     this.#parent = parent;
     this.#depth = (inherited?.depth ?? 0) + 1;
     this.delegation =
@@ -81,7 +80,7 @@ export class SubAgents {
       new Delegation({
         maxConcurrent: settings.maxConcurrent ?? sectionDefault("delegation").max_concurrent_children,
         compileSchema: async (schema) => (await import("../tools/argument-check.ts")).argumentCheck(schema, SCHEMA_MS),
-        now: () => clock.now(),
+        now: () => parent.setup.clock.now(),
       });
   }
 
@@ -177,8 +176,8 @@ export class SubAgents {
 
   #spawn(task: TaskSpec, call: SpawnedCall): Promise<Child> {
     const { options, setup, sessionId } = this.#parent;
-    const { clock = systemClock, delegation = {} } = options;
-    const id = newSessionId(clock.now());
+    const { delegation = {} } = options;
+    const id = newSessionId(setup.clock.now());
     const record = new TaskRecord(setup.cwd);
     const journal = this.#journal(id, (entry) => {
       record.add(entry);
@@ -290,12 +289,12 @@ export class SubAgents {
   /** A session without a journal keeps those of its sub-agents with its tools' files. */
   #journal(id: string, onEntry: (entry: JournalEntry) => void): Journal {
     const { options, setup, sessionId, notify } = this.#parent;
-    const { clock = systemClock, otherFolders: folders = [] } = options;
+    const { otherFolders: folders = [] } = options;
     const stored = options.journal && journalPath(sessionsFolder(setup.home), id);
     return new Journal({
       path: stored ?? join(setup.spillFolder(sessionId), `${id}.jsonl`),
       ...{ sessionId: id, cwd: setup.cwd, folders, origin: "delegation", parent: sessionId, onEntry },
-      now: () => clock.now(),
+      now: () => setup.clock.now(),
       onFailure: (message) => notify.status({ severity: "error", message }),
     });
   }

@@ -10,7 +10,7 @@ const MAX_CONTINUATIONS = 3;
 
 /** The hooks of a session. Each run is journalled and shown on the card of its call; each kind of failure is shown once. */
 export function sessionHooks(
-  { hooks, home, cwd }: Pick<AgentSetup, "hooks" | "home" | "cwd">,
+  { hooks, home, cwd, clock }: Pick<AgentSetup, "hooks" | "home" | "cwd" | "clock">,
   session: {
     readonly sessionId: string;
     readonly record: Pick<SessionRecord, "journal">;
@@ -21,7 +21,7 @@ export function sessionHooks(
   const shown = new Set<string>();
   return new Hooks({
     ...{ hooks, home, cwd, sessionId },
-    monotonicNow: () => performance.now(),
+    monotonicNow: () => clock.monotonicNow(),
     report: (run) => {
       record.journal({ type: "hook", ...run });
       const { name, callId, outcome } = run;

@@ -93,11 +93,11 @@ export class TurnRunner {
         notify.contextPressure(context.pressure);
       },
       streamDelta: (event) => {
-        this.#firstTokenMs ??= Math.round(performance.now() - this.#begunAt);
+        this.#firstTokenMs ??= Math.round(setup.clock.monotonicNow() - this.#begunAt);
         notify.streamDelta(event);
       },
       reasoning: (event) => {
-        this.#firstTokenMs ??= Math.round(performance.now() - this.#begunAt);
+        this.#firstTokenMs ??= Math.round(setup.clock.monotonicNow() - this.#begunAt);
         notify.reasoning(event);
       },
       toolProgress: journalledProgress(
@@ -128,7 +128,7 @@ export class TurnRunner {
     if (this.#running !== undefined) throw new Error("A turn is already running. Wait until it ends, or stop it.");
     const running = new AbortController();
     this.#running = running;
-    this.#begunAt = performance.now();
+    this.#begunAt = this.#options.setup.clock.monotonicNow();
     this.#firstTokenMs = undefined;
     const signal = options.signal ? AbortSignal.any([options.signal, running.signal]) : running.signal;
     try {
@@ -225,7 +225,7 @@ export class TurnRunner {
         modelApproval: setup.modelApproval,
         notify: this.#notify,
         recordAnswer: (answer) => record.journal({ type: "answer", ...answer }),
-        monotonicNow: () => performance.now(),
+        monotonicNow: () => setup.clock.monotonicNow(),
         contextFor,
         lateProblems: this.#lateProblems,
         writeSpill: writeSpillFile,

@@ -3,9 +3,11 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type AgentCallbacks, AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import type { JournalEntry } from "../../../agent-core/sessions/entry.ts";
+import { Journal } from "../../../agent-core/sessions/journal.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { fail, hold, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
@@ -45,9 +47,9 @@ test("a server that never answers can be cancelled", async () => {
   expect(await agent.chat("again")).toBe("hello");
 });
 
-/** Waits for data of a server in this process, which arrives within a few turns of the event loop. */
+/** Waits for data of a server in this process, which arrives within a few rounds of the event loop. */
 async function arrival(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  for (let round = 0; round < 20; round++) await setImmediate();
 }
 
 test("a server that sends signs of life is not silent", async () => {
@@ -63,7 +65,16 @@ test("a server that sends signs of life is not silent", async () => {
       gate.release();
     }
   })();
-  expect(await agentWith({}, { clock }).chat("go")).toBe("hello");
+  const entries: JournalEntry[] = [];
+  const folder = mkdtempSync(join(tmpdir(), "hermes-persistence-"));
+  const journal = new Journal({
+    ...{ path: join(folder, "one.jsonl"), sessionId: "one", cwd: folder, now: () => clock.now() },
+    onEntry: (entry) => entries.push(entry),
+    onFailure: (message) => expect.unreachable(message),
+  });
+  expect(await agentWith({}, { clock, journal }).chat("go")).toBe("hello");
+  expect(entries).toContainEqual(expect.objectContaining({ type: "turn-end", firstTokenMs: 300_000 }));
+  journal.close();
   await signs;
   expect(model.requests).toHaveLength(1);
 });
