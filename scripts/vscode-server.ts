@@ -4,6 +4,7 @@ import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { hasCode } from "../agent-core/platform/errors.ts";
 import { runLogged } from "./run-program.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
 
@@ -108,7 +109,7 @@ function prepareFolders(options: VSCodeServerOptions, logFile: string): void {
   try {
     writeFileSync(join(userFolder, "settings.json"), `${settings}\n`, { flag: "wx" });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!hasCode(error, "EEXIST")) throw error;
   }
 }
 

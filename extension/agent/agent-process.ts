@@ -13,7 +13,7 @@ import {
 import * as vscode from "vscode";
 import { type GroupProcess, startGroup } from "../../agent-core/platform/children/group-process.ts";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
-import { messageOf } from "../../agent-core/platform/errors.ts";
+import { hasCode, messageOf } from "../../agent-core/platform/errors.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { type AgentConnection, type AgentOffers, namedSessions, offersOf } from "./agent-connection.ts";
 import { connectForeign } from "./connect-agent.ts";
@@ -219,8 +219,7 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
 
   #startReason(error: unknown): string {
     const { command, install } = this.#program;
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (!isMissing) return vscode.l10n.t("{0} did not start: {1}", this.title, messageOf(error));
+    if (!hasCode(error, "ENOENT")) return vscode.l10n.t("{0} did not start: {1}", this.title, messageOf(error));
     const step =
       install === undefined
         ? vscode.l10n.t("Correct the setting hermes.agents.")

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { applyEdits, type FormattingOptions, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import * as vscode from "vscode";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { showInformation, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
 
@@ -76,7 +77,7 @@ function added(file: string, text: string, agent: AgentCommand): string {
   try {
     return addAgent(text, agent);
   } catch (error) {
-    throw new Error(vscode.l10n.t("{0} was not changed: {1}", file, (error as Error).message), { cause: error });
+    throw new Error(vscode.l10n.t("{0} was not changed: {1}", file, messageOf(error)), { cause: error });
   }
 }
 
