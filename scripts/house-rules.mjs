@@ -21,19 +21,8 @@ const MEMBER =
 
 const OPENING = /(?:\/\*\*|\/\/|^\s*\*)\s*(?:What|Who|Whoever|Whether|Whose|Of what|Where)\s/;
 
-const files = execFileSync("git", [
-  "ls-files",
-  "-co",
-  "--exclude-standard",
-  "agent-core",
-  "extension",
-  "webview",
-  "scripts",
-])
-  .toString()
-  .split("\n")
-  .filter((file) => /\.(ts|tsx|mjs)$/.test(file) && existsSync(file));
-const texts = new Map(files.map((file) => [file, readFileSync(file, "utf8")]));
+const texts = textsOf("agent-core", "extension", "webview", "scripts");
+const files = [...texts.keys()];
 
 const problems = [
   ...smallFileProblems(),
@@ -44,6 +33,15 @@ const problems = [
 ];
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
+
+/** Source texts in these folders, by file. */
+function textsOf(...folders) {
+  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", ...folders])
+    .toString()
+    .split("\n");
+  const sources = listed.filter((file) => /\.(ts|tsx|mjs)$/.test(file) && existsSync(file));
+  return new Map(sources.map((file) => [file, readFileSync(file, "utf8")]));
+}
 
 function smallFileProblems() {
   const importers = new Map();
@@ -68,7 +66,7 @@ function smallFileProblems() {
 }
 
 function openingProblems() {
-  return [...texts].flatMap(([file, text]) =>
+  return [...texts, ...textsOf("test")].flatMap(([file, text]) =>
     text.split("\n").flatMap((line, index) => {
       if (file === "scripts/house-rules.mjs" || !OPENING.test(line)) return [];
       return [`${file}:${index + 1} opens a comment with a question word: begin with a noun.`];

@@ -29,7 +29,7 @@ async function say(text: string): Promise<string> {
   return agent.text().slice(before);
 }
 
-/** Positions of the prompts, as the agent told them. */
+/** Positions of the prompts, from the agent's updates. */
 function positions(): number[] {
   const metas = agent.of("session_info_update").map(({ _meta }) => (_meta as { hermes?: Json } | undefined)?.hermes);
   return metas.flatMap((hermes) => (typeof hermes?.["position"] === "number" ? [hermes["position"]] : []));

@@ -1,4 +1,4 @@
-// Settings and fields that the agent knows, but does not serve: the user is told.
+// Settings and fields that the agent knows, but does not serve: the user reads a warning.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

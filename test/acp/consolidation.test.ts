@@ -1,4 +1,4 @@
-// What a session shows reaches the next one: the user's rules and the project's facts, in their own scope.
+// Knowledge from one session reaches the next one: the user's rules and the project's facts, in their own scope.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -42,7 +42,7 @@ function choicesOf(option: Option | undefined): readonly Choice[] {
   return (option?.options ?? []).flatMap((group) => (group["options"] as Choice[] | undefined) ?? [group as Choice]);
 }
 
-/** The last thing the client was told of an option. */
+/** The option in the last update to the client. */
 function shown(agent: AcpAgent, id: string): Option | undefined {
   return optionOf(agent.of("config_option_update").at(-1), id);
 }

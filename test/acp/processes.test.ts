@@ -28,7 +28,7 @@ async function runInBackground({ agent, model, sessionId }: Bench, command: stri
   await agent.prompt(sessionId, "go");
 }
 
-/** The processes as the agent told of them, each time. */
+/** The lists of processes in the agent's notifications. */
 function told({ agent }: Bench): Json[][] {
   return agent.notified("_hermes/process/changed").map(({ processes }) => processes as Json[]);
 }

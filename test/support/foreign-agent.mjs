@@ -19,7 +19,7 @@ const modes = (currentModeId = "careful") => ({
   ],
 });
 
-/** What the agent does for a prompt, by its first words. */
+/** The agent's work for a prompt, by the prompt's first words. */
 const deeds = {
   async "write through the editor"({ client, sessionId, cwd }) {
     const path = join(cwd, "a.txt");

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const POLL_MS = 20;
 
-/** Ids of the processes whose command line fulfils `isWanted`. */
+/** Ids of the processes whose command line `isWanted` accepts. */
 export function processesWith(isWanted: (words: readonly string[]) => boolean): readonly number[] {
   const ids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return ids.filter((id) => isWanted(commandLine(id))).map(Number);

@@ -43,7 +43,7 @@ function answered(body: object, words: string): Answer {
   return { ...say(words), usage: { input, output: Math.round(words.length / 3.7) } } as Answer;
 }
 
-/** An honest summariser: it keeps the lines that it was told to keep facts of, and nothing else. */
+/** An honest summariser: it keeps the lines whose facts its instructions name, and nothing else. */
 function summaryOf(messages: readonly Message[]): string {
   const shown = String(messages[1]?.content);
   const facts = new Set(shown.match(/The [a-z ]+ is [\w-]+\./g));

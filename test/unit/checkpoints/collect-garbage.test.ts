@@ -24,7 +24,7 @@ async function object(text: string, days: number): Promise<string> {
   return hash;
 }
 
-/** A journal that tells of these objects, written so many days ago. */
+/** A journal that names these objects, with its age in days. */
 function journal(name: string, hashes: readonly string[], days: number): string {
   const path = join(journals, `${name}.jsonl`);
   const lines = hashes.map((hash) => ({

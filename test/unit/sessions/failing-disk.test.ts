@@ -174,7 +174,7 @@ test.for(Array.from({ length: sweep(150, 40) }, (_, seed) => seed))(
     expect(stored()).toEqual(said);
     const kinds = told.map((message) => (message.includes("not being saved") ? "failed" : "again"));
     expect(kinds).toEqual(kinds.map((_, index) => (index % 2 === 0 ? "failed" : "again")));
-    // And whoever comes next goes on behind it.
+    // The next writer continues behind it.
     journal = open(faultyFiles(() => undefined));
     journal.append(mode("next"));
     journal.close();

@@ -183,7 +183,7 @@ suite("own terminal, trouble", () => {
   }).timeout(180_000);
 });
 
-/** Without what a shell tells the terminal around a command: title, colours, modes. */
+/** Without a shell's messages to the terminal around a command: title, colours, modes. */
 function plain({ text }: { readonly text: string }): string {
   return stripVTControlCharacters(text).replaceAll("\r", "");
 }

@@ -123,7 +123,7 @@ suite("bytes of reviewed files", () => {
     assert.equal(onDisk(uri), "one\r\ntwo\r\nthree\r\n");
   });
 
-  /** Resolves when VS Code has taken up what the disk has by now. */
+  /** Resolves when VS Code has read the present text of the disk. */
   async function reloaded(document: vscode.TextDocument, text: string): Promise<void> {
     if (document.getText().includes(text)) return;
     await new Promise<void>((resolve) => {

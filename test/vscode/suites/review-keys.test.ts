@@ -107,7 +107,7 @@ suite("keys of the review in a row", () => {
     }
   }
 
-  /** VS Code tells of the caret later than it moves it. Where a hunk has its verdict, it may stand at the lines' end. */
+  /** VS Code reports the caret later than it moves it. After the verdict on a hunk, it may be at the end of its lines. */
   async function assertCaret({ caret }: HunkModel, name: string, uriOf = vscode.Uri.file): Promise<void> {
     if (caret === undefined) return;
     const [from, to] = caret.file.linesOf(caret.hunk);

@@ -21,7 +21,7 @@ const DOERS: readonly Doer[] = ["agent", "typing", "save", "other program", "und
 /** Result of each participant's change. */
 type Outcomes = Partial<Record<Doer, boolean>>;
 
-// All who change a file do so at the same moment; whoever was told that it is done must find it.
+// All participants change a file at the same moment; each that got a success must find its change.
 suite("races for a reviewed file", () => {
   const folder = join(workspaceFolder(), "review-races-suite");
   const { signal } = new AbortController();
@@ -74,7 +74,7 @@ suite("races for a reviewed file", () => {
       case "undo":
         return desk.review.undoFile(uri).then(
           () => true,
-          () => false, // the user is told, and looks again
+          () => false, // the user gets an error, and reads the file again
         );
     }
   }

@@ -102,7 +102,7 @@ type Place = { readonly file: ModelFile; readonly hunk: HunkSegment };
 
 export class HunkModel {
   readonly files: readonly ModelFile[];
-  /** The hunk that the keys have led to, with or without a verdict by now; undefined before the first key. */
+  /** The hunk that the keys have led to, with or without a verdict; undefined before the first key. */
   caret: Place | undefined;
 
   constructor(files: readonly ModelFile[]) {

@@ -80,7 +80,7 @@ export async function withShell(
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "hermes-own-shell-"));
   const usual = vscode.env.shell;
-  // Under another path, so that VS Code tells of the change.
+  // Under another path, so that VS Code reports the change.
   const path = join(folder, basename(program));
   symlinkSync(program, path);
   for (const [name, text] of Object.entries(files)) {

@@ -26,7 +26,7 @@ afterEach(async () => {
   }
 });
 
-/** Tells another process a line, and gives its answer. */
+/** Sends a line to another process, and gives its answer. */
 function taker(): { readonly child: ChildProcess; tell(line: string): Promise<string> } {
   const child = spawn(process.execPath, [TAKER], { stdio: ["pipe", "pipe", "inherit"] });
   children.push(child);

@@ -1,4 +1,4 @@
-// A process that counts up in a file, as often as it is told: node counter.ts <file> <times>.
+// A process that counts up in a file: node counter.ts <file> <times>.
 import { readFileSync, writeFileSync } from "node:fs";
 import { withLockSync } from "../../../../../agent-core/platform/locks/file-lock.ts";
 

@@ -1,4 +1,4 @@
-// A process that takes and gives back locks as it is told, a line each: "take <path>" or "give".
+// A process that takes and releases a lock for each line of its input: "take <path>" or "give".
 import { createInterface } from "node:readline";
 import { acquireLock, type FileLock } from "../../../../../agent-core/platform/locks/file-lock.ts";
 
