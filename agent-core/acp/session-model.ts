@@ -18,6 +18,7 @@ import {
   effortOption,
   modelOption,
 } from "./config-options.ts";
+import { findModel } from "./find-model.ts";
 import { authRequired } from "./request-errors.ts";
 
 /** The lists load after this delay: they would slow down the start of a session and its first prompt. Milliseconds. */
@@ -97,24 +98,22 @@ export class SessionModel {
     return directory.groups();
   }
 
-  /**
-   * Chooses a listed model by its id, or by a part that only one id has, for the next model call. Returns the problem, in one
-   * line.
-   */
-  async chooseListed(id: string): Promise<string | undefined> {
-    const choice = parseChoice(id);
-    if (choice !== undefined && (await this.#isListed(choice))) return this.choose(choice);
-    const listed = (await this.all()).flatMap(({ provider, models }) =>
-      models.map((model) => ({ provider, model: model.id })),
-    );
-    const similar = listed.filter((other) => choiceId(other).toLowerCase().includes(id.toLowerCase()));
-    const [only] = similar;
-    if (only !== undefined && similar.length === 1) return this.choose(only);
-    if (only !== undefined) {
-      const names = similar.slice(0, MAX_NAMED).map(choiceId).join(", ");
-      return `${similar.length} models match ${JSON.stringify(id)}: ${names}${similar.length > MAX_NAMED ? ", …" : ""}`;
+  /** Chooses the model that a name means (`findModel`), for the next model call. Returns the problem, in one line. */
+  async chooseNamed(name: string): Promise<string | undefined> {
+    const choice = parseChoice(name);
+    if (choice !== undefined && this.#isListed(choice)) return this.choose(choice); // needs no other lists
+    const found = findModel(name, await this.all(), this.current);
+    switch (found.kind) {
+      case "one":
+        return this.choose(found.choice);
+      case "several": {
+        const { length } = found.choices;
+        const names = found.choices.slice(0, MAX_NAMED).map(choiceId).join(", ");
+        return `${length} models match ${JSON.stringify(name)}: ${names}${length > MAX_NAMED ? ", …" : ""}`;
+      }
+      case "none":
+        return `there is no model ${JSON.stringify(name)}; /model lists the available models`;
     }
-    return `there is no model ${JSON.stringify(id)}; /model lists the available models`;
   }
 
   /** Chooses any model, for the next model call. Returns the problem, in one line. */
@@ -179,14 +178,9 @@ export class SessionModel {
     this.#stopListening();
   }
 
-  /** Waits for lists that are still loading. */
-  async #isListed({ provider, model }: ModelChoice): Promise<boolean> {
-    const { directory } = this.#options;
-    const isThere = (): boolean =>
-      directory.groups().some((group) => group.provider === provider && group.models.some(({ id }) => id === model));
-    if (isThere()) return true;
-    await Promise.all([directory.refresh(), directory.discover()]);
-    return isThere();
+  #isListed({ provider, model }: ModelChoice): boolean {
+    const group = this.#options.directory.groups().find((one) => one.provider === provider);
+    return group?.models.some(({ id }) => id === model) === true;
   }
 
   #reasons(model: ResolvedModel): boolean {

@@ -93,15 +93,19 @@ test.runIf(process.platform === "linux")(
 );
 
 test("--model and --mode apply to the prompt", async () => {
-  model.lookUps.set("/models", { data: [{ id: "test-model" }, { id: "other-model" }] });
+  model.lookUps.set("/models", { data: ["test-model", "other-model", "other-model-mini"].map((id) => ({ id })) });
   model.respondWith(() => say("ok"));
-  expect(await shell("hermes --model other hi")).toMatchObject({ code: 0, stderr: "" });
+  expect(await shell("hermes --model other-model hi")).toMatchObject({ code: 0, stderr: "" });
   expect(model.requests.at(-1)?.body["model"]).toBe("other-model");
   model.script(callTools(call("write_file", { path: "a.txt", content: "x" })));
   await shell("hermes --mode plan hi");
   expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("Plan mode is read-only");
+  await shell("hermes --model mini hi");
+  expect(model.requests.at(-1)?.body["model"]).toBe("other-model-mini");
   const several = await shell("hermes --model model hi");
-  expect(several.stderr).toBe('hermes: 2 models match "model": custom:test-model, custom:other-model\n');
+  expect(several.stderr).toBe(
+    'hermes: 3 models match "model": custom:test-model, custom:other-model, custom:other-model-mini\n',
+  );
   const unknown = await shell("hermes --mode fast hi");
   expect(unknown.stderr).toBe('hermes: there is no mode "fast"; available: ask, code, plan, auto\n');
 });

@@ -58,7 +58,7 @@ async function setOption(session: AcpSession, id: string, value: string | boolea
 
 /** Returns the problem, in one line. */
 async function changeOption(session: AcpSession, id: string, value: string): Promise<string | undefined> {
-  if (id === MODEL_OPTION) return session.model.chooseListed(value);
+  if (id === MODEL_OPTION) return session.model.chooseNamed(value);
   if (id === EFFORT_OPTION) return session.model.setEffort(value);
   const mode = modeOf(value);
   if (mode === undefined) return `${JSON.stringify(value)} is not a value of ${id}`;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { findModel } from "../../../../agent-core/acp/commands/model-commands.ts";
-import type { ModelGroup } from "../../../../agent-core/agent/model-directory.ts";
+import { findModel } from "../../../agent-core/acp/find-model.ts";
+import type { ModelGroup } from "../../../agent-core/agent/model-directory.ts";
 
 const groups: readonly ModelGroup[] = [
   {
