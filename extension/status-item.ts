@@ -16,7 +16,7 @@ const OFFLINE = "offline";
 
 export class StatusItem implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("hermes.status", vscode.StatusBarAlignment.Right, 100);
-  #isRunning = false as boolean;
+  #isRunning: boolean = false;
   #waitingCount = 0;
   /** Undefined until the session has reported it. */
   #model: string | undefined;

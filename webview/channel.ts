@@ -15,7 +15,7 @@ export class Channel {
   #next = 0;
   #acknowledged = -1;
   /** The missing events have been requested. */
-  #requested = false as boolean;
+  #requested: boolean = false;
 
   constructor(post: (message: PanelMessage) => void, sink: EventSink) {
     this.#post = post;

@@ -345,7 +345,7 @@ export class PanelStore {
   readonly #options: StoreOptions;
   readonly #shown: Signal<PanelState> = signal(emptyState);
   #state: PanelState = emptyState;
-  #scheduled = false as boolean;
+  #scheduled: boolean = false;
 
   constructor(options: StoreOptions) {
     this.#options = options;

@@ -77,12 +77,12 @@ export class AcpSession {
   readonly #showsExtensions: boolean;
   /** The client shows notices; other clients get thoughts. */
   readonly #showsNotices: boolean;
-  #isAnnouncing = false as boolean;
+  #isAnnouncing: boolean = false;
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
   readonly #status: (event: StatusEvent) => void;
   readonly #contextPressure: Updates["callbacks"]["contextPressure"];
-  #notesSent = false as boolean;
+  #notesSent: boolean = false;
   #mode: ApprovalMode;
   #isTrusted: boolean;
 

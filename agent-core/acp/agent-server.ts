@@ -54,7 +54,7 @@ export class AgentServer {
   readonly background: Background;
   readonly jobs: PlannedJobs;
   /** New sessions need `authenticate` first. */
-  isLoggedOut = false as boolean;
+  isLoggedOut: boolean = false;
   /** Hermes' home folder. */
   readonly home: string;
   readonly #sessions = new Map<string, AcpSession>();

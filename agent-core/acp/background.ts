@@ -53,12 +53,12 @@ export class Background {
   readonly #options: BackgroundOptions;
   readonly #clock: Clock;
   /** The user asked for the work: daily loops need not be due. */
-  #isByHand = false as boolean;
+  #isByHand: boolean = false;
   #settings: LearningSettings | undefined;
   #started: Promise<Started> | undefined;
   #runner: BackgroundRunner | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isDisposed = false as boolean;
+  #isDisposed: boolean = false;
   readonly #turns = new Set<{ end: () => void }>();
 
   constructor(options: BackgroundOptions) {

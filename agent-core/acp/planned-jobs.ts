@@ -44,7 +44,7 @@ export class PlannedJobs {
   readonly #options: PlannedJobsOptions;
   #loaded: Promise<Loaded> | undefined;
   #stopWaiting: (() => void) | undefined;
-  #isDisposed = false as boolean;
+  #isDisposed: boolean = false;
 
   constructor(options: PlannedJobsOptions) {
     this.#options = options;

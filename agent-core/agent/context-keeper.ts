@@ -88,7 +88,7 @@ export class ContextKeeper {
   #useless = 0;
   /** Tokens at which the keeper gave up. */
   #gaveUpAt: number | undefined;
-  #isFull = false as boolean;
+  #isFull: boolean = false;
   /** Window that the user was warned of. */
   #smallWindow: number | undefined;
   #taskEngine: ContextEngine | undefined;

@@ -49,8 +49,8 @@ export class CommandWatch {
   #known: Scan | undefined;
   /** Commands whose changes are logged. */
   readonly #running = new Set<WatchedCommand>();
-  #isOff = false as boolean;
-  #isClosed = false as boolean;
+  #isOff: boolean = false;
+  #isClosed: boolean = false;
   /** Scans run one after the other. */
   #scanning: Promise<unknown> = Promise.resolve();
   /** Files that the user saved while commands ran. */

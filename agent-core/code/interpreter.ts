@@ -240,7 +240,7 @@ class PrintedText {
   #head = "";
   #tail = "";
   #bytes = 0;
-  #isWhole = true as boolean;
+  #isWhole: boolean = true;
 
   push(text: string): void {
     this.#bytes += Buffer.byteLength(text);

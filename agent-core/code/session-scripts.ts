@@ -12,7 +12,7 @@ export class SessionScripts {
   #lost: string | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
-  #isClosed = false as boolean;
+  #isClosed: boolean = false;
 
   constructor(idleMs = IDLE_MINUTES * 60_000) {
     this.#idleMs = idleMs;

@@ -50,7 +50,7 @@ export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStr
 class LineQueue {
   readonly #lines: string[] = [];
   #waiting: ((line: string | undefined) => void) | undefined;
-  #ended = false as boolean;
+  #ended: boolean = false;
 
   constructor(lines: Interface) {
     lines.on("line", (line) => {

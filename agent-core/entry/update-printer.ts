@@ -81,7 +81,7 @@ function areOneStream(): boolean {
 
 /** Lines on stderr. On a terminal the next line replaces a replaceable one, such as that of a wait. */
 class ErrorLines {
-  #isOpen = false as boolean;
+  #isOpen: boolean = false;
 
   write(line: string, replaceable: boolean): void {
     const stays = !replaceable || !process.stderr.isTTY;

@@ -47,7 +47,7 @@ export class LearntContext {
   /** Facts at the start of the session. */
   #promptFacts: Promise<readonly Fact[]> | undefined;
   #prepared: { readonly at: number; readonly read: Promise<Read> } | undefined;
-  #isMatched = false as boolean;
+  #isMatched: boolean = false;
 
   constructor(options: LearntOptions) {
     this.#options = options;

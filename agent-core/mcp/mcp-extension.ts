@@ -67,7 +67,7 @@ export class McpExtension implements Extension {
   readonly #known = Promise.withResolvers<void>();
   #loading: Promise<void> | undefined;
   #servers: SessionServers | undefined;
-  #isDisposed = false as boolean;
+  #isDisposed: boolean = false;
 
   constructor(options: SessionServersOptions) {
     this.#options = options;

@@ -86,10 +86,10 @@ export class ServerConnection {
   #restart: AbortController | undefined;
   /** Time of the clock at which the server restarts by itself. */
   #restartsAt = 0;
-  #isClosed = false as boolean;
+  #isClosed: boolean = false;
   /** The server announced another list since the last reading. */
-  #isStale = false as boolean;
-  #isReloading = false as boolean;
+  #isStale: boolean = false;
+  #isReloading: boolean = false;
   /** Log messages since the start. */
   #logged = 0;
   /** Number of starts. Reports of an earlier start are ignored. */

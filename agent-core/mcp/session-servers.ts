@@ -67,7 +67,7 @@ export class SessionServers implements Extension {
   #late: ReadonlySet<ServerEntry> | undefined;
   /** Servers whose advice the model has. */
   readonly #advised = new Set<string>();
-  #isDisposed = false as boolean;
+  #isDisposed: boolean = false;
 
   /** Starts the servers in the background. */
   constructor(options: SessionServersOptions, switches: Switches, session: ExtensionSession) {

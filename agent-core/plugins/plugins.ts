@@ -58,7 +58,7 @@ export class Plugins implements Extension {
   #tools: readonly Tool[] = [];
   #commands: readonly ExtensionCommand[] = [];
   #hooks: readonly Hook[] = [];
-  #isClosed = false as boolean;
+  #isClosed: boolean = false;
 
   constructor(options: PluginsOptions) {
     this.#options = options;

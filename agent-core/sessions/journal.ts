@@ -68,7 +68,7 @@ export class Journal {
   /** Lines that are not in the file yet. */
   readonly #waiting: JournalLine[] = [];
   /** The last attempt failed, and `onFailure` was called. */
-  #isFailing = false as boolean;
+  #isFailing: boolean = false;
   #retry: NodeJS.Timeout | undefined;
   /** Settles when no sync runs. Never rejects. */
   #syncing: Promise<void> = Promise.resolve();

@@ -35,9 +35,9 @@ export class LineFile {
   /** Lines of this process that a power cut may still lose. */
   #unsynced: JournalLine[] = [];
   /** A write failed, and part of its line may follow `#end`. */
-  #isTorn = false as boolean;
+  #isTorn: boolean = false;
   /** A sync failed. The system may have dropped the data, and reports that only once. */
-  #isDoubtful = false as boolean;
+  #isDoubtful: boolean = false;
 
   /** Cuts off a torn last line. Throws the system's error and leaves nothing open then. */
   constructor(files: JournalFiles, path: string, head: () => JournalLine) {

@@ -53,7 +53,7 @@ const random = promisify(randomBytes);
 export class SpaceReserve {
   readonly #path: string;
   /** True when this process knows that the reserve exists. */
-  #isSettled = false as boolean;
+  #isSettled: boolean = false;
 
   /** `path`: the file that takes the space, absolute. */
   constructor(path: string) {

@@ -99,7 +99,7 @@ export class SkillLibrary {
   /** The last turn with skills, when it succeeded. */
   #reviewed: ReviewedTurn | undefined;
   /** No turn followed the one in `#reviewed`. */
-  #isLatest = false as boolean;
+  #isLatest: boolean = false;
 
   constructor(options: SkillLibraryOptions) {
     this.#options = options;

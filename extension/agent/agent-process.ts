@@ -56,7 +56,7 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   #lastEnd: string | undefined;
   /** The process that answers. */
   #ready: GroupProcess | undefined;
-  #isDisposed = false as boolean;
+  #isDisposed: boolean = false;
 
   /** The process ended by itself. */
   readonly onDidEnd = this.#ended.event;

@@ -19,8 +19,8 @@ export class EventLog {
   #sent = 0;
   #acknowledged = 0;
   #post: ((message: EventsMessage) => void) | undefined;
-  #scheduled = false as boolean;
-  #held = false as boolean;
+  #scheduled: boolean = false;
+  #held: boolean = false;
   readonly #observers = new Set<(event: PanelEvent) => void>();
 
   /** Discards all events, for a new session in the panel. */

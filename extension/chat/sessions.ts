@@ -46,7 +46,7 @@ export class Sessions {
   /** Sessions whose turn ended with the last window. */
   readonly #interrupted: Set<string>;
   /** The window closes: the ends of its turns are not recorded. */
-  #isFrozen = false as boolean;
+  #isFrozen: boolean = false;
   readonly #changed = new Set<() => void>();
   readonly #began = new Set<() => void>();
 

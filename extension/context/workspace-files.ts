@@ -11,7 +11,7 @@ const MAX_FILES = 200_000;
 export class WorkspaceFiles implements vscode.Disposable {
   readonly index = new FileIndex();
   /** Changes that the list does not have. */
-  #isOutdated = true as boolean;
+  #isOutdated: boolean = true;
   #listing: Promise<void> | undefined;
   #watcher: vscode.Disposable | undefined;
   readonly #ending = new AbortController();

@@ -37,7 +37,7 @@ export class Learning implements vscode.WebviewPanelSerializer {
   #data: LearningData | undefined;
   #refresh: Promise<void> | undefined;
   /** The data changed while it was read. */
-  #isStale = false as boolean;
+  #isStale: boolean = false;
   /** Items of the line in the panels. */
   #newest: readonly string[] = [];
 

@@ -6,7 +6,7 @@ export class SkillProblems implements vscode.Disposable {
   readonly #collection = vscode.languages.createDiagnosticCollection("Hermes skills");
   readonly #subscription: vscode.Disposable;
   /** An open session has reported its skills. */
-  #isKnown = false as boolean;
+  #isKnown: boolean = false;
 
   /** `reread`: asks the agent for the skills again, which leads to another `show`. */
   constructor(reread: () => void) {

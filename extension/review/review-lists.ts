@@ -77,7 +77,7 @@ export class ReviewSourceControl implements vscode.Disposable {
   #control: vscode.SourceControl | undefined;
   #group: vscode.SourceControlResourceGroup | undefined;
 
-  #isGitReady = false as boolean;
+  #isGitReady: boolean = false;
 
   constructor(review: Review) {
     this.#review = review;

@@ -118,8 +118,8 @@ class Screen implements vscode.Pseudoterminal {
   readonly #input: ScreenInput;
   readonly #line: LineInput;
   #early: string | undefined = "";
-  #isOver = false as boolean;
-  #isHintShown = false as boolean;
+  #isOver: boolean = false;
+  #isHintShown: boolean = false;
 
   readonly onDidWrite = this.#writes.event;
 

@@ -7,7 +7,7 @@ export class OutputRing {
   readonly #limit: number;
   readonly #chunks: Buffer[] = [];
   #size = 0;
-  #truncated = false as boolean;
+  #truncated: boolean = false;
 
   /** `limit` in bytes. */
   constructor(limit: number) {

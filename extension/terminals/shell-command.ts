@@ -126,7 +126,7 @@ const MAX_MARK = 65_536;
 export class ShellMarks {
   #held = "";
   /** True between the mark of a command's end and the next command. */
-  #isPrompt = false as boolean;
+  #isPrompt: boolean = false;
 
   /** Gives the complete part of the command's own output; colours stay. */
   push(piece: string): string {

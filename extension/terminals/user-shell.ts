@@ -70,7 +70,7 @@ export class UserShell {
   /** `bash`, `zsh`, `fish`: the first value, because VS Code later reports the program in the foreground. */
   kind: string | undefined;
   /** True while the shell reports lines as typed, with all their commands. */
-  reportsWholeLine = true as boolean;
+  reportsWholeLine: boolean = true;
   readonly #marker: string;
   readonly #running = new Set<vscode.TerminalShellExecution>();
   readonly #watches: readonly vscode.Disposable[];
@@ -78,7 +78,7 @@ export class UserShell {
   readonly #launched: Promise<void>;
   #endedAt = 0;
   /** True while a command of the agent uses the shell. */
-  isTaken = true as boolean;
+  isTaken: boolean = true;
 
   /** Undefined when the shell has no integration with VS Code; the terminal is closed then. */
   static async open(options: UserShellOptions): Promise<UserShell | undefined> {

@@ -12,7 +12,7 @@ export class PathLinks {
   readonly #known = new Set<string>();
   /** Elements that wait for the host's answer, by their text. */
   readonly #waiting = new Map<string, HTMLElement[]>();
-  #isScheduled = false as boolean;
+  #isScheduled: boolean = false;
 
   constructor(check: (paths: readonly string[]) => void) {
     this.#check = check;

@@ -90,7 +90,7 @@ export class Recorder {
   /** The command prints files out of a repository, where no sandbox can hide them. */
   printsHistory = false;
   /** Unread code of the project runs. */
-  runsProject = false as boolean;
+  runsProject: boolean = false;
   private scripted = 0;
   private readonly closed: OpenPart[] = [];
   private readonly open: OpenPart[] = [];

@@ -21,7 +21,7 @@ export class HarmonyText {
   #phase: "start" | "header" | "body" | "plain" = "start";
   #part: Part = "text";
   #held = "";
-  #hasBegun = false as boolean;
+  #hasBegun: boolean = false;
 
   take(text: string): readonly ModelEvent[] {
     this.#held += text;

@@ -48,8 +48,8 @@ export class WrittenParts {
   #marks: WrittenMarks | undefined;
   /** Text of a thought that is only presumed; undefined otherwise. */
   #presumed: string | undefined;
-  #hasThought = false as boolean;
-  #hasOwnReasoning = false as boolean;
+  #hasThought: boolean = false;
+  #hasOwnReasoning: boolean = false;
   #ownCalls = 0;
 
   constructor(options: WrittenOptions) {

@@ -61,7 +61,7 @@ export class IndexStore {
   /** Questions run one at a time. */
   #queue: Promise<unknown> = Promise.resolve();
   #failures = 0;
-  #isChanged = false as boolean;
+  #isChanged: boolean = false;
   #savedAt = Date.now();
   #saving: NodeJS.Timeout | undefined;
 

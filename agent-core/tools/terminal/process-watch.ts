@@ -38,9 +38,9 @@ export class ProcessWatch {
   readonly #unsubscribe: () => void;
   #timer: NodeJS.Timeout | undefined;
   #shown = "[]";
-  #isChecking = false as boolean;
-  #isCheckDue = false as boolean;
-  #isDisposed = false as boolean;
+  #isChecking: boolean = false;
+  #isCheckDue: boolean = false;
+  #isDisposed: boolean = false;
 
   constructor(options: ProcessWatchOptions) {
     this.#options = options;

@@ -42,10 +42,10 @@ export class BackgroundProcess {
   #failure: string | undefined;
   #end: number | undefined;
   #seenBytes: number;
-  #isReleased = false as boolean;
-  #isReported = false as boolean;
-  #isStoppedByUser = false as boolean;
-  #isTypedByUser = false as boolean;
+  #isReleased: boolean = false;
+  #isReported: boolean = false;
+  #isStoppedByUser: boolean = false;
+  #isTypedByUser: boolean = false;
 
   /** `onChange` is called when the command has ended, and when the model knows that. */
   constructor(id: string, { command, folder, running, watch = [], seenBytes = 0 }: NewProcess, onChange: () => void) {

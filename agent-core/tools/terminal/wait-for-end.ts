@@ -41,7 +41,7 @@ class InputCheck {
   #timer: NodeJS.Timeout | undefined;
   readonly #begin = performance.now();
   #bytes = -1;
-  #stopped = false as boolean;
+  #stopped: boolean = false;
 
   constructor(running: RunningCommand, onAsks: () => void, onFailure: (error: unknown) => void) {
     this.#running = running;

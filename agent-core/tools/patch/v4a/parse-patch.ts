@@ -187,7 +187,7 @@ class HunkReader {
   readonly #hunks: Hunk[] = [];
   #anchors: string[] = [];
   #lines: { readonly line: HunkLine; readonly isBare: boolean }[] = [];
-  #isAtEnd = false as boolean;
+  #isAtEnd: boolean = false;
 
   take(line: string): void {
     if (line.startsWith("@@")) {
