@@ -169,7 +169,7 @@ const SENT_END = "<\\/attachment>";
 function embeddedText(block: EmbeddedResource & { type: "resource" }, whole: string): string {
   const cut = whole.length > EMBEDDED_TEXT_LIMIT;
   const rest = filePath(block.resource.uri) === undefined ? "" : "; read the file for the rest";
-  const shown = cut ? `${whole.slice(0, EMBEDDED_TEXT_LIMIT)}\n[… cut${rest}]` : whole;
+  const shown = cut ? `${whole.slice(0, EMBEDDED_TEXT_LIMIT).toWellFormed()}\n[… cut${rest}]` : whole;
   const lines = linesIn(block.resource.uri);
   const range = lines === undefined ? "" : ` lines="${lines}"`;
   return `<attachment name=${JSON.stringify(nameOf(block))}${range}>\n${shown.replaceAll(END, SENT_END)}\n${END}`;

@@ -86,12 +86,13 @@ const layers: readonly Layer[] = [
   ({ surroundings }) => surroundings,
 ];
 
-/** Joins the layers that have text. */
+/** Joins the layers that have text. One may have cut a name within a character, half of which servers refuse. */
 export function systemPrompt(facts: PromptFacts): string {
   return layers
     .map((layer) => layer(facts)?.trim() ?? "")
     .filter((text) => text !== "")
-    .join("\n\n");
+    .join("\n\n")
+    .toWellFormed();
 }
 
 function guidance({ tools }: PromptFacts): string {

@@ -6,8 +6,8 @@ const DIFF = [
   "diff --git a/a.ts b/a.ts\n@@ -0,0 +1 @@\n+open();\n",
 ].join("");
 
-function sent(uri: string): string {
-  return JSON.stringify(userMessage([{ type: "resource", resource: { uri, text: DIFF, mimeType: "text/plain" } }]));
+function sent(uri: string, text = DIFF): string {
+  return JSON.stringify(userMessage([{ type: "resource", resource: { uri, text, mimeType: "text/plain" } }]));
 }
 
 test("the attached changes hold no lines of files that usually hold keys", () => {
@@ -17,6 +17,10 @@ test("the attached changes hold no lines of files that usually hold keys", () =>
 
 test("a text that the user chose stays as it is", () => {
   expect(sent("hermes:text/Selection")).toContain("hunter2");
+});
+
+test("a long text is cut between characters: servers refuse half of one", () => {
+  expect(JSON.parse(sent("hermes:text/Log", `${"x".repeat(199_999)}😀`))[0].text.isWellFormed()).toBe(true);
 });
 
 test("the name of an attached file cannot add lines to the user's message", () => {
