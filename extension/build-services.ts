@@ -35,7 +35,7 @@ import { InlineEdits } from "./commands/inline-edits.ts";
 import { hoverOverMemory } from "./commands/memory-files.ts";
 import { CHAT_VIEW, showPanel } from "./commands/show-panel.ts";
 import { MentionSearch } from "./context/mention-search.ts";
-import { attachmentTexts, promptBlocks } from "./context/prompt-blocks.ts";
+import { attachmentTexts, isMissing, promptBlocks } from "./context/prompt-blocks.ts";
 import { Suggestion } from "./context/suggestion.ts";
 import { TerminalOutputs } from "./context/terminal-outputs.ts";
 import { WorkspaceFiles } from "./context/workspace-files.ts";
@@ -175,7 +175,7 @@ function sessionsIn(
   { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
-  const texts = attachmentTexts(worker, outputs);
+  const reader = { texts: attachmentTexts(worker, outputs), isMissing };
   const watch = new TurnWatch({
     log,
     now: () => performance.now(),
@@ -196,7 +196,7 @@ function sessionsIn(
         watch.observe(session, event);
         if (event.type === "prompt" && panels.facts.learnt !== null) panels.setFacts({ learnt: null });
       },
-      promptBlocks: (content) => promptBlocks(content, texts),
+      promptBlocks: (content, report) => promptBlocks(content, reader, report),
       opened: (opened) => {
         if (opened === undefined) return;
         panels.setFacts({ sandbox: opened.sandbox });

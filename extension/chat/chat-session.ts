@@ -42,8 +42,8 @@ export type SessionPorts = {
   readonly place: () => Promise<SessionPlace>;
   /** Warnings about the configuration that no session has shown yet, one line each. */
   readonly warnings: () => readonly string[];
-  /** Content blocks of a message, with its attachments as they are now. */
-  readonly promptBlocks: (content: PromptContent) => Promise<PromptBlock[]>;
+  /** Content blocks of a message, with its attachments as they are now. `report` gets lines for the user. */
+  readonly promptBlocks: (content: PromptContent, report: (problem: string) => void) => Promise<PromptBlock[]>;
   /** Sends a command to the session's panel. */
   readonly command: (session: ChatSession, command: PanelCommand) => void;
   /** New sessions start with this model. */
@@ -285,7 +285,7 @@ export class ChatSession {
   async #sendPrompt(content: PromptContent): Promise<void> {
     try {
       const { offers } = this.agent;
-      const blocks = await this.#ports.promptBlocks(content);
+      const blocks = await this.#blocksOf(content);
       const prompt: ContentBlock[] = offers.hermes ? blocks : blocksFor(offers, blocks);
       const { stopReason } = await this.#watched(() =>
         this.#request((agent, sessionId) => agent.request(methods.agent.session.prompt, { sessionId, prompt })),
@@ -294,6 +294,11 @@ export class ChatSession {
     } catch (error) {
       this.dispatch({ type: "turn-failed", message: await this.agent.explain(error), ...faultOf(error) });
     }
+  }
+
+  #blocksOf(content: PromptContent): Promise<PromptBlock[]> {
+    const report = (text: string): void => this.log.push({ kind: "notice", severity: "warning", text });
+    return this.#ports.promptBlocks(content, report);
   }
 
   /** Runs a turn. Files that another agent writes during it come up for review. */
@@ -310,7 +315,7 @@ export class ChatSession {
 
   async #steer(id: string, content: PromptContent): Promise<void> {
     try {
-      const prompt = await this.#ports.promptBlocks(content);
+      const prompt = await this.#blocksOf(content);
       await this.#request((agent, sessionId) => call(agent, steerMethod, { sessionId, prompt }));
     } catch (error) {
       this.dispatch({ type: "steer-failed", id, message: messageOf(error) });

@@ -17,20 +17,35 @@ export type AttachmentTexts = {
   ) => Promise<string>;
 };
 
-/** Never rejects: an attachment that cannot be read becomes a text that says so. */
+export type AttachmentReader = {
+  readonly texts: AttachmentTexts;
+  /** True for a file or folder that does not exist. Never rejects. */
+  readonly isMissing: (uri: string) => Promise<boolean>;
+};
+
+/**
+ * Never rejects: an attachment that cannot be read becomes a text that says so. `report` gets a line for the user about
+ * each one that the agent does not get.
+ */
 export async function promptBlocks(
   { text, attachments = [] }: PromptContent,
-  texts: AttachmentTexts,
+  reader: AttachmentReader,
+  report: (problem: string) => void,
 ): Promise<PromptBlock[]> {
-  const blocks = await Promise.all(attachments.map((attachment) => blockOf(attachment, texts)));
+  const blocks = await Promise.all(attachments.map((attachment) => blockOf(attachment, reader, report)));
   return [...(text.trim() === "" && blocks.length > 0 ? [] : [{ type: "text", text } as const]), ...blocks];
 }
 
-async function blockOf(attachment: Attachment, texts: AttachmentTexts): Promise<PromptBlock> {
+async function blockOf(
+  attachment: Attachment,
+  { texts, isMissing }: AttachmentReader,
+  report: (problem: string) => void,
+): Promise<PromptBlock> {
   const { label } = attachment;
   switch (attachment.kind) {
     case "file":
     case "folder":
+      if (await isMissing(attachment.uri)) report(vscode.l10n.t("{0} no longer exists, so it cannot be read.", label));
       return { type: "resource_link", uri: attachment.uri, name: label, _meta: { hermes: { attachment } } };
     case "picture": {
       const { mimeType, data, ...ref } = attachment;
@@ -41,7 +56,7 @@ async function blockOf(attachment: Attachment, texts: AttachmentTexts): Promise<
       return embedded(`hermes:text/${encodeURIComponent(label)}`, text, ref);
     }
     default:
-      return embedded(uriOf(attachment), await textOf(attachment, texts), attachment);
+      return embedded(uriOf(attachment), await textOf(attachment, texts, report), attachment);
   }
 }
 
@@ -56,12 +71,17 @@ function uriOf(attachment: Embedded): string {
   return `hermes:${attachment.kind}/${encodeURIComponent(attachment.label)}`;
 }
 
-async function textOf(attachment: Embedded, texts: AttachmentTexts): Promise<string> {
+async function textOf(
+  attachment: Embedded,
+  texts: AttachmentTexts,
+  report: (problem: string) => void,
+): Promise<string> {
   try {
     // AttachmentTexts types each entry. TypeScript cannot tie `kind` to its entry, hence the cast.
     const read = texts[attachment.kind] as (attachment: Embedded) => Promise<string>;
     return await read(attachment);
   } catch (error) {
+    report(vscode.l10n.t("{0} could not be attached: {1}", attachment.label, messageOf(error)));
     return `[${attachment.label} could not be attached: ${messageOf(error)}]`;
   }
 }
@@ -72,6 +92,16 @@ const MAX_PROBLEMS = 200;
 const MAX_DIFF_CHARS = 100_000;
 /** Limit of an earlier session, about 25,000 tokens. Its end has the result. Characters. */
 const MAX_SESSION_CHARS = 100_000;
+
+/** A file of a provider that is not there, such as an unsaved text, counts as existing. */
+export async function isMissing(uri: string): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(vscode.Uri.parse(uri, true));
+    return false;
+  } catch (error) {
+    return error instanceof vscode.FileSystemError && error.code === "FileNotFound";
+  }
+}
 
 export function attachmentTexts(
   worker: Pick<AgentWorker, "agent">,

@@ -56,6 +56,12 @@ describe("context of a message", () => {
     requests.length = 0;
   });
 
+  test("files of the same name show their folders", async () => {
+    await attach(file("src/client/index.ts"), file("src/server/index.ts"), file("src/a.ts"));
+    await expect.poll(names).toEqual(["File: index.ts, client", "File: index.ts, server", "File: a.ts"]);
+    await panel().pictures("chips-of-one-name");
+  });
+
   test("chips are removed with the keyboard, one after the other", async () => {
     await attach(file("a.ts"), file("b.ts"), file("c.ts"));
     await composer().fill("text");

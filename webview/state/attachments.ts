@@ -124,6 +124,27 @@ function pathOf(uri: string | undefined): string | undefined {
 /** Longer titles are cut. Characters. */
 const TITLE_CHARS = 1_000;
 
+/** Folder of an attachment among others with its label: as much of its path as tells them apart. Default: none. */
+export function folderAmong(attachments: readonly Attachment[], attachment: Attachment): string | undefined {
+  const own = foldersOf(attachment);
+  const others = attachments.filter((other) => other !== attachment && other.label === attachment.label);
+  if (others.length === 0) return undefined;
+  const ends = own.map((_, index) => own.slice(own.length - 1 - index).join("/"));
+  return ends.find((end, index) =>
+    others.every(
+      (other) =>
+        foldersOf(other)
+          .slice(-1 - index)
+          .join("/") !== end,
+    ),
+  );
+}
+
+function foldersOf(attachment: Attachment): readonly string[] {
+  const path = "uri" in attachment ? pathOf(attachment.uri) : undefined;
+  return path?.replace(/\/$/, "").split("/").slice(0, -1) ?? [];
+}
+
 /** Full path with lines, or the label of an attachment without a path. */
 export function titleOf(attachment: Attachment): string {
   const uri = "uri" in attachment ? attachment.uri : undefined;

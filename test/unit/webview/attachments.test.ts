@@ -6,6 +6,7 @@ import {
   attachmentIn,
   type Draft,
   emptyDraft,
+  folderAmong,
   placeOf,
   shortLabel,
   titleOf,
@@ -19,6 +20,20 @@ import { wholeText } from "../../../webview/state/streamed-text.ts";
 const file = (path: string): Attachment => ({ kind: "file", uri: `file://${path}`, label: path });
 const lines: Attachment = { kind: "lines", uri: "file:///w/a%20b.ts", label: "a b.ts:2-4", start: 2, end: 4 };
 const text: Attachment = { kind: "text", label: "Pasted", text: "x" };
+
+test("files of the same name have as much of their folders as tells them apart", () => {
+  const named = (path: string): Attachment => ({ ...file(path), label: "index.ts" }) as Attachment;
+  const all = [
+    named("/w/a/src/index.ts"),
+    named("/w/b/src/index.ts"),
+    named("/w/test/index.ts"),
+    file("/w/b.ts"),
+    text,
+  ];
+  expect(all.map((one) => folderAmong(all, one))).toEqual(["a/src", "b/src", "test", undefined, undefined]);
+  const twice = [text, { ...text }];
+  expect(twice.map((one) => folderAmong(twice, one))).toEqual([undefined, undefined]);
+});
 
 describe("a draft", () => {
   test("has the same file only once, and every pasted text", () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { attachFiles } from "../../../extension/context/attach-files.ts";
+import { isMissing } from "../../../extension/context/prompt-blocks.ts";
 import { workspaceFolder } from "../support/agent-side.ts";
 
 // A drop names any path. Only files of the workspace are attached by it, and a link does not count as its folder.
@@ -34,6 +35,14 @@ suite("dropped files", () => {
   test("are attached from the workspace, also through a link inside it", async () => {
     const dropped = await drop(join(folder, "mine.txt"), join(folder, "inner-link.txt"), folder);
     assert.deepEqual(dropped, { attached: ["mine.txt", "inner-link.txt", "attach-files-suite"], refused: [] });
+  });
+
+  test("count as missing once they are gone, and a text that is not saved yet does not", async () => {
+    const mine = vscode.Uri.file(join(folder, "mine.txt")).toString();
+    assert.equal(await isMissing(mine), false);
+    rmSync(join(folder, "mine.txt"));
+    assert.equal(await isMissing(mine), true);
+    assert.equal(await isMissing("untitled:Untitled-1"), false);
   });
 
   test("are refused by name outside of it, also behind a link to a file or a folder", async () => {

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import type { Attachment } from "../../../agent-core/protocol/attachments.ts";
 import type { Panel } from "../../panel.ts";
-import { lookOf, placeOf, shortLabel, titleOf } from "../../state/attachments.ts";
+import { folderAmong, lookOf, placeOf, shortLabel, titleOf } from "../../state/attachments.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -75,6 +75,7 @@ export const ChipRow = memo(function ChipRow({ attachments, edits }: ChipRowProp
           <Chip
             key={attachment}
             attachment={attachment}
+            folder={folderAmong(attachments, attachment)}
             isStop={index === stop}
             isShown={attachment === preview}
             onShow={() => show(attachment === shown ? undefined : attachment)}
@@ -121,6 +122,8 @@ export function focusLastChip(element: HTMLElement | null): void {
 
 type ChipProps = {
   readonly attachment: Attachment;
+  /** Tells it from another of the same name. */
+  readonly folder: string | undefined;
   readonly isStop: boolean;
   /** The text of the chip is shown under the row. */
   readonly isShown: boolean;
@@ -129,9 +132,10 @@ type ChipProps = {
   readonly onInsert: (() => void) | undefined;
 };
 
-function Chip({ attachment, isStop, isShown, onShow, onRemove, onInsert }: ChipProps) {
+function Chip({ attachment, folder, isStop, isShown, onShow, onRemove, onInsert }: ChipProps) {
   const panel = usePanel();
   const label = shortLabel(attachment.label);
+  const detail = folder === undefined ? undefined : shortLabel(folder);
   const { icon, name } = lookOf(attachment);
   const open = attachment.kind === "text" ? onShow : openerOf(panel, attachment);
   return (
@@ -141,7 +145,7 @@ function Chip({ attachment, isStop, isShown, onShow, onRemove, onInsert }: ChipP
         class="chip-name"
         tabIndex={isStop ? 0 : -1}
         title={titleOf(attachment)}
-        aria-label={`${name}: ${label}`}
+        aria-label={[`${name}: ${label}`, ...(detail === undefined ? [] : [detail])].join(", ")}
         aria-disabled={open === undefined}
         aria-expanded={attachment.kind === "text" ? isShown : undefined}
         aria-keyshortcuts={onRemove && "Delete"}
@@ -153,6 +157,7 @@ function Chip({ attachment, isStop, isShown, onShow, onRemove, onInsert }: ChipP
           <Icon name={icon} />
         )}
         <bdi class="chip-label">{label}</bdi>
+        {detail !== undefined && <bdi class="chip-label chip-folder">{detail}</bdi>}
       </button>
       {onInsert && <ChipButton icon="symbol-string" name={t("Insert as text instead: {0}", label)} act={onInsert} />}
       {onRemove && <ChipButton icon="close" name={t("Remove {0}", label)} act={onRemove} />}

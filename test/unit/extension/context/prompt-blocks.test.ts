@@ -1,13 +1,17 @@
 import { expect, test } from "vitest";
 import { type Attachment, attachmentOf } from "../../../../agent-core/protocol/attachments.ts";
-import { type AttachmentTexts, promptBlocks } from "../../../../extension/context/prompt-blocks.ts";
+import { type AttachmentReader, promptBlocks } from "../../../../extension/context/prompt-blocks.ts";
 
 const gone = () => Promise.reject(new Error("it was deleted"));
-const texts: AttachmentTexts = {
+const texts: AttachmentReader["texts"] = {
   ...{ lines: async () => "one\ntwo", problems: async () => "a.ts:1: error", changes: async () => "+one" },
   ...{ terminal: async () => "$ ls", session: gone },
 };
 const uri = "file:///w/a.ts";
+const reader: AttachmentReader = { texts, isMissing: async (uri) => uri.endsWith("/gone.ts") };
+const none = (problem: string): never => {
+  throw new Error(problem);
+};
 const attachments: readonly Attachment[] = [
   { kind: "file", uri, label: "a.ts" },
   { kind: "lines", uri, label: "total", start: 3, end: 4 },
@@ -19,18 +23,26 @@ const attachments: readonly Attachment[] = [
 ];
 
 test("each attachment is one block, which names the attachment again", async () => {
-  const blocks = await promptBlocks({ text: "look", attachments }, texts);
+  const blocks = await promptBlocks({ text: "look", attachments }, reader, none);
   expect(blocks.map(({ type }) => type)).toEqual(["text", "resource_link", ...Array(5).fill("resource"), "image"]);
   expect(blocks[2]).toMatchObject({ resource: { uri: `${uri}#L3-L4`, text: "one\ntwo" } });
   expect(JSON.stringify(blocks.map(({ _meta }) => _meta))).not.toMatch(/long|AAAA/);
   expect(blocks.flatMap((block) => attachmentOf(block) ?? [])).toEqual(attachments);
 });
 
-test("an attachment that cannot be read says so in its place, and attachments need no text", async () => {
+test("an attachment that cannot be read says so in its place and to the user, and attachments need no text", async () => {
   const session: Attachment = { kind: "session", sessionId: "s", label: "Old talk" };
-  const [block, ...others] = await promptBlocks({ text: " ", attachments: [session] }, texts);
+  const told: string[] = [];
+  const report = (problem: string): void => void told.push(problem);
+  const [block, ...others] = await promptBlocks({ text: " ", attachments: [session] }, reader, report);
   expect(others).toEqual([]);
   expect(block).toMatchObject({ resource: { text: "[Old talk could not be attached: it was deleted]" } });
+  const gone: Attachment = { kind: "file", uri: "file:///w/gone.ts", label: "gone.ts" };
+  await promptBlocks({ text: "look", attachments: [gone] }, reader, report);
+  expect(told).toEqual([
+    "Old talk could not be attached: it was deleted",
+    "gone.ts no longer exists, so it cannot be read.",
+  ]);
 });
 
 test("blocks of other clients become attachments too, and text does not", () => {
