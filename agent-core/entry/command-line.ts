@@ -70,7 +70,7 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
     const resume = values.resume ?? (values.continue ? "last" : undefined);
     const isPrompt = tokens.some(({ kind }) => kind === "option-terminator");
     const words = isPrompt ? [] : positionals;
-    if (values.help || isOnly("help", words)) return { kind: "help" };
+    if (values.help || asksForHelp(words)) return { kind: "help" };
     if (values.version || isOnly("version", words)) return { kind: "version" };
     const slashCommand = mcpCommandOf(words, device) ?? slashCommandOf(words);
     if (device && slashCommand?.includes(DEVICE) !== true) return invalid("--device belongs to hermes mcp signin NAME");
@@ -101,6 +101,16 @@ function isOnly(word: string, words: readonly string[]): boolean {
   return words.length === 1 && words[0] === word;
 }
 
+/** `help` alone, or with a command before or after it. */
+function asksForHelp(words: readonly string[]): boolean {
+  const others = words.filter((word) => word !== "help");
+  return (
+    others.length < words.length &&
+    words.length < 3 &&
+    others.every((word) => Object.hasOwn({ ...VERBS, ...SLASH_COMMANDS }, word))
+  );
+}
+
 /** A word that is nearly a command is not a prompt, which would cost a model call. */
 function mistypedCommand([word = "", verb, ...rest]: readonly string[]): ParsedCommandLine | undefined {
   const [near] = nearestNames(word, Object.keys(VERBS), 1);
@@ -113,6 +123,8 @@ function mistypedCommand([word = "", verb, ...rest]: readonly string[]): ParsedC
   const meant = ["hermes", near, verb, ...rest].filter((each) => each !== undefined).join(" ");
   return invalid(`there is no command "${word}". Did you mean \`${meant}\`? A prompt: hermes -- ${word}`);
 }
+
+const USE_MODEL = 'hermes model lists the models, and hermes --model NAME "prompt" uses one.';
 
 const QUOTES = "Put a prompt into quotes.";
 
@@ -138,6 +150,9 @@ function managingLine(
     case "cron":
     case "learning":
       return invalid(`${command} comes before all options`);
+    case "model":
+      if (words.length === 1 && verb !== "list") return invalid(`${USE_MODEL} A prompt: hermes -- model ${verb}`);
+      return undefined;
     case "mcp":
       return mcpCommandOf(positionals) === undefined ? invalid(unknownVerb(command, MCP_VERBS, words)) : undefined;
     default:

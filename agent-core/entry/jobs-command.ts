@@ -30,9 +30,9 @@ type JobsOutput = Readonly<Record<"say" | "report", (line: string) => void>>;
 
 export type JobsLine = { readonly kind: "jobs"; readonly work: Work };
 
-/** Undefined for options, such as `--help`. Throws an Error in one line for invalid words. */
+/** Undefined for a question for help. Throws an Error in one line for invalid words. */
 export function parseJobsLine([command = "", verb = "", ...args]: readonly string[]): JobsLine | undefined {
-  if ([verb, ...args].includes("--help")) return undefined;
+  if (verb === "help" || [verb, ...args].some((word) => word === "--help" || word === "-h")) return undefined;
   if (command === "learning") {
     return { kind: "jobs", work: learningLine(verb || "state", args) };
   }

@@ -44,7 +44,7 @@ test("the usual letters stand for options, and -c continues the last session", (
 test("doctor takes no argument, and options follow cron and learning", () => {
   expect(parseCommandLine(["doctor", "x"])).toMatchObject({ kind: "invalid" });
   expect(parseCommandLine(["--json", "cron", "list"])).toMatchObject({ kind: "invalid" });
-  expect(parseJobsLine(["cron", "--help"])).toBeUndefined();
+  for (const word of ["--help", "-h", "help"]) expect(parseJobsLine(["cron", word])).toBeUndefined();
 });
 
 test("quoted words are a prompt, whatever they begin with", () => {
@@ -77,8 +77,11 @@ test.each([
   expect(parseCommandLine(words)).toMatchObject({ kind: "run", options: { prompt } });
 });
 
-test("hermes help is --help, and --device belongs to a sign-in", () => {
-  expect(parseCommandLine(["help"])).toEqual({ kind: "help" });
+test("hermes help is --help, also beside a command, and --device belongs to a sign-in", () => {
+  for (const words of [["help"], ["help", "cron"], ["mcp", "help"], ["hooks", "help"]]) {
+    expect(parseCommandLine(words)).toEqual({ kind: "help" });
+  }
+  expect(parseCommandLine(["help", "me"])).toMatchObject({ kind: "run", options: { prompt: "help me" } });
   expect(parseCommandLine(["mcp", "login", "x", "--device"])).toMatchObject({
     kind: "run",
     options: { prompt: "/mcp login x --device --wait", isTransient: true },
@@ -123,6 +126,10 @@ test("a command of similar agents names what serves its purpose, and a sentence 
       /^there is no command "\w+": .*\. A prompt: hermes -- [\w. ]+$/,
     );
   }
+  expect(parseCommandLine(["model", "gpt-5"])).toMatchObject({
+    kind: "invalid",
+    message: expect.stringContaining('hermes --model NAME "prompt" uses one. A prompt: hermes -- model gpt-5'),
+  });
   expect(parseCommandLine(["tools", "enable", "web"])).toMatchObject({
     kind: "invalid",
     message: 'tools has no command "enable web". Available: list. Put a prompt into quotes.',
