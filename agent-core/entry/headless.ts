@@ -231,13 +231,16 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
 
 /** A command such as a long test run may write its first line late. Milliseconds. */
 const INPUT_NOTE_AFTER_MS = 3_000;
+const TYPE_PROMPT = "type a prompt, and end it with Enter and Ctrl+D; hermes --help shows more.";
 
 /** Content of the prompt: the words, and standard input as an attachment. Empty: neither has text. */
 async function promptOf({ prompt, isTransient }: HeadlessOptions): Promise<ContentBlock[]> {
   const words: ContentBlock[] = prompt === "" ? [] : [{ type: "text", text: prompt }];
   if (prompt !== "" && (isTransient || !hasPipedInput())) return words;
-  const note = (): void => void process.stderr.write("hermes: waiting for the end of standard input …\n");
-  const timer = setTimeout(note, INPUT_NOTE_AFTER_MS);
+  const isTyped = process.stdin.isTTY;
+  const line = isTyped ? TYPE_PROMPT : "waiting for the end of standard input …";
+  const note = (): void => void process.stderr.write(`hermes: ${line}\n`);
+  const timer = setTimeout(note, isTyped ? 0 : INPUT_NOTE_AFTER_MS);
   const input = await text(process.stdin).finally(() => clearTimeout(timer));
   if (input.trim() === "") return words;
   if (prompt === "") return [{ type: "text", text: input.trim() }];

@@ -116,7 +116,7 @@ export class SessionHooks {
     const asked = argument.trim();
     if (asked === "" || asked === "list") return this.#list();
     const [, action, which = ""] = /^(allow|enable|disable) (all|\d+(?:[ ,]+\d+)*)$/.exec(asked) ?? [];
-    if (action === undefined) throw this.#misused(`There is no \`/hooks ${asked}\`.`);
+    if (action === undefined) throw this.#misused(problemOf(asked));
     const items = this.items();
     const unknown = numbersIn(which).find((number) => items[number - 1] === undefined);
     if (unknown !== undefined) throw this.#misused(`There is no hook ${unknown}.`);
@@ -208,6 +208,13 @@ export class SessionHooks {
     this.#shown.add(key);
     this.#options.show(message);
   }
+}
+
+function problemOf(asked: string): string {
+  const [, action] = /^(allow|enable|disable)\b/.exec(asked) ?? [];
+  return action === undefined
+    ? `There is no \`/hooks ${asked}\`.`
+    : `Type \`/hooks ${action} N\`: N is a number in the list.`;
 }
 
 function numbersIn(text: string): readonly number[] {

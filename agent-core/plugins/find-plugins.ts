@@ -116,7 +116,7 @@ export async function switchPlugin(home: string, name: string, isOn: boolean): P
   const plugins = await findPlugins(extensionPlaces(home).plugins);
   const plugin = plugins.find((candidate) => candidate.name === name);
   // A name whose folder is gone can still be taken out of the list.
-  if (plugin === undefined && isOn)
+  if (plugin === undefined && (isOn || !(await isListed(home, name))))
     throw new UsageError(
       unknownPlugin(
         name,
@@ -128,6 +128,11 @@ export async function switchPlugin(home: string, name: string, isOn: boolean): P
   return isOn
     ? `${name} is on in new sessions. It has your rights: ${plugin?.folder}`
     : `${name} is off in new sessions.`;
+}
+
+async function isListed(home: string, name: string): Promise<boolean> {
+  const { loadConfig } = await import("../config/config.ts");
+  return (await loadConfig(home, {})).config.plugins.enabled.includes(name);
 }
 
 /** Sentence about a name that no plugin has. */

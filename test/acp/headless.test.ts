@@ -164,7 +164,7 @@ test("a folder that cannot be used is named at once, and a wrong name is a wrong
     const line = `${gone} hermes ${command}`;
     expect(await refused(line)).toBe("1 hermes: the current folder no longer exists. Change to another one.");
   }
-  expect(await refused("hermes plugins enable NOPE")).toBe('2 hermes: There is no plugin "NOPE".');
+  expect(await refused("hermes plugins disable NOPE")).toBe('2 hermes: There is no plugin "NOPE".');
   expect(await refused("hermes hooks allow 9")).toMatch(/^2 hermes: There is no hook 9\./);
   expect(await refused("hermes /staus")).toBe("2 hermes: There is no command `/staus`. Did you mean `/status`?");
   expect(await refused("hermes /import")).toBe(`1 hermes: The import failed: ${home}/state.db does not exist.`);

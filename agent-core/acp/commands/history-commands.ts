@@ -1,6 +1,6 @@
 /** /new, /resume, /title, /export and /import: this session and the stored ones. */
 import { join } from "node:path";
-import { messageOf } from "../../platform/errors.ts";
+import { messageOf, UsageError } from "../../platform/errors.ts";
 import type { Building } from "../../sessions/index/index-messages.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
 import { type SessionIndex, stillBuilding } from "../../sessions/index/session-index.ts";
@@ -33,9 +33,8 @@ export const resume: Command = {
     const { sessions: found, building } = await find(argument, index, { id, cwd });
     const note = building === undefined ? "" : `\n\n${stillBuilding(building)}`;
     const [session] = found;
-    if (session === undefined) {
-      return `${argument === "" ? "This folder has no earlier session." : `No session matches “${argument}”.`}${note}`;
-    }
+    if (session === undefined && argument === "") return `This folder has no earlier session.${note}`;
+    if (session === undefined) throw new UsageError(`No session matches “${argument}”.${note}`);
     if (argument === "" || found.length > 1) return sessionList(found) + note;
     if (session.id === id) return "You are already in that session.";
     const stored = await readStored(session.id);

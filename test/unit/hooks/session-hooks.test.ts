@@ -108,6 +108,7 @@ test("several hooks are allowed and switched at once, and unknown words are answ
   expect(hooks.active).toHaveLength(3);
   await expect(hooks.command("disable 2 9")).rejects.toThrow(/^There is no hook 9\./);
   expect(hooks.active).toHaveLength(3);
+  await expect(hooks.command("allow")).rejects.toThrow(/^Type `\/hooks allow N`: N is a number in the list\./);
   await expect(hooks.command("remove 1")).rejects.toThrow(/^There is no `\/hooks remove 1`\./);
 });
 
