@@ -26,7 +26,9 @@ type Reached = { readonly baseUrl: string; readonly key: string; readonly models
 /** Returns the exit code: 0 after a complete setup, else 1. */
 export async function setUp(environment: Environment, dialog: Dialog): Promise<number> {
   try {
-    return (await converse(environment, dialog)) ? 0 : 1;
+    if (await converse(environment, dialog)) return 0;
+    dialog.say("\nNothing was saved.");
+    return 1;
   } catch (error) {
     dialog.say(messageOf(error));
     return 1;

@@ -98,5 +98,5 @@ test("the command line names what is wrong", async () => {
   expect(stdout).toContain("Nothing has been learnt yet.");
   rmSync(join(home, "learning"), { recursive: true, force: true });
   writeFileSync(join(home, "learning"), "");
-  expect((await run("learning", "run")).stderr).toMatch(/^hermes: Internal error: E[A-Z]+: .*\n$/);
+  expect((await run("learning", "run")).stderr).toMatch(/^hermes: E[A-Z]+: .*\n$/);
 });

@@ -84,7 +84,7 @@ test("any other address, without a key", async () => {
 });
 
 test("the end of the input is a no", async () => {
-  expect((await setUp("1")).code).toBe(1);
+  expect(await setUp("1")).toEqual({ code: 1, output: expect.stringMatching(/\nNothing was saved\.\n$/) });
   expect((await setUp()).code).toBe(1);
 });
 
