@@ -48,12 +48,24 @@ export function growText(state: PanelState, chunk: TextChunk, at: number): Panel
   };
 }
 
-/** Finishes the growing text, if any, and appends it to the entries. */
+/** Finishes the growing text, if any, and appends it to the entries. Else it ends a wait that is the last entry. */
 export function sealOpen(state: PanelState, at: number): PanelState {
   const { open } = state;
-  if (!open) return state;
+  if (!open) return endWait(state, at);
   const durationMs = open.startedAt === undefined ? undefined : at - open.startedAt;
   return { ...state, open: undefined, entries: withEntry(state.entries, { ...open, growing: false, durationMs }) };
+}
+
+/** Stop, or the choice of another model, ends the wait before a retry early. A replay takes no time and changes nothing. */
+function endWait(state: PanelState, at: number): PanelState {
+  const { entries } = state;
+  const last = entries.at(-1);
+  if (last?.type !== "notice" || last.retry === undefined) return state;
+  const { until, delayMs } = last.retry;
+  const passedMs = delayMs - (until - at);
+  if (passedMs <= 0 || passedMs >= delayMs) return state;
+  const ended = { ...last, retry: { ...last.retry, until: at, delayMs: passedMs } };
+  return { ...state, entries: withChanged(entries, entries.length - 1, ended) };
 }
 
 export function addEntry(state: PanelState, entry: NewEntry, at: number): PanelState {

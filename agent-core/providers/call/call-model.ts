@@ -92,12 +92,15 @@ class PersistentCall {
   #longest = 0;
   /** Identifies the waits since the last progress. */
   #waitId = newId();
+  /** Aborted when the user has chosen another model since the last request. */
+  #untilChoice: AbortSignal;
 
   constructor(request: CallRequest, route: ModelRoute, signal: AbortSignal) {
     this.#request = request;
     this.#route = route;
     this.#signal = signal;
     this.#messages = request.messages;
+    this.#untilChoice = route.chain.untilChoice;
   }
 
   async *run(): AsyncGenerator<CallEvent> {
@@ -141,7 +144,9 @@ class PersistentCall {
   #open(limits: StreamLimits): AsyncGenerator<ModelEvent> {
     const { chain, adaptations, editorModels } = this.#route;
     const { tools, sampling } = this.#request;
-    const { current } = chain;
+    const { current, untilChoice } = chain;
+    if (this.#untilChoice.aborted) this.#beginAnew();
+    this.#untilChoice = untilChoice;
     const request: ModelRequest = {
       endpoint: current.endpoint,
       model: current.model,
@@ -170,6 +175,7 @@ class PersistentCall {
   /** Returns true after preparing another request. */
   async *#recover(fault: Fault): AsyncGenerator<CallEvent, boolean> {
     const { chain, clock, retryMs } = this.#route;
+    if (this.#untilChoice.aborted) return true;
     const budgetMs = chain.hasFallback ? Math.min(retryMs, FALLBACK_AFTER_MS) : retryMs;
     const recovery = recoveryOf(fault, this.#attempts, { budgetMs, random: clock.random() });
     if (recovery.kind === "wait") {
@@ -198,8 +204,10 @@ class PersistentCall {
         wait: { id: this.#waitId, reason, delayMs, waitedMs },
       };
     }
-    await this.#route.clock.wait(delayMs, this.#signal);
     this.#attempts = { ...this.#attempts, waitedMs: waitedMs + delayMs };
+    // A model that the user chooses is asked at once.
+    const until = AbortSignal.any([this.#signal, this.#untilChoice]);
+    await this.#route.clock.wait(delayMs, until).catch(() => this.#signal.throwIfAborted());
   }
 
   /** Adds the effort to the message of the last fault. */
@@ -241,13 +249,18 @@ class PersistentCall {
     }
   }
 
-  /** Falls back to the next model, if any, for the rest of the conversation. Its budget is its own. */
-  async *#fallBack({ message }: Fault): AsyncGenerator<CallEvent, boolean> {
-    const next = this.#route.chain.advance();
-    if (next === undefined) return false;
+  /** Another model has a budget of its own. */
+  #beginAnew(): void {
     this.#attempts = { tries: 0, waitedMs: 0, used: new Set() };
     this.#waitId = newId();
     this.#longest = 0;
+  }
+
+  /** Falls back to the next model, if any, for the rest of the conversation. */
+  async *#fallBack({ message }: Fault): AsyncGenerator<CallEvent, boolean> {
+    const next = this.#route.chain.advance();
+    if (next === undefined) return false;
+    this.#beginAnew();
     const onwards = `Continuing with ${next.model} at ${endpointName(next.endpoint)}.`;
     yield { type: "notice", severity: "warning", message: `${firstSentence(message)} ${onwards}` };
     return true;

@@ -6,6 +6,7 @@ export class ModelChain {
   readonly #fallbacks: readonly ResolvedModel[];
   /** Count of fallbacks that were used or skipped. */
   #taken = 0;
+  #choice = new AbortController();
 
   constructor(chosen: ResolvedModel, fallbacks: readonly ResolvedModel[] = []) {
     this.#current = chosen;
@@ -21,6 +22,11 @@ export class ModelChain {
     return this.#fallbacks.slice(this.#taken).some((next) => !isSame(next, this.#current));
   }
 
+  /** Aborted by the user's next choice of a model. */
+  get untilChoice(): AbortSignal {
+    return this.#choice.signal;
+  }
+
   /** An independent copy of the current state. */
   copy(): ModelChain {
     return new ModelChain(this.#current, this.#fallbacks.slice(this.#taken));
@@ -30,6 +36,8 @@ export class ModelChain {
   choose(model: ResolvedModel): void {
     this.#current = model;
     this.#taken = 0;
+    this.#choice.abort();
+    this.#choice = new AbortController();
   }
 
   /** Replaces the access to the current model, such as its key. */

@@ -37,6 +37,14 @@ test("a wait that is long enough for a notice can be cancelled at once, and the 
   expect(await agent.chat("again")).toBe("hello");
 });
 
+test("a model that the user chooses during a wait answers at once", async () => {
+  model.respondWith(({ model: name }) =>
+    name === "other" ? say("hello") : { ...fail(429, "slow down"), headers: { "retry-after": "60" } },
+  );
+  const agent = agentWith({ status: ({ wait }) => wait && agent.setModel({ baseUrl: model.baseUrl, model: "other" }) });
+  expect(await agent.chat("go")).toBe("hello");
+});
+
 test("a server that never answers can be cancelled", async () => {
   model.script({ silent: true }, say("hello"));
   const agent = agentWith({});
