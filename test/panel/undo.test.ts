@@ -57,6 +57,7 @@ describe("undo of the user's own undo", () => {
     await panel().page.getByRole("button", { name: "Restore 2 Files and Send" }).focus();
     await panel().page.keyboard.press("Enter");
     await expect.poll(() => panel().bubbles()).toEqual(["read a.txt"]);
+    await panel().composer.and(panel().page.locator(":focus")).waitFor();
     await panel().page.locator(".restore-line").getByText("Restored 2 files", { exact: true }).waitFor();
     await panel().idle();
     expect([before, panel().readFile("a.txt"), hasNew()]).toEqual([
@@ -66,6 +67,7 @@ describe("undo of the user's own undo", () => {
     ]);
     await panel().page.getByRole("button", { name: "Edit message and send it again" }).click();
     await panel().page.getByRole("textbox", { name: "Message to send again" }).press("Escape");
-    expect(await files.count()).toBe(0);
+    expect([await files.count(), await panel().page.locator(".restore-card").count()]).toEqual([0, 0]);
+    await panel().page.locator(":focus[aria-label='Edit message and send it again']").waitFor();
   });
 });

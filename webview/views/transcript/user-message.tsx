@@ -1,7 +1,7 @@
 /** A message of the user, with its attachments and its actions: edit, send again, fork, restore. */
 import { type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
-import { useContext, useEffect, useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Draft, isSendable } from "../../state/attachments.ts";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
@@ -16,11 +16,18 @@ import { RestoreCard, RestoreFiles, useRestorePreview } from "./restore-card.tsx
 export const MessageEdits = createContext<Map<string, Signal<Draft>>>(new Map());
 
 export function UserMessage({ entry }: { readonly entry: TextEntry }) {
-  const { post, isReadOnly } = usePanel();
+  const panel = usePanel();
+  const { post, store, isReadOnly } = panel;
   const edits = useContext(MessageEdits);
   const [edited, setEdited] = useState(edits.get(entry.key));
   // An editor that comes back into view leaves the focus where it is.
   const [isNew, setNew] = useState(false);
+  const row = useRef<HTMLDivElement>(null);
+  const isCancelled = useRef(false as boolean);
+  useLayoutEffect(() => {
+    if (isCancelled.current) row.current?.querySelector<HTMLElement>(".message-actions button")?.focus();
+    isCancelled.current = false;
+  }, [edited]);
   const message: Draft = { text: wholeText(entry.text), attachments: entry.attachments };
   const { position } = entry;
   const edit = (): void => {
@@ -32,13 +39,16 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
   const close = (): void => {
     edits.delete(entry.key);
     setEdited(undefined);
+    // Else the preview for the editor would become the card of a restore, and take the focus.
+    if (position !== undefined) store.apply([{ kind: "restore-preview", position, preview: null }]);
+    post({ type: "restore-close" });
   };
   const resend = ({ text, attachments }: Draft, withFiles = false): void => {
     const files = withFiles && ({ files: true } as const);
     if (position !== undefined) post({ type: "resend", position, text, attachments, ...files });
   };
   return (
-    <div class="entry user">
+    <div class="entry user" ref={row}>
       <h2 class="visually-hidden">{t("You")}</h2>
       {edited === undefined ? (
         <Sent message={message} fold={`message:${position ?? entry.key}`} />
@@ -50,10 +60,11 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
           onSend={(draft, withFiles) => {
             close();
             resend(draft, withFiles);
+            panel.compose();
           }}
           onCancel={() => {
             close();
-            post({ type: "restore-close" });
+            isCancelled.current = true;
           }}
         />
       )}
