@@ -14,12 +14,15 @@ export function average(prices: readonly number[]): number {
 \`\`\`
 
 | name | before | after |
-|---|---|---|
+|---|--:|:-:|
 | average | NaN | 0 |
 | a-rather-long-name-without-a-break | 12 | 12 |
 
 1. \`src/a/rather/long/path/without/any/break/prices.ts\` has it
 2. see [the guide](https://example.com/guide) first
+
+- [x] mend it
+- [ ] publish it
 
 > Nothing else has changed.
 
@@ -50,6 +53,16 @@ const COLUMNS = `[...document.querySelectorAll(".user .bubble, .composer-box")].
   const { left, width } = part.getBoundingClientRect();
   return [left, width];
 })`;
+/** Alignment of the cells of a row, and the looks of the items of a checklist. */
+const CELLS_AND_ITEMS = `(() => {
+  const of = (selector, name) => [...document.querySelectorAll(selector)].map((one) => getComputedStyle(one)[name]);
+  const items = ".markdown ul > li";
+  return {
+    cells: of(".markdown tbody > tr:first-child > td", "textAlign").map((value) => value.replace("-webkit-", "")),
+    borders: of(items, "borderTopWidth"),
+    marks: of(items, "listStyleType"),
+  };
+})()`;
 const THEMES = ["light", "dark", "high-contrast", "high-contrast-light"] as const;
 
 // The panel as narrow as a side bar can be, and as wide as a tab, in every kind of theme.
@@ -80,6 +93,8 @@ describe("a narrow and a wide panel", () => {
     await panel().send("why is the average wrong?");
     await panel().page.getByText("Nothing else has changed.").first().waitFor();
     await panel().idle();
+    const styles = await inPanel(CELLS_AND_ITEMS);
+    expect(styles).toEqual({ cells: ["start", "right", "center"], borders: ["0px", "0px"], marks: ["none", "none"] });
     await fits("answer");
   });
 

@@ -301,7 +301,7 @@ const TAGS = [
   "th",
   "td",
 ];
-const ATTRIBUTES = ["href", "title", "class", "dir", "start", "colspan", "rowspan"];
+const ATTRIBUTES = ["href", "title", "class", "dir", "start", "align", "colspan", "rowspan"];
 
 const purifier = createDOMPurify(window);
 

@@ -15,6 +15,8 @@ export function createParser(): MarkdownIt {
   parser.renderer.rules["code_block"] = (tokens, index) => codeBlock(parser, tokens[index]);
   parser.renderer.rules["table_open"] = () => '<div class="table-scroll"><table>';
   parser.renderer.rules["table_close"] = () => "</table></div>";
+  parser.renderer.rules["th_open"] = cellOpen;
+  parser.renderer.rules["td_open"] = cellOpen;
   addMath(parser);
   parser.core.ruler.at("inline", (state) => parseInline(parser, state));
   parser.core.ruler.after("inline", "task-list", markTasks);
@@ -74,6 +76,13 @@ const linkOpen: RendererRule = (...[tokens, index, options, , self]) => {
   return self.renderToken(tokens, index, options);
 };
 
+/** The page's policy allows no `style`, in which the parser has the alignment of a column. */
+const cellOpen: RendererRule = (...[tokens, index]) => {
+  const cell = tokens[index];
+  const align = /^text-align:(left|center|right)$/.exec(String(cell?.attrGet("style")))?.[1];
+  return align === undefined ? `<${cell?.tag}>` : `<${cell?.tag} align="${align}">`;
+};
+
 /** Renders an image as a link: rendering must load nothing. */
 function imageText(parser: MarkdownIt, tokens: Tokens, index: number): string {
   const token = tokens[index];
@@ -112,7 +121,7 @@ function markTasks(state: { tokens: Tokens }): void {
     const mark = /^\[([ xX])\]\s+/.exec(first.content);
     if (!mark) return;
     first.content = `${mark[1] === " " ? "☐" : "☑"} ${first.content.slice(mark[0].length)}`;
-    state.tokens[index - 2]?.attrJoin("class", "task");
+    state.tokens[index - 2]?.attrJoin("class", "checklist-item");
   });
 }
 
