@@ -126,7 +126,7 @@ export function registerLearningMethods(app: AgentApp, { background }: AgentServ
     reports: await background.reports(params.count ?? REPORTS).catch(throwRequestError),
   }));
   onClientRequest(app, learningMethods.run, async ({ signal }) => {
-    if (!(await background.runNow(signal).catch(asRequestError))) throw failure(BUSY);
+    if (!(await background.runNow(signal).catch(throwRequestError))) throw failure(BUSY);
     return { message: "Everything that was due is done." };
   });
 }
