@@ -4,6 +4,7 @@
  */
 import * as vscode from "vscode";
 import { messageOf } from "../agent-core/platform/errors.ts";
+import type { CronFinished } from "../agent-core/protocol/cron.ts";
 import { fileMethods } from "../agent-core/protocol/files.ts";
 import { call, notify } from "../agent-core/protocol/method.ts";
 import type { WorkspaceFacts } from "../agent-core/protocol/panel-events.ts";
@@ -75,70 +76,107 @@ export function buildServices(
   const environment = new AgentEnvironment(context.secrets);
   const lastModel = new LastModel(context.globalState);
   const sessionListChanges = new SessionListChanges();
-  const requests = requestsIn(
-    panels,
-    router,
-    (sessionId) => sessions.reveal(sessionId),
-    (sessionIds) => {
-      attention.setRequests(sessionIds.length);
-      sessions.setAsking(sessionIds);
-    },
-  );
+  const requests = requestsIn(panels, router, attention, () => sessions);
   const terminals = terminalsIn(router, log);
   const skillProblems = new SkillProblems(() => void services.extensions.refresh(panels.active).catch(() => undefined));
   const client: ClientServices = {
-    ...{ terminals, requests, panels, editReview, skillProblems, problems: new EditProblems() },
+    terminals,
+    requests,
+    panels,
+    editReview,
+    skillProblems,
+    problems: new EditProblems(),
     sessionUpdate: (notification) => router.update(notification),
-    ...{ sessionLists: sessionListChanges, learning: { changed: (change) => services.learning.changed(change) } },
-    jobFinished: (finished) => {
-      if (finished.message !== undefined && !view.isVisible) attention.jobEnded();
-      announceJob(finished, (sessionId) => sessions.reveal(sessionId), log);
-    },
+    sessionLists: sessionListChanges,
+    learning: { changed: (change) => services.learning.changed(change) },
+    jobFinished: (finished) => jobFinished(finished, services, { view, attention }),
   };
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, chosen: storedIn<string>(context, AGENT_KEY) });
   const outputs = new TerminalOutputs(terminals);
   const sessions = sessionsIn(context, { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs });
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
-  const page: PageParts = {
-    root: vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
-    ...{ panels, log },
-    actionsOf: (panel) => actionsOf(panel, services, { requests, checkpoints }),
-  };
+  const root = vscode.Uri.joinPath(context.extensionUri, "dist", "webview");
+  const actions: PageParts["actionsOf"] = (panel) => actionsOf(panel, services, { requests, checkpoints });
+  const page: PageParts = { root, panels, log, actionsOf: actions };
   const tabs = new EditorTabs(page, sessions);
   const services: Services = {
-    ...{ log, panels, tabs, worker, agents, sessions, history, sessionListChanges },
-    ...{ review, opener, editReview, terminals, environment, lastModel },
+    log,
+    panels,
+    tabs,
+    worker,
+    agents,
+    sessions,
+    history,
+    sessionListChanges,
+    review,
+    opener,
+    editReview,
+    terminals,
+    environment,
+    lastModel,
     firstRun: new FirstRun(worker, panels, lastModel),
     ...contextIn(context, outputs, { panels, worker, history, opener }),
-    ...{ extensions: new SessionExtensions(worker, panels), learning: learningIn(page, worker) },
-    ...{ inlineEdits: new InlineEdits(sessions), launcher: new AgentLauncher(context) },
+    extensions: new SessionExtensions(worker, panels),
+    learning: learningIn(page, worker),
+    inlineEdits: new InlineEdits(sessions),
+    launcher: new AgentLauncher(context),
   };
   const view = new ChatView(page, attention);
   context.subscriptions.push(
     ...[log, worker, agents, terminals, client.problems, skillProblems, history, sessionListChanges, attention],
-    status.follow(sessions, () => lastModel.chosen !== undefined),
-    sessions.onDidChange(() => (sessions.shown.isRunning ? opener.turnRuns() : opener.turnEnded())),
-    attention.onDidChange(({ waiting }) => status.waiting(waiting)),
-    onDidSettle(() => {
-      panels.setFacts({ review: review.files, undone: review.undoneCount });
-      attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
-    }),
-    reportDecisions(services),
-    followWorker(services),
-    agents.onDidEnd((name) => sessions.agentEnded(name)),
-    hoverOverMemory(worker),
     ...[services.inlineEdits, services.mentions, services.suggestion, outputs],
-    ...followSettings(services),
+    ...followParts(services, { status, attention, onDidSettle }),
   );
   // Other editors keep the agent that they have when it cannot be updated.
   services.launcher.update().catch((error: unknown) => log.warn(messageOf(error)));
   return { services, view };
 }
 
+function jobFinished(
+  finished: CronFinished,
+  { sessions, log }: Services,
+  { view, attention }: { readonly view: ChatView; readonly attention: AttentionCounter },
+): void {
+  if (finished.message !== undefined && !view.isVisible) attention.jobEnded();
+  announceJob(finished, (sessionId) => sessions.reveal(sessionId), log);
+}
+
+type WindowParts = {
+  readonly status: StatusItem;
+  readonly attention: AttentionCounter;
+  /** The edits under review have changed. */
+  readonly onDidSettle: vscode.Event<void>;
+};
+
+/** Lets parts follow the events of others. */
+function followParts(
+  services: Services,
+  { status, attention, onDidSettle }: WindowParts,
+): readonly vscode.Disposable[] {
+  const { sessions, agents, worker, opener, lastModel, panels, review } = services;
+  return [
+    onDidSettle(() => {
+      panels.setFacts({ review: review.files, undone: review.undoneCount });
+      attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
+    }),
+    status.follow(sessions, () => lastModel.chosen !== undefined),
+    sessions.onDidChange(() => (sessions.shown.isRunning ? opener.turnRuns() : opener.turnEnded())),
+    attention.onDidChange(({ waiting }) => status.waiting(waiting)),
+    reportDecisions(services),
+    followWorker(services),
+    agents.onDidEnd((name) => sessions.agentEnded(name)),
+    hoverOverMemory(worker),
+    ...followSettings(services),
+  ];
+}
+
 function learningIn({ root, panels, log }: PageParts, worker: AgentWorker): Learning {
   return new Learning({
-    ...{ root, worker, panels, log },
+    root,
+    worker,
+    panels,
+    log,
     openSession: (sessionId) => showPanel({ panels }, { kind: "open-session", sessionId }, panels.sideBar),
     openPlace: (place) => (place === "config" ? vscode.commands.executeCommand("hermes.openConfig") : openPath(place)),
   });
@@ -249,14 +287,17 @@ function panelsIn(log: vscode.LogOutputChannel): Panels {
 function requestsIn(
   panels: Panels,
   router: SessionRouter,
-  reveal: (sessionId: string) => void,
-  changed: (sessionIds: readonly string[]) => void,
+  attention: AttentionCounter,
+  sessions: () => Sessions,
 ): Requests {
   const requests = new Requests({
     show: (sessionId, event) => router.emit(sessionId, event),
-    changed,
+    changed: (sessionIds) => {
+      attention.setRequests(sessionIds.length);
+      sessions().setAsking(sessionIds);
+    },
     isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
-    reveal,
+    reveal: (sessionId) => sessions().reveal(sessionId),
     notify: notifyRequest,
   });
   panels.onDidChangeSight(() => requests.sightChanged());

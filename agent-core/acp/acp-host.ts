@@ -193,7 +193,11 @@ async function startTerminal(
   signal.throwIfAborted();
   const { cwd, env, hasWholeEnvironment = false, title, input, hasPty, outputFile, userShell } = launch;
   const hermes: HermesTerminalMeta = {
-    ...{ outputFile, title, input, hasPty, hasWholeEnvironment },
+    outputFile,
+    title,
+    input,
+    hasPty,
+    hasWholeEnvironment,
     ...(userShell && { userShell }),
   };
   const script = isOurs ? undefined : await launchScript(launch);

@@ -278,11 +278,17 @@ export class AcpSession {
     agent.extensions.onChange(() => this.announceExtensions());
     const forCommands = (signal: AbortSignal): CommandSession => this.#forCommands(options, signal);
     return {
-      ...{ agent, journal },
+      agent,
+      journal,
       restores: new RestorePoints({ agent, send, trusted, readStored: () => options.readStored(id) }),
       earlier: new ReplayPages(() => agent.transcript, stored),
       prompts: new PromptRunner({
-        ...{ agent, journal, client: identity, endTurn, forCommands, beginTurn },
+        agent,
+        journal,
+        client: identity,
+        endTurn,
+        forCommands,
+        beginTurn,
         sessionId: id,
         model: this.model,
       }),
@@ -302,20 +308,18 @@ export class AcpSession {
     const { params, index, readStored, importSessions, learning, jobs } = options;
     const { agent, model, mode, restores, id } = this;
     return {
-      ...{
-        id,
-        agent,
-        model,
-        mode,
-        restores,
-        cwd: params.cwd,
-        signal,
-        index,
-        readStored,
-        importSessions,
-        learning,
-        jobs,
-      },
+      id,
+      agent,
+      model,
+      mode,
+      restores,
+      cwd: params.cwd,
+      signal,
+      index,
+      readStored,
+      importSessions,
+      learning,
+      jobs,
       send: (update) => this.send(update),
       setMode: (next) => this.setMode(next),
     };

@@ -79,10 +79,21 @@ export class AgentServer {
     };
     const isOpen = (id: string): boolean => this.#sessions.has(id);
     this.background = new Background({
-      ...{ home: this.home, models: this, index: this.stored.index, clock, isOpen, log, notify },
+      home: this.home,
+      models: this,
+      index: this.stored.index,
+      clock,
+      isOpen,
+      log,
+      notify,
     });
     this.jobs = new PlannedJobs({
-      ...{ home: this.home, version, models: this, background: this.background, clock, log },
+      home: this.home,
+      version,
+      models: this,
+      background: this.background,
+      clock,
+      log,
       makeAgent: (differences) => makeAgent({ ...options, ...differences }),
     });
   }
@@ -247,7 +258,15 @@ export class AgentServer {
     if (configured.terminal.sandbox !== "off") await this.#prepareSandbox();
     const session = createSession(() => {
       const made = new AcpSession({
-        ...{ client, params, id, stored, configured, directory, model, local, log },
+        client,
+        params,
+        id,
+        stored,
+        configured,
+        directory,
+        model,
+        local,
+        log,
         notes,
         identity: this.#client,
         journal: this.#unsaved.get(id),

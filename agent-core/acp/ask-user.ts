@@ -193,7 +193,11 @@ export async function openPage(
     }
     if (capabilities.elicitation?.url == null) return "unavailable";
     const response = await client.request(methods.client.elicitation.create, {
-      ...{ mode: "url", sessionId, elicitationId: newId(), url, message },
+      mode: "url",
+      sessionId,
+      elicitationId: newId(),
+      url,
+      message,
     });
     return response.action === "accept" ? "opened" : "refused";
   } catch {

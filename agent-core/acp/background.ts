@@ -172,7 +172,12 @@ export class Background {
     const settings = await this.#readSettings();
     const clock = this.#clock;
     const ports = {
-      ...{ home, clock, index, isOpen, notify, log },
+      home,
+      clock,
+      index,
+      isOpen,
+      notify,
+      log,
       ledger: new LearningLedger(home, clock),
       model: learningModel(models, () => this.#budget()),
       settings: () => this.#settings ?? settings,
@@ -188,7 +193,8 @@ export class Background {
     for (const turn of this.#turns) turn.end = this.#runner.beginTurn();
     const stores = loops.map(({ store }) => store);
     return {
-      ...{ loops, isOn },
+      loops,
+      isOn,
       runner: this.#runner,
       items: () => allLearnt(stores),
       act: (id, action) => actOn(stores, id, action),

@@ -105,7 +105,10 @@ export function compressionUpdate(
   const last = dropped.at(-1)?.[1];
   const hermes: HermesCompressionMeta = {
     compression: {
-      ...{ messages, tokensBefore, tokensAfter, summary },
+      messages,
+      tokensBefore,
+      tokensAfter,
+      summary,
       first: first === undefined ? null : anchorFrom(transcript, first),
       firstKept: last === undefined ? null : anchorFrom(transcript, last + 1),
     },

@@ -94,12 +94,18 @@ export class PlannedJobs {
     const settings = async (): Promise<CronSettings> => (await models.configuration.read()).cron;
     const changed = (): void => models.client.notifyCronChanged();
     const scheduler = new SchedulerClass({
-      ...{ home, clock, settings, changed, log },
+      home,
+      clock,
+      settings,
+      changed,
+      log,
       runJob: (job, opened, signal) => this.#runJob(job, opened, signal),
       finished: (run, message) => models.client.notifyCronFinished(run, message),
     });
     const requests = new Requests({
-      ...{ scheduler, settings, changed },
+      scheduler,
+      settings,
+      changed,
       now: () => clock.now(),
       runBuiltIn: (_job, signal) => background.runNow(signal),
       missingSkills: (skills, workdir) => this.#missingSkills(skills, workdir),

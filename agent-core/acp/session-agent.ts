@@ -175,12 +175,22 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
   mcpServers,
   ({ configured: { hooks, variables, options }, params: { cwd }, home, trusted, log }) =>
     hooksExtension({
-      ...{ ...hooks, withheld: variables.withheld, cwd, home, trusted, onDefect: log },
+      ...hooks,
+      withheld: variables.withheld,
+      cwd,
+      home,
+      trusted,
+      onDefect: log,
       environment: options.environment ?? {},
     }),
   ({ configured: { plugins, pluginEngine, variables, options }, home, log }) =>
     new Plugins({
-      ...{ home, config: plugins, engineName: pluginEngine, reservedNames, variables, log },
+      home,
+      config: plugins,
+      engineName: pluginEngine,
+      reservedNames,
+      variables,
+      log,
       environment: options.environment ?? {},
     }),
   learnt,
@@ -228,7 +238,12 @@ function mcpServers({ configured, params, home, trusted, client, identity, id, l
   const servers = mergeServers(own.servers, editor.servers);
   const { capabilities } = identity;
   return new McpExtension({
-    ...{ servers, problems: [...own.problems, ...editor.problems], cwd, otherFolders, trusted, home },
+    servers,
+    problems: [...own.problems, ...editor.problems],
+    cwd,
+    otherFolders,
+    trusted,
+    home,
     environment: configured.options.environment ?? {},
     openPage: (page) => openPage({ client, sessionId: id, capabilities }, page),
     isListed: hermesCapabilities(capabilities).extensions === true,
@@ -258,7 +273,11 @@ function sessionJournal(
   const path = journalPath(sessionsFolder(home), id);
   if (path === undefined) throw new Error(`${id} is not the id of a session.`);
   return new Journal({
-    ...{ path, sessionId: id, cwd, folders, now: () => clock.now() },
+    path,
+    sessionId: id,
+    cwd,
+    folders,
+    now: () => clock.now(),
     ...(stored && { knownSize: stored.size }),
     ...(jobs === undefined && { origin: "cron" as const }),
     reserve: new SpaceReserve(spaceReserveFile(home)),

@@ -195,7 +195,12 @@ export class ToolCallUpdates {
         : { parentToolCallId: parentCallId, ...(taskId !== undefined && { taskId }) };
     const facts = {
       ...(hermes && { _meta: { hermes } }),
-      ...{ toolCallId: callId, name, title, kind, status: call.status, locations: places },
+      toolCallId: callId,
+      name,
+      title,
+      kind,
+      status: call.status,
+      locations: places,
       ...(!isShownByDiff && { rawInput: input }),
     };
     this.#send(

@@ -113,6 +113,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const surroundings = surroundingsOf(options, { cwd, files: host.files, trusted });
   const grants = options.inherited?.grants ?? new Grants(grantsFile(home), onDefect);
   const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
+  const forPrompt = { home, cwd, memory, contextFiles: projectFiles, onDefect, extensions, surroundings };
   const setup: AgentSetup = {
     host,
     environment,
@@ -135,7 +136,9 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     journal: options.journal,
     sessionIndex: options.sessionIndex,
     cron: options.cron,
-    ...{ memory, skills, models },
+    memory,
+    skills,
+    models,
     sampling: options.sampling ?? {},
     modelFacts,
     resolve: (settings) => resolved(settings, environment),
@@ -147,11 +150,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     modelApproval:
       options.approvals === "smart" ? (request, signal) => modelApproval(request, auxiliary, signal) : undefined,
     surroundings,
-    buildSystemPrompt: (systemMessage) =>
-      buildPrompt(options, {
-        ...{ home, cwd, memory, contextFiles: projectFiles, systemMessage, onDefect, extensions, surroundings },
-        tools: catalogue.tools,
-      }),
+    buildSystemPrompt: (systemMessage) => buildPrompt(options, { ...forPrompt, systemMessage, tools: catalogue.tools }),
     warmUp: ({ hasPrompt }) => warmUp(setup, hasPrompt ? undefined : () => rehearsePrompt(options, home, cwd)),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
@@ -210,16 +209,14 @@ function skillsOf(
   } = options.skills || {};
   const { otherFolders = [] } = options;
   return new SessionSkills({
-    ...{
-      externalFolders,
-      disabled,
-      reservedNames,
-      useLearnt,
-      trusted,
-      environment,
-      onDefect,
-      ...(hubSources && { hubSources }),
-    },
+    externalFolders,
+    disabled,
+    reservedNames,
+    useLearnt,
+    trusted,
+    environment,
+    onDefect,
+    ...(hubSources && { hubSources }),
     homeSkills: skillsFolder(home),
     roots: [cwd, ...otherFolders],
     pluginFolders: () => (options.extensions ?? []).flatMap((extension) => extension.skillFolders?.() ?? []),

@@ -30,13 +30,13 @@ import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
 import type { DelegatingAgent, SubAgents } from "./child-agent.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
-import type { ExtensionCommand, Extensions } from "./extensions.ts";
-import { notifier } from "./notifier.ts";
+import type { ExtensionCommand, ExtensionSession, Extensions } from "./extensions.ts";
+import { type Notifier, notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
 import { makeTitle } from "./session-title.ts";
 import { openStored } from "./stored-agent.ts";
 import { type RunOptions, TURN_RUNS, TurnRunner } from "./turn-runner.ts";
-import { MemoryReview } from "./unseen-memory.ts";
+import { createMemoryReview, type MemoryReview } from "./unseen-memory.ts";
 
 export class AIAgent {
   readonly sessionId: string;
@@ -106,8 +106,15 @@ export class AIAgent {
       notify: { ...notify, status },
     });
     this.#turns = new TurnRunner({
-      ...{ sessionId: this.sessionId, setup, record, shell: this.#shell, context: this.#context, contextFor, notify },
-      ...{ platform: options.platform, lastEdits: options.lastEdits },
+      sessionId: this.sessionId,
+      setup,
+      record,
+      shell: this.#shell,
+      context: this.#context,
+      contextFor,
+      notify,
+      platform: options.platform,
+      lastEdits: options.lastEdits,
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => {
         this.checkpoints?.beginTurn();
@@ -116,30 +123,25 @@ export class AIAgent {
       },
       ...(options.infersVerdicts && { onInferred: (verdict: ReviewOutcome) => void this.recordReview(verdict) }),
     });
-    this.#review = new MemoryReview({
-      ...{ auxiliary: setup.auxiliary, memory: setup.memory, onDefect: setup.onDefect, contextFor },
+    this.#review = createMemoryReview(setup, {
+      record,
+      interval: options.memoryReviewTurns ?? 0,
+      contextFor,
       hooks: () => this.hooks,
-      interval: setup.memory === undefined ? 0 : (options.memoryReviewTurns ?? 0),
-      transcript: () => record.conversation.transcript,
-      hasModel: () => this.model.mode !== "offline" || setup.auxiliary.ownModel("background_review") !== undefined,
-      tools: () => setup.catalogue.callable,
-      allows: async (effect) => (await setup.policy.decide(effect)).kind === "allow",
       notify: status,
-      clock: setup.clock,
     });
     this.#delegating = {
-      ...{ sessionId: this.sessionId, options, setup, notify, hooks: this.hooks, checkpoints: this.checkpoints },
+      sessionId: this.sessionId,
+      options,
+      setup,
+      notify,
+      hooks: this.hooks,
+      checkpoints: this.checkpoints,
       budget: () => this.#turns.budget,
       journal: (entry) => record.journal(entry),
       create: (childOptions) => new AIAgent(childOptions),
     };
-    setup.extensions.begin({
-      ...{ sessionId: this.sessionId, cwd: setup.cwd, auxiliary: setup.auxiliary },
-      status: (event) => notify.status(event),
-      ask: async (question, signal) => (await setup.callbacks.clarify?.(question, signal)) ?? { kind: "unavailable" },
-      approve: setup.callbacks.approval?.bind(setup.callbacks),
-      isKnown: (text) => record.isKnown(text),
-    });
+    setup.extensions.begin(this.#extensionSession(notify));
   }
 
   /** Undefined until the first turn has ended. */
@@ -370,11 +372,32 @@ export class AIAgent {
     });
   }
 
+  #extensionSession(notify: Notifier): ExtensionSession {
+    const { cwd, auxiliary, callbacks } = this.#setup;
+    return {
+      sessionId: this.sessionId,
+      cwd,
+      auxiliary,
+      status: (event) => notify.status(event),
+      ask: async (question, signal) => (await callbacks.clarify?.(question, signal)) ?? { kind: "unavailable" },
+      approve: callbacks.approval?.bind(callbacks),
+      isKnown: (text) => this.#record.isKnown(text),
+    };
+  }
+
   #toolContext(callId: string, signal: AbortSignal): Omit<ToolContext, "show"> {
     const { host, cwd, callbacks, spillFolder, sessionIndex, memory, skills, policy } = this.#setup;
     const { otherFolders, cron, web, commandSeconds, scriptLimits } = this.#setup;
     return {
-      ...{ cwd, otherFolders, memory, cron, web, commandSeconds, scriptLimits, callId, signal },
+      cwd,
+      otherFolders,
+      memory,
+      cron,
+      web,
+      commandSeconds,
+      scriptLimits,
+      callId,
+      signal,
       isSecret: (path) => policy.isSecret(path),
       host: this.checkpoints?.hostFor(callId) ?? host,
       sessions: sessionIndex,

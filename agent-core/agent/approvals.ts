@@ -94,7 +94,10 @@ export async function askUser(
   hooks.observe("post_approval_response", { callId, tool, input, extra: { ...facts, choice: choices[answer.kind] } });
   signal.throwIfAborted();
   record({
-    ...{ callId, tool, request: "permission", outcome: answer.kind },
+    callId,
+    tool,
+    request: "permission",
+    outcome: answer.kind,
     by: answer.kind === "unavailable" ? "nobody" : "user",
     ...(answer.kind === "rejected" && answer.reason !== undefined && { reason: answer.reason }),
   });

@@ -191,7 +191,10 @@ export class SubAgents {
       ...withoutResumed(options),
       ...this.#modelSettings(task),
       ...this.#shared(task, call, journal),
-      ...{ sessionId: id, title, journal, memory: false },
+      sessionId: id,
+      title,
+      journal,
+      memory: false,
       extensions: [inheritedFrom(setup)],
       sampling: setup.sampling,
       maxIterations: delegation.maxIterations ?? sectionDefault("delegation").max_iterations,
@@ -206,8 +209,13 @@ export class SubAgents {
   /** Replaces all model settings of the parent's options. */
   #modelSettings({ model }: TaskSpec): AIAgentOptions {
     const own: Partial<Record<keyof ModelSettings, undefined>> = {
-      ...{ model: undefined, provider: undefined, baseUrl: undefined, apiKey: undefined, apiMode: undefined },
-      ...{ dialect: undefined, textCalls: undefined },
+      model: undefined,
+      provider: undefined,
+      baseUrl: undefined,
+      apiKey: undefined,
+      apiMode: undefined,
+      dialect: undefined,
+      textCalls: undefined,
     };
     return { ...own, ...this.#modelOf(model) } as AIAgentOptions; // an undefined setting counts as absent
   }
@@ -293,7 +301,12 @@ export class SubAgents {
     const stored = options.journal && journalPath(sessionsFolder(setup.home), id);
     return new Journal({
       path: stored ?? join(setup.spillFolder(sessionId), `${id}.jsonl`),
-      ...{ sessionId: id, cwd: setup.cwd, folders, origin: "delegation", parent: sessionId, onEntry },
+      sessionId: id,
+      cwd: setup.cwd,
+      folders,
+      origin: "delegation",
+      parent: sessionId,
+      onEntry,
       now: () => setup.clock.now(),
       onFailure: (message) => notify.status({ severity: "error", message }),
     });

@@ -109,12 +109,7 @@ export async function configuredAgent(
       approvals: config.approvals.mode,
       memory: configuredMemory(home, config.memory, clock),
       memoryReviewTurns: config.memory.nudge_interval,
-      skills: {
-        externalFolders: config.skills.external_dirs,
-        disabled: config.skills.disabled,
-        useLearnt: config.learning.enabled && config.learning.distillation && config.learning.use,
-        ...(config.skills.hub_sources !== undefined && { hubSources: config.skills.hub_sources }),
-      },
+      skills: configuredSkills(config),
       browser: configuredBrowser(config),
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
@@ -132,7 +127,10 @@ export async function configuredAgent(
     },
     terminal: config.terminal,
     variables: commandVariables(config, merged),
-    ...{ plugins, learning, cron, asksForSkills: config.skills.write_approval },
+    plugins,
+    learning,
+    cron,
+    asksForSkills: config.skills.write_approval,
     pluginEngine: config.compression.enabled && !engines.has(config.context.engine) ? config.context.engine : undefined,
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
@@ -148,6 +146,15 @@ export async function configuredAgent(
       ...(search.warning === undefined ? [] : [search.warning]),
     ],
     errors,
+  };
+}
+
+function configuredSkills({ skills, learning }: Config): NonNullable<AIAgentOptions["skills"]> {
+  return {
+    externalFolders: skills.external_dirs,
+    disabled: skills.disabled,
+    useLearnt: learning.enabled && learning.distillation && learning.use,
+    ...(skills.hub_sources !== undefined && { hubSources: skills.hub_sources }),
   };
 }
 

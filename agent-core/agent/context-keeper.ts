@@ -386,7 +386,11 @@ export function createContextKeeper(
     lastCount: setup.ledger.lastCount(setup.models.current),
     usageByModel: () => setup.ledger.models,
     flush: new MemoryFlush({
-      ...{ auxiliary, systemPrompt, contextFor, hooks, notify: notifyStatus },
+      auxiliary,
+      systemPrompt,
+      contextFor,
+      hooks,
+      notify: notifyStatus,
       tools: () => catalogue.tools,
       mayRemember: async () => (await setup.policy.decide({ kind: "memory" })).kind === "allow",
     }),

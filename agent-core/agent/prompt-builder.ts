@@ -69,8 +69,15 @@ export async function rehearsePrompt(options: AIAgentOptions, home: string, cwd:
   };
   const onDefect = (): void => undefined;
   await buildPrompt(options, {
-    ...{ home, cwd, contextFiles, onDefect, extensions: new Extensions([], onDefect), tools: [] },
-    ...{ memory: undefined, systemMessage: undefined, surroundings: undefined },
+    home,
+    cwd,
+    contextFiles,
+    onDefect,
+    extensions: new Extensions([], onDefect),
+    tools: [],
+    memory: undefined,
+    systemMessage: undefined,
+    surroundings: undefined,
   });
 }
 

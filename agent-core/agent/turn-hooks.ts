@@ -20,7 +20,10 @@ export function sessionHooks(
   const { sessionId, record, notify } = session;
   const shown = new Set<string>();
   return new Hooks({
-    ...{ hooks, home, cwd, sessionId },
+    hooks,
+    home,
+    cwd,
+    sessionId,
     monotonicNow: () => clock.monotonicNow(),
     report: (run) => {
       record.journal({ type: "hook", ...run });

@@ -14,9 +14,11 @@ import { answerText } from "../sessions/shown-message.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { tool as memoryTool } from "../tools/memory.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
+import type { AgentSetup } from "./agent-setup.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import { afterCall, beforeCall } from "./call-hooks.ts";
 import type { StatusEvent } from "./callbacks.ts";
+import type { SessionRecord } from "./session-record.ts";
 
 /** User messages below which a flush is not worth a request: the summary contains such a short conversation. */
 const MIN_FLUSHED_MESSAGES = 6;
@@ -116,6 +118,26 @@ type ReviewPorts = {
   readonly onDefect: (message: string) => void;
   readonly clock: Clock;
 };
+
+type ReviewSession = Pick<ReviewPorts, "contextFor" | "hooks" | "notify" | "interval"> & {
+  readonly record: Pick<SessionRecord, "conversation">;
+};
+
+export function createMemoryReview(setup: AgentSetup, { record, interval, ...session }: ReviewSession): MemoryReview {
+  const { auxiliary, memory, catalogue, models, policy, onDefect, clock } = setup;
+  return new MemoryReview({
+    ...session,
+    auxiliary,
+    memory,
+    onDefect,
+    clock,
+    interval: memory === undefined ? 0 : interval,
+    transcript: () => record.conversation.transcript,
+    hasModel: () => models.current.mode !== "offline" || auxiliary.ownModel("background_review") !== undefined,
+    tools: () => catalogue.callable,
+    allows: async (effect) => (await policy.decide(effect)).kind === "allow",
+  });
+}
 
 /**
  * Background review: a model reads the last messages for facts that later sessions need. A review never delays a turn, and

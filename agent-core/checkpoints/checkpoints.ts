@@ -104,8 +104,12 @@ export class Checkpoints {
         notifyUser,
       }),
       terminals: checkpointedTerminals({
-        ...{ terminals: host.terminals, watch: this.#watch, onlyReads, onDefect },
-        ...{ source, owns },
+        terminals: host.terminals,
+        watch: this.#watch,
+        onlyReads,
+        onDefect,
+        source,
+        owns,
       }),
     };
   }

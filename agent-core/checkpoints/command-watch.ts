@@ -245,7 +245,12 @@ export class CommandWatch {
     const [source = "", ...others] = new Set((owner ? [owner] : commands).map((command) => command.source));
     const folders = seen === undefined ? newFolders(path, scans) : [];
     this.#options.log.add({
-      ...{ path, by: "command", source, before, after, position: scans.position },
+      path,
+      by: "command",
+      source,
+      before,
+      after,
+      position: scans.position,
       ...(others.length > 0 && { others }),
       ...(folders.length > 0 && { folders }),
     });

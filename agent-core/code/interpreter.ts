@@ -151,7 +151,11 @@ export class Interpreter {
     return ports.terminals.start(
       {
         command: commandLine(join(this.#folder, file), language),
-        ...{ shell, sandbox, outputFile, input, scriptFolder: this.#folder },
+        shell,
+        sandbox,
+        outputFile,
+        input,
+        scriptFolder: this.#folder,
         keepsShell: false,
         pty: false,
         onOutput: (text) => this.#onText(text),

@@ -45,7 +45,9 @@ export class CronRequests {
       settings(),
     ]);
     return {
-      ...{ enabled, zone, ...(note !== undefined && { note }) },
+      enabled,
+      zone,
+      ...(note !== undefined && { note }),
       jobs: await Promise.all(jobs.map((job) => this.#view(job, runs))),
       runs: runs.slice(-LISTED_RUNS).toReversed().map(viewOf),
     };
@@ -83,8 +85,18 @@ export class CronRequests {
     const parsed = await parseSchedule(schedule, zone, this.#ports.now());
     if (!parsed.ok) return refused(parsed.problem);
     const job: Job = {
-      ...{ id: newId().slice(0, 8), name, schedule, rule: parsed.rule, zone, since: this.#ports.now(), paused: false },
-      ...{ prompt, skills, workdir, deliver, ...(model !== "" && { model }) },
+      id: newId().slice(0, 8),
+      name,
+      schedule,
+      rule: parsed.rule,
+      zone,
+      since: this.#ports.now(),
+      paused: false,
+      prompt,
+      skills,
+      workdir,
+      deliver,
+      ...(model !== "" && { model }),
     };
     return this.#store(job, `Created the job "${name}".`);
   }
@@ -187,7 +199,15 @@ export class CronRequests {
     const planned = isSpent(job, runs) ? undefined : (due ?? (await nextInstant(rule, zone, Math.max(after, now()))));
     const last = runs.findLast((run) => run.job === id);
     return {
-      ...{ id, name, schedule, zone, prompt, skills, workdir, deliver, builtIn: isBuiltIn(id) },
+      id,
+      name,
+      schedule,
+      zone,
+      prompt,
+      skills,
+      workdir,
+      deliver,
+      builtIn: isBuiltIn(id),
       state: scheduler.isRunning(job) ? "running" : restingState(paused, planned),
       scheduleText: scheduleText(rule, zone),
       ...(planned !== undefined && !paused && { next: planned }),

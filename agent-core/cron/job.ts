@@ -70,8 +70,17 @@ export const KEPT_RUNS = 50;
 /** An unchanged built-in job. */
 export function builtInJob(id: BuiltIn, zone: string): Job {
   return {
-    ...{ id, name: TITLES[id], schedule: DAILY, rule: DAILY_RULE, zone, since: 0, paused: false },
-    ...{ prompt: "", skills: [], workdir: "", deliver: "none" },
+    id,
+    name: TITLES[id],
+    schedule: DAILY,
+    rule: DAILY_RULE,
+    zone,
+    since: 0,
+    paused: false,
+    prompt: "",
+    skills: [],
+    workdir: "",
+    deliver: "none",
   };
 }
 

@@ -169,8 +169,15 @@ export class Scheduler {
     running.add(path);
     const started = this.#options.clock.now();
     const run: RunRecord = {
-      ...{ job: job.id, name: job.name, planned, started, state: "claimed", manual },
-      ...{ late: started - planned > LATE_MS, summary: "", denied: [] },
+      job: job.id,
+      name: job.name,
+      planned,
+      started,
+      state: "claimed",
+      manual,
+      late: started - planned > LATE_MS,
+      summary: "",
+      denied: [],
     };
     const release = (): void => {
       running.delete(path);

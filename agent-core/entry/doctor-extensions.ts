@@ -149,7 +149,8 @@ async function others({ home, cwd }: Facts): Promise<readonly Diagnosis[]> {
     ...CLAUDE_FILES.map((file) => claudeSettings(cwd, file)),
   ]);
   return found.flat().map((files) => ({
-    ...{ name: "others", state: files.fix === undefined ? "works" : "limited" },
+    name: "others",
+    state: files.fix === undefined ? "works" : "limited",
     ...files,
   }));
 }

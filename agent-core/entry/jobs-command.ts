@@ -60,7 +60,12 @@ function requestIn(action: CronRequest["action"], args: readonly string[]): Cron
     args: [...args],
     allowPositionals: true,
     options: {
-      ...{ name: text, schedule: text, prompt: text, model: text, deliver: text, cwd: text },
+      name: text,
+      schedule: text,
+      prompt: text,
+      model: text,
+      deliver: text,
+      cwd: text,
       skill: { ...text, multiple: true },
     },
   });

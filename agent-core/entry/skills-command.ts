@@ -88,7 +88,9 @@ async function list({ cwd, environment, say }: SkillsCommand): Promise<number> {
   const { options } = await configuredAgent(environment, "cli");
   const { externalFolders = [], disabled = [] } = options.skills || {};
   const library = new SkillLibrary({
-    ...{ externalFolders, disabled, environment },
+    externalFolders,
+    disabled,
+    environment,
     homeSkills: skillsFolder(homeFolder(environment)),
     roots: [cwd],
     trusted: () => true,

@@ -42,7 +42,11 @@ export type CommandPlace = {
 export function homeHook(definition: CommandHook, place: CommandPlace): Hook {
   const { event, matcher, command, timeoutSeconds, failClosed } = definition;
   return {
-    ...{ event, label: command, origin: "home", failClosed, timeoutMs: timeoutSeconds * 1_000 },
+    event,
+    label: command,
+    origin: "home",
+    failClosed,
+    timeoutMs: timeoutSeconds * 1_000,
     ...(matcher !== undefined && { matcher: matcherOf(matcher) }),
     async run(payload, signal): Promise<HookVerdict> {
       const cwd = place.trusted() ? place.cwd : place.home;

@@ -134,7 +134,9 @@ function absolute(path: unknown, cwd: string): string {
 }
 
 const ownKeys: Readonly<Record<string, string>> = {
-  ...{ file_path: "path", glob: "file_glob", run_in_background: "background" },
+  file_path: "path",
+  glob: "file_glob",
+  run_in_background: "background",
 };
 
 /** Our input with the changes that a hook made to the other agent's. */
@@ -164,7 +166,12 @@ export function foreignPayload(
   const prompt = typeof message === "string" ? message : undefined;
   if (format === "copilot") {
     return {
-      ...{ sessionId: id, timestamp: systemClock.now(), cwd, prompt, source, reason },
+      sessionId: id,
+      timestamp: systemClock.now(),
+      cwd,
+      prompt,
+      source,
+      reason,
       ...(call && {
         toolName: toolNames[call.name]?.copilot ?? call.name,
         toolArgs: JSON.stringify(copilotInput(call)),
@@ -175,7 +182,13 @@ export function foreignPayload(
     };
   }
   return {
-    ...{ session_id: id, cwd, permission_mode: "default", hook_event_name: name, prompt, source, reason },
+    session_id: id,
+    cwd,
+    permission_mode: "default",
+    hook_event_name: name,
+    prompt,
+    source,
+    reason,
     ...(call && { tool_name: call.name, tool_input: call.input, tool_use_id: toolCallId }),
     ...(result !== undefined && { tool_response: { success: ok === true, output: result } }),
     ...(attempt !== undefined && { stop_hook_active: attempt !== 0 }),

@@ -31,7 +31,13 @@ const text = z.string().min(1).optional();
 const handlerSchema = z.looseObject({
   type: z.string().default("command"),
   matcher: z.string().optional(),
-  ...{ command: text, bash: text, powershell: text, linux: text, osx: text, windows: text, cwd: text },
+  command: text,
+  bash: text,
+  powershell: text,
+  linux: text,
+  osx: text,
+  windows: text,
+  cwd: text,
   env: z.record(z.string(), z.string()).default({}),
   timeout: z.number().positive().optional(),
   timeoutSec: z.number().positive().optional(),
@@ -128,7 +134,10 @@ function hookOf({ handler, ...found }: Found, workspace: string): ForeignHook | 
   const { env, cwd = "." } = handler;
   const timeout = handler.timeout ?? handler.timeoutSec ?? DEFAULT_TIMEOUT_SECONDS;
   return {
-    ...{ ...found, ...known, command, env },
+    ...found,
+    ...known,
+    command,
+    env,
     folder: isAbsolute(cwd) ? cwd : join(workspace, cwd),
     timeoutSeconds: Math.min(timeout, MAX_TIMEOUT_SECONDS),
     failClosed: known.event === "pre_tool_call",
@@ -210,7 +219,11 @@ export function foreignHook(
     return hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
   };
   return {
-    ...{ event, label: command, origin: "workspace", failClosed, timeoutMs: timeoutSeconds * 1_000 },
+    event,
+    label: command,
+    origin: "workspace",
+    failClosed,
+    timeoutMs: timeoutSeconds * 1_000,
     matcher: (tool) => coversTool(covers, tool),
     async run(payload, signal) {
       const { content } = await foreignHashes(definition, place.cwd);

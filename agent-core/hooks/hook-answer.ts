@@ -114,7 +114,11 @@ function verdictOf(answer: Answer, { hook_event_name: event, tool_input: before 
 }
 
 const decisions: Readonly<Record<string, HookVerdict["decision"]>> = {
-  ...{ block: "block", deny: "block", ask: "ask", approve: "approve", allow: "approve" },
+  block: "block",
+  deny: "block",
+  ask: "ask",
+  approve: "approve",
+  allow: "approve",
 };
 
 function decisionOf(answer: Answer, event: HookEvent): HookVerdict["decision"] {

@@ -227,7 +227,10 @@ export class Hooks {
       const durationMs = Math.round(monotonicNow() - start);
       const message = failure ?? verdict.reason;
       report({
-        ...{ name: label, event, outcome, durationMs },
+        name: label,
+        event,
+        outcome,
+        durationMs,
         ...(callId !== undefined && { callId }),
         ...(message !== undefined && { message }),
       });

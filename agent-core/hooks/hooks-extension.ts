@@ -119,7 +119,11 @@ class HooksExtension {
 function blockingHook(failure: string): Hook {
   const reason = `The hooks could not be read (${failure}), so no tool runs. Correct this, or remove the hooks.`;
   return {
-    ...{ event: "pre_tool_call", label: "hooks", origin: "home", failClosed: true, timeoutMs: 1_000 },
+    event: "pre_tool_call",
+    label: "hooks",
+    origin: "home",
+    failClosed: true,
+    timeoutMs: 1_000,
     run: async () => ({ decision: "block", reason }),
   };
 }

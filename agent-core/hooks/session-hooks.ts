@@ -90,8 +90,13 @@ export class SessionHooks {
       const { event, matcher, command } = definition;
       const [state, ...actions] = this.#isOn(entry) ? stateOf(entry) : (["off", "enable"] as const);
       return {
-        ...{ id, kind: "hook", name: matcher === undefined ? event : `${event} ${matcher}`, source, path },
-        ...{ state, detail: command },
+        id,
+        kind: "hook",
+        name: matcher === undefined ? event : `${event} ${matcher}`,
+        source,
+        path,
+        state,
+        detail: command,
         ...(error !== undefined && { error }),
         actions,
       };
@@ -165,7 +170,11 @@ export class SessionHooks {
     const { home, autoAccept } = this.#options;
     const isAllowed = (): boolean => autoAccept || this.#allowlist.allows(definition);
     return this.#entry(homeHook(definition, this.#options), {
-      ...{ definition, source: "config.yaml", path: configFile(home), isAllowed, wasAllowed: isAllowed },
+      definition,
+      source: "config.yaml",
+      path: configFile(home),
+      isAllowed,
+      wasAllowed: isAllowed,
       id: `hook:${contentHash({ ...definition, matcher: definition.matcher ?? null }).slice(0, 16)}`,
       allow: () => this.#allowlist.allow(definition),
     });
@@ -176,7 +185,10 @@ export class SessionHooks {
     const hashes = await foreignHashes(definition, cwd);
     const isAllowed = (hash: string): boolean => consents.isAllowed("hook", hash);
     return this.#entry(foreignHook(definition, { place: this.#options, isAllowed }), {
-      ...{ definition, source: definition.source, path: definition.file, id: `hook:${hashes.definition.slice(0, 16)}` },
+      definition,
+      source: definition.source,
+      path: definition.file,
+      id: `hook:${hashes.definition.slice(0, 16)}`,
       isAllowed: () => isAllowed(hashes.content),
       wasAllowed: () => isAllowed(hashes.definition),
       async allow() {

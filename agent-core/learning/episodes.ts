@@ -91,8 +91,18 @@ export function episodeOf(transcript: Transcript): Episode | undefined {
   const calls = happened.filter((entry) => entry.type === "tool");
   const verdicts = happened.filter((entry) => entry.type === "verdict" && entry.outcome !== "kept");
   return {
-    ...{ sessionId, at, endedAt, cwd, folders, origin, score, signals },
-    ...{ taskType: "", outcome: "", messages: asked.length, firstMessage: shortened(wordsOf(first)) },
+    sessionId,
+    at,
+    endedAt,
+    cwd,
+    folders,
+    origin,
+    score,
+    signals,
+    taskType: "",
+    outcome: "",
+    messages: asked.length,
+    firstMessage: shortened(wordsOf(first)),
     summary: plainSummary(transcript, wordsOf(first)),
     tools: calls.map(({ name }) => name).slice(0, MAX_TOOLS),
     paths: [...new Set(calls.flatMap(({ locations }) => locations.map(({ path }) => path)))].slice(0, MAX_LISTED),
@@ -165,11 +175,7 @@ export async function writeEpisode(home: string, episode: Episode, fields?: Mode
   const isEdited = before !== undefined && before.written !== hashOf(before.episode.summary);
   const kept = before !== undefined && before.episode.taskType !== "" ? before.episode : undefined;
   const { summary, taskType, outcome } = fields ?? kept ?? episode;
-  const whole = {
-    ...episode,
-    ...{ taskType, outcome },
-    summary: isEdited ? before.episode.summary : limitWords(summary),
-  };
+  const whole = { ...episode, taskType, outcome, summary: isEdited ? before.episode.summary : limitWords(summary) };
   makeFolder(dirname(path), 0o700);
   await replaceFile(path, formatEpisode(whole, isEdited ? before.written : hashOf(whole.summary)));
   return whole;

@@ -204,7 +204,10 @@ function parseFact({ id, rest, subject, entity }: FactRow): Fact {
   const own = notes.has("from a tool") ? "tool" : "user";
   return {
     id: id ?? factId(subject === USER ? "p" : "f", scope, text),
-    ...{ subject, entity, text, scope },
+    subject,
+    entity,
+    text,
+    scope,
     source: id === undefined ? "person" : own,
     isExplicit: notes.has("stated"),
     seen: Number(notes.get("seen") ?? 1) || 1,
@@ -345,7 +348,19 @@ function modelLines(model: string): readonly ModelLine[] {
 
 function handWritten({ id, text, scope }: ModelLine, at: number): Fact {
   return {
-    ...{ id, text, scope, subject: USER, entity: "person", source: "person", isExplicit: true, seen: 1, from: at },
-    ...{ until: undefined, replacedBy: undefined, evidence: [], isPinned: true, proposedFor: undefined },
+    id,
+    text,
+    scope,
+    subject: USER,
+    entity: "person",
+    source: "person",
+    isExplicit: true,
+    seen: 1,
+    from: at,
+    until: undefined,
+    replacedBy: undefined,
+    evidence: [],
+    isPinned: true,
+    proposedFor: undefined,
   };
 }

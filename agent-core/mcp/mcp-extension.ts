@@ -37,7 +37,13 @@ export function mcpServers(
   const [problem] = read.problems;
   if (problem !== undefined) throw new Error(problem);
   return new McpExtension({
-    ...{ ...read, cwd, home, environment: process.env, onDefect, otherFolders: [], trusted: () => true },
+    ...read,
+    cwd,
+    home,
+    environment: process.env,
+    onDefect,
+    otherFolders: [],
+    trusted: () => true,
     openPage: async () => "unavailable",
     isListed: false,
   });

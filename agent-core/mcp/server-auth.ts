@@ -56,7 +56,12 @@ export function serverAuthOf({ name, settings }: ServerConfig, home: string): Se
   const auth =
     known.get(key) ??
     new ServerAuth({
-      ...{ name, url, file: new SignInFile(path, url.href), fetchFn: wholeFetch, clock: systemClock, registration },
+      name,
+      url,
+      file: new SignInFile(path, url.href),
+      fetchFn: wholeFetch,
+      clock: systemClock,
+      registration,
     });
   known.set(key, auth);
   return auth;

@@ -20,8 +20,12 @@ export type Listing = {
 };
 
 export const NOTHING: Listing = {
-  ...{ tools: [], prompts: [], hasResources: false, instructions: undefined },
-  ...{ toolProblems: [], promptProblems: [] },
+  tools: [],
+  prompts: [],
+  hasResources: false,
+  instructions: undefined,
+  toolProblems: [],
+  promptProblems: [],
 };
 
 /** Schemas that are compiled before the event loop runs other work: one takes about a millisecond. */
@@ -49,7 +53,11 @@ export async function listingOf(client: OpenClient, before: Listing): Promise<Li
   }
   const { has, instructions } = client;
   return {
-    ...{ tools: checked, prompts: prompts?.items ?? [], hasResources: has.resources, instructions },
-    ...{ toolProblems, promptProblems: prompts?.problems ?? [] },
+    tools: checked,
+    prompts: prompts?.items ?? [],
+    hasResources: has.resources,
+    instructions,
+    toolProblems,
+    promptProblems: prompts?.problems ?? [],
   };
 }

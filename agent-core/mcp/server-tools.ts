@@ -251,7 +251,11 @@ function wrapper<Input extends z.ZodType>(
 ): Tool {
   const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input" });
   return foreignTool(config, {
-    ...{ name: names.of(config.name, name), tool: name, title: undefined, description, parameters },
+    name: names.of(config.name, name),
+    tool: name,
+    title: undefined,
+    description,
+    parameters,
     readOnly: config.source !== "workspace",
     check: (args) =>
       input

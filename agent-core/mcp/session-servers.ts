@@ -248,7 +248,11 @@ export class SessionServers implements Extension {
     };
     authOf().catch(() => undefined); // the start reports it
     entry.lease = sharedServers.lease({
-      ...{ config, folder: cwd, roots: [cwd, ...otherFolders], authProvider: authOf, log: this.#options.onDefect },
+      config,
+      folder: cwd,
+      roots: [cwd, ...otherFolders],
+      authProvider: authOf,
+      log: this.#options.onDefect,
       mayRestart: () => this.#isUnchanged(entry),
       onChange: () => this.#changed(entry),
     });

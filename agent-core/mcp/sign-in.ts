@@ -43,7 +43,9 @@ export async function signIn(
     const attempt = new Attempt(server, redirect.url, earlier);
     const scope = registration?.scope ?? server.challenge.scope;
     const options = {
-      ...{ serverUrl: url, ...server.challenge, fetchFn: limited(fetchFn, waiting) },
+      serverUrl: url,
+      ...server.challenge,
+      fetchFn: limited(fetchFn, waiting),
       ...(scope !== undefined && { scope }),
     };
     await auth(attempt, { ...options, forceReauthorization: true });

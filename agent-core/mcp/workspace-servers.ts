@@ -115,7 +115,10 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
   const content = { command, args, env, cwd, url, headers, folder, ...(texts.length > 0 && { scripts: texts }) };
   return {
     servers: servers.map((config) => ({
-      ...{ config, hash: contentHash(content), description: described(content), scripts },
+      config,
+      hash: contentHash(content),
+      description: described(content),
+      scripts,
     })),
     problems: others,
   };

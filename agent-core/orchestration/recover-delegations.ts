@@ -51,11 +51,26 @@ function unbegun(json: string | undefined, begun: readonly Begun[]): readonly Re
     .filter(({ id }) => begun.every(({ task }) => task !== id))
     .map(({ id, goal, depends_on: dependsOn }) => ({
       task: {
-        ...{ id, goal, dependsOn, status: "skipped", reason, attempt: 0 },
-        ...{ iterations: 0, tokens: 0, files: [], verdicts: [] },
+        id,
+        goal,
+        dependsOn,
+        status: "skipped",
+        reason,
+        attempt: 0,
+        iterations: 0,
+        tokens: 0,
+        files: [],
+        verdicts: [],
       },
       result: {
-        ...{ id, status: "skipped", summary: "", reason, files: [], commands: [], iterations: 0, duration: 0 },
+        id,
+        status: "skipped",
+        summary: "",
+        reason,
+        files: [],
+        commands: [],
+        iterations: 0,
+        duration: 0,
         usage: { inputTokens: 0, outputTokens: 0 },
       },
     }));
@@ -77,8 +92,18 @@ async function recovered({ task: id, goal, dependsOn, child, at }: Begun, stored
   const { iterations, files } = facts;
   return {
     task: {
-      ...{ id, goal, dependsOn, status, sessionId: child, attempt: 1, iterations, tokens, files },
-      ...{ startedAt: at, durationMs, verdicts: [] },
+      id,
+      goal,
+      dependsOn,
+      status,
+      sessionId: child,
+      attempt: 1,
+      iterations,
+      tokens,
+      files,
+      startedAt: at,
+      durationMs,
+      verdicts: [],
       ...reason,
     },
     result: { id, status, summary: answer, ...reason, ...facts, duration: durationMs / 1_000, session: child },

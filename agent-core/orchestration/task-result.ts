@@ -98,7 +98,8 @@ export class TaskRecord {
     }
     return {
       files: [...hunks].map(([path, count]) => ({
-        ...{ path: shownPath(path, this.#cwd), hunks: count },
+        path: shownPath(path, this.#cwd),
+        hunks: count,
         ...(count === 0 && this.#changed.get(path) === false && { shared: true }),
       })),
       commands: [...this.#commands.values()].map(({ text, exit }) => ({ command: text, exit })),

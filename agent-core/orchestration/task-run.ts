@@ -111,7 +111,11 @@ export class TaskRun {
     const facts = this.#facts;
     const sessionId = this.#child?.sessionId ?? this.#past?.sessionId;
     return {
-      ...{ id, goal: oneLine(goal, GOAL_CHARS), dependsOn, status: this.#status, attempt: this.#attempt },
+      id,
+      goal: oneLine(goal, GOAL_CHARS),
+      dependsOn,
+      status: this.#status,
+      attempt: this.#attempt,
       ...(sessionId !== undefined && { sessionId }),
       ...(this.#step !== undefined && { step: this.#step }),
       ...(this.#reason !== undefined && { reason: this.#reason }),
@@ -256,7 +260,9 @@ export class TaskRun {
   #result(ended: readonly string[], status = this.#status as EndStatus): TaskResult {
     const { answer, ...facts } = this.#child?.facts() ?? NOTHING;
     return {
-      ...{ id: this.task.id, status, summary: answer },
+      id: this.task.id,
+      status,
+      summary: answer,
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...facts,
       ...(this.#verdicts.length > 0 && { verdicts: [...this.#verdicts] }),
@@ -291,7 +297,10 @@ function rejected(reason: string, made: Made): { readonly outcome: Outcome; read
 }
 
 const NOTHING: TaskFacts = {
-  ...{ files: [], commands: [], iterations: 0, answer: "" },
+  files: [],
+  commands: [],
+  iterations: 0,
+  answer: "",
   usage: { inputTokens: 0, outputTokens: 0 },
 };
 

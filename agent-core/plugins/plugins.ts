@@ -224,7 +224,11 @@ export class Plugins implements Extension {
     let running: RunningPlugin;
     try {
       running = new RunningPlugin({
-        ...{ plugin, session, variables, log, isFresh },
+        plugin,
+        session,
+        variables,
+        log,
+        isFresh,
         timeouts: { ...(hook !== undefined && { hook: hook * 1_000 }), ...timeouts },
         config: config.entries[plugin.name] ?? {},
         onStopped: fail,

@@ -33,13 +33,17 @@ export const RATES = {
   task_success_rate: {
     sentence:
       "Share of tasks that ended well: the last turn ended by itself, the last test or build passed, and the feedback score is not below 0.5.",
-    ...{ kind: "share", worse: "lower", groups: tasks },
+    kind: "share",
+    worse: "lower",
+    groups: tasks,
     samples: (day) => perTask(day, Number(isSuccess(day))),
   },
   avg_feedback_score: {
     sentence:
       "Mean feedback score of the tasks that have one: share of kept lines, last test or build, and 0 for each correction, early rewind, refused permission and failed turn.",
-    ...{ kind: "share", worse: "lower", groups: tasks },
+    kind: "share",
+    worse: "lower",
+    groups: tasks,
     samples: (day) => {
       const { score } = scoreOf(day);
       return score === null ? NONE : perTask(day, score);
@@ -48,13 +52,17 @@ export const RATES = {
   tool_error_rate: {
     sentence:
       "Share of tool calls that failed. Refused calls do not count, and a command's exit code is not a failure.",
-    ...{ kind: "share", worse: "higher", groups: ["tool"] },
+    kind: "share",
+    worse: "higher",
+    groups: ["tool"],
     samples: (day) => callSums(Object.values(day.calls)),
   },
   retry_rate: {
     sentence:
       "Share of tool calls that repeat a tool right after it failed, and of delegated tasks that ran more than once.",
-    ...{ kind: "share", worse: "higher", groups: tasks },
+    kind: "share",
+    worse: "higher",
+    groups: tasks,
     samples: (day) => {
       const [calls] = callSums(Object.values(day.calls));
       return share(day.repeats, calls + day.evaluated);
@@ -63,57 +71,79 @@ export const RATES = {
   escalation_rate: {
     sentence:
       "Share of tasks that the agent gave back: an evaluation asked the user, or a turn ended in an error or at its limit.",
-    ...{ kind: "share", worse: "higher", groups: tasks },
+    kind: "share",
+    worse: "higher",
+    groups: tasks,
     samples: (day) => perTask(day, Number(day.escalations + day.failedTurns > 0)),
   },
   context_overflow_rate: {
     sentence: "Share of tasks in which the provider refused a request as too long.",
-    ...{ kind: "share", worse: "higher", groups: tasks },
+    kind: "share",
+    worse: "higher",
+    groups: tasks,
     samples: (day) => perTask(day, Number(day.overflows > 0)),
   },
   compression_rate: {
     sentence: "Share of tasks in which the conversation was compressed.",
-    ...{ kind: "share", worse: null, groups: ["type"] },
+    kind: "share",
+    worse: null,
+    groups: ["type"],
     samples: (day) => perTask(day, Number(day.compressions > 0)),
   },
   refused_permission_rate: {
     sentence: "Share of permission requests that the user refused.",
-    ...{ kind: "share", worse: "higher", groups: [] },
+    kind: "share",
+    worse: "higher",
+    groups: [],
     samples: (day) => share(day.refused, day.asked),
   },
   command_timeout_rate: {
     sentence: "Share of shell commands that ran into their timeout.",
-    ...{ kind: "share", worse: "higher", groups: [] },
+    kind: "share",
+    worse: "higher",
+    groups: [],
     samples: (day) => share(day.timeouts, day.calls["terminal"]?.[0] ?? 0),
   },
   skill_success_rate: {
     sentence: "Share of tasks with this skill that ended well.",
-    ...{ kind: "share", worse: "lower", groups: ["skill"] },
+    kind: "share",
+    worse: "lower",
+    groups: ["skill"],
     samples: () => NONE,
   },
   corrections_per_task: {
     sentence: "Messages of a task in which the user corrects the answer before.",
-    ...{ kind: "mean", worse: "higher", groups: tasks },
+    kind: "mean",
+    worse: "higher",
+    groups: tasks,
     samples: (day) => perTask(day, day.corrections),
   },
   turn_seconds: {
     sentence: "Time from a prompt to the end of its turn.",
-    ...{ kind: "mean", worse: null, groups: ["model"] },
+    kind: "mean",
+    worse: null,
+    groups: ["model"],
     samples: (day) => scaled(day.turnMs, MS_PER_SECOND),
   },
   first_token_seconds: {
     sentence: "Time from a prompt to the first text or thought of the model.",
-    ...{ kind: "mean", worse: "higher", groups: ["model"] },
+    kind: "mean",
+    worse: "higher",
+    groups: ["model"],
     samples: (day) => scaled(day.firstTokenMs, MS_PER_SECOND),
   },
   tokens_per_task: {
     sentence: "Input and output tokens of a task.",
-    ...{ kind: "mean", worse: null, groups: tasks },
+    kind: "mean",
+    worse: null,
+    groups: tasks,
     samples: (day) => perTask(day, day.tokens),
   },
   usd_per_task: {
     sentence: "Cost of a task, as far as the prices are known.",
-    ...{ kind: "mean", worse: null, groups: tasks },
+    kind: "mean",
+    worse: null,
+    groups: tasks,
     samples: (day) => perTask(day, day.usd),
   },
 } as const satisfies Readonly<Record<string, RateDefinition>>;

@@ -95,17 +95,44 @@ export type OutcomeProgress = z.infer<typeof progressSchema>;
 
 export function noOutcome(): Outcome {
   return {
-    ...{ prompts: 0, corrections: 0, takenBack: 0, asked: 0, refused: 0, turns: 0, failedTurns: 0, ended: null },
-    ...{ reviewed: 0, kept: 0, check: null, compressions: 0, overflows: 0, escalations: 0, calls: {}, repeats: 0 },
-    ...{ evaluated: 0, timeouts: 0, tokens: 0, usd: 0, model: null, turnMs: [0, 0, 0], firstTokenMs: [0, 0, 0] },
+    prompts: 0,
+    corrections: 0,
+    takenBack: 0,
+    asked: 0,
+    refused: 0,
+    turns: 0,
+    failedTurns: 0,
+    ended: null,
+    reviewed: 0,
+    kept: 0,
+    check: null,
+    compressions: 0,
+    overflows: 0,
+    escalations: 0,
+    calls: {},
+    repeats: 0,
+    evaluated: 0,
+    timeouts: 0,
+    tokens: 0,
+    usd: 0,
+    model: null,
+    turnMs: [0, 0, 0],
+    firstTokenMs: [0, 0, 0],
     skills: [],
   };
 }
 
 export function noProgress(): OutcomeProgress {
   return {
-    ...{ taskType: null, positions: [], before: null, restored: null, asked: false, failed: null, finished: [] },
-    ...{ commands: {}, promptAt: null },
+    taskType: null,
+    positions: [],
+    before: null,
+    restored: null,
+    asked: false,
+    failed: null,
+    finished: [],
+    commands: {},
+    promptAt: null,
   };
 }
 

@@ -50,7 +50,11 @@ function takenName({ name, source, ...file }: Skill): SkillFailure {
 async function scan(root: string, shown: string, ending: string): Promise<FoundSkills> {
   const folder = join(root, shown);
   const failure = (path: string, reason: string): SkillFailure => ({
-    ...{ name: nameOf(path, ending), path, reason, line: 1, source: "project" },
+    name: nameOf(path, ending),
+    path,
+    reason,
+    line: 1,
+    source: "project",
   });
   try {
     const [real, whole] = [await realpath(folder), await realpath(root)];
@@ -105,7 +109,10 @@ async function readCommand(path: string, { real, shown, ending }: CommandPlace):
   if (!parsed.ok) return failure(parsed.reason);
   const skill: Skill = {
     ...parsed.facts,
-    ...{ folder: dirname(target), commandFile: basename(target), source: "project", place: shown },
+    folder: dirname(target),
+    commandFile: basename(target),
+    source: "project",
+    place: shown,
   };
   return { skills: [skill], failures: [] };
 }
@@ -138,8 +145,13 @@ function describedIn(frontMatter: string): string | undefined {
 }
 
 const NO_FACTS: Omit<SkillFacts, "name" | "description"> = {
-  ...{ version: "", category: "commands", platforms: [], variables: [], author: undefined },
-  ...{ requires: { toolsets: [], tools: [] }, fallbackFor: { toolsets: [], tools: [] } },
+  version: "",
+  category: "commands",
+  platforms: [],
+  variables: [],
+  author: undefined,
+  requires: { toolsets: [], tools: [] },
+  fallbackFor: { toolsets: [], tools: [] },
   triggers: { globs: [], keywords: [], tasks: [] },
 };
 

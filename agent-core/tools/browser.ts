@@ -53,11 +53,7 @@ async function use(
   if (browser === undefined) return { ok: false, text: "There is no browser outside a session." };
   try {
     const { ok, text, picture, images } = await browser.use(work, canStart);
-    return {
-      ...{ ok, text },
-      ...(picture && { media: [{ kind: "image" as const, ...picture }] }),
-      ...(images && { images }),
-    };
+    return { ok, text, ...(picture && { media: [{ kind: "image" as const, ...picture }] }), ...(images && { images }) };
   } catch (error) {
     signal.throwIfAborted();
     return { ok: false, text: messageOf(error) };
@@ -104,8 +100,10 @@ async function look(
   return use(context, async (browser) => {
     const picture = await browser.picture();
     const about = {
-      ...{ tool, seen: `The screenshot of the page in view follows.${asked}` },
-      ...{ question: question ?? "Describe what this page shows.", source: ["web-page", browser.url] as const },
+      tool,
+      seen: `The screenshot of the page in view follows.${asked}`,
+      question: question ?? "Describe what this page shows.",
+      source: ["web-page", browser.url] as const,
     };
     const looked = await showPicture(picture, about, context);
     return looked.ok ? { ...looked, picture } : looked;

@@ -87,9 +87,16 @@ function specsOf({ goal, context, toolsets, tasks }: Input, idOf: typeof taskId)
     const schema = schemaOf(one.result_schema ?? one.output_schema);
     if (schema === null) problems.push(`${JSON.stringify(id)}: its result_schema is not an object.`);
     return {
-      ...{ id, goal: one.goal, context: one.context ?? context, toolsets: one.toolsets ?? toolsets },
-      ...{ dependsOn: one.depends_on ?? [], files: one.files ?? [], taskType: one.task_type, model: one.model },
-      ...{ timeoutSeconds: one.timeout_seconds, resultSchema: schema ?? undefined },
+      id,
+      goal: one.goal,
+      context: one.context ?? context,
+      toolsets: one.toolsets ?? toolsets,
+      dependsOn: one.depends_on ?? [],
+      files: one.files ?? [],
+      taskType: one.task_type,
+      model: one.model,
+      timeoutSeconds: one.timeout_seconds,
+      resultSchema: schema ?? undefined,
     };
   });
   return problems.length > 0 ? { ok: false, problems } : { ok: true, tasks: specs };

@@ -38,7 +38,10 @@ function reader<Schema extends z.ZodType<{ readonly path?: string | undefined }>
   const { run, ...rest } = definition;
   return defineTool<Schema>({
     ...rest,
-    ...{ toolset: "editor", readOnly: true, kind: "search", deferrable: true },
+    toolset: "editor",
+    readOnly: true,
+    kind: "search",
+    deferrable: true,
     locations: (input, cwd) => (input.path === undefined ? [] : [{ path: absolutePath(input.path, cwd) }]),
     effect: (input, cwd) => ({ kind: "read", paths: input.path === undefined ? [] : [absolutePath(input.path, cwd)] }),
     run: (input, context) => refusable(definition.name, context, () => run(input, context)),
@@ -111,7 +114,11 @@ export const tools: readonly Tool[] = [
     },
   }),
   defineTool({
-    ...{ name: "editor_rename", toolset: "editor", kind: "edit", readOnly: false, deferrable: true },
+    name: "editor_rename",
+    toolset: "editor",
+    kind: "edit",
+    readOnly: false,
+    deferrable: true,
     description: "Rename a symbol in all files.",
     input: z.object({ ...symbolPlace, new_name: z.string().min(1) }),
     title: ({ symbol, new_name: name }) => shortTitle(`Rename ${symbol} to ${name}`),
@@ -123,7 +130,11 @@ export const tools: readonly Tool[] = [
       ),
   }),
   defineTool({
-    ...{ name: "editor_action", toolset: "editor", kind: "edit", readOnly: false, deferrable: true },
+    name: "editor_action",
+    toolset: "editor",
+    kind: "edit",
+    readOnly: false,
+    deferrable: true,
     description: "Quick fixes and refactorings of a line: without title their titles, with title make that edit.",
     input: z.object({ path, line: z.int().min(1), title: z.string().optional() }),
     title: ({ path: file, line: at, title }) => shortTitle(title ?? `Actions at ${file}:${at}`),
@@ -135,7 +146,11 @@ export const tools: readonly Tool[] = [
     stage: (input, context) => stageAction(input, context),
   }),
   defineTool({
-    ...{ name: "editor_task", toolset: "editor", kind: "execute", readOnly: false, deferrable: true },
+    name: "editor_task",
+    toolset: "editor",
+    kind: "execute",
+    readOnly: false,
+    deferrable: true,
     description:
       "Tasks of the workspace (build, test, scripts): without name a list, with name run that one in terminal.",
     input: z.object({ name: z.string().optional(), timeout: z.number().positive().optional().describe("Seconds") }),

@@ -78,7 +78,10 @@ async function run({ code, reset = false }: z.infer<typeof input>, context: Tool
   const live = new LiveText();
   const end = await context.scripts.run(
     {
-      ...{ code, limits, sandbox: context.sandbox, isFresh: reset },
+      code,
+      limits,
+      sandbox: context.sandbox,
+      isFresh: reset,
       language: language(),
       shell: shell.stateIn(context.shellFolder),
       outputFile: spillPath(context, "script", `-${randomUUID().slice(0, 8)}.log`),

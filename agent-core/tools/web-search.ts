@@ -17,7 +17,9 @@ export const tool = defineTool({
   input,
   title: ({ query }) => shortTitle(`Search the web for ${query}`),
   effect: ({ query }) => ({
-    ...{ kind: "fetch", sent: [query], places: ["the results of web searches"] },
+    kind: "fetch",
+    sent: [query],
+    places: ["the results of web searches"],
     // The user chose the service.
     isNamed: true,
   }),

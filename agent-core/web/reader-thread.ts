@@ -93,7 +93,10 @@ function startedWorker(): Worker {
   const script = typeof __PAGE_WORKER__ === "string" ? __PAGE_WORKER__ : "./page-worker.ts";
   const thread = new Worker(new URL(script, import.meta.url), {
     // Standard output belongs to the protocol.
-    ...{ stdout: true, stderr: true, execArgv: [], name: "hermes-pages" },
+    stdout: true,
+    stderr: true,
+    execArgv: [],
+    name: "hermes-pages",
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
   thread.on("message", ({ id, result }: { readonly id: number; readonly result: Failure }) =>

@@ -42,7 +42,8 @@ const hit = z.object({
 const hits = z.array(hit).transform((all) =>
   all.map(
     ({ title, url, content, description, highlights }): SearchHit => ({
-      ...{ title, url },
+      title,
+      url,
       snippet: content || description || (highlights ?? []).join(" … "),
     }),
   ),

@@ -41,7 +41,13 @@ export type AgentConnection = {
 };
 
 export const HERMES_OFFERS: AgentOffers = {
-  ...{ hermes: true, load: true, list: true, close: true, folders: true, images: true, embeddedText: true },
+  hermes: true,
+  load: true,
+  list: true,
+  close: true,
+  folders: true,
+  images: true,
+  embeddedText: true,
   mcp: { http: true, sse: true },
 };
 

@@ -242,7 +242,9 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
         return [state, [...shown(restored), notice("warning", text)]];
       }
       const rewind: SessionEffect = {
-        ...{ type: "rewind", position, ...queue.contentOf(event) },
+        type: "rewind",
+        position,
+        ...queue.contentOf(event),
         ...(restored && { restored }),
       };
       return [{ ...state, turn: { kind: "rewinding" } }, [rewind]];

@@ -16,7 +16,11 @@ import { nameOf } from "./workspace-files.ts";
 const MAX_PICTURE_BYTES = 50_000_000;
 
 const PICTURES: Readonly<Record<string, PictureType>> = {
-  ...{ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" },
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
 };
 
 export type AttachedFiles = {

@@ -271,8 +271,15 @@ function placeItem(attachment: Attachment, detail: string): MentionItem {
 }
 
 const ICONS: Readonly<Record<Attachment["kind"], string>> = {
-  ...{ file: "file", folder: "folder", lines: "list-selection", problems: "warning", terminal: "terminal" },
-  ...{ changes: "git-commit", session: "history", text: "note", picture: "file-media" },
+  file: "file",
+  folder: "folder",
+  lines: "list-selection",
+  problems: "warning",
+  terminal: "terminal",
+  changes: "git-commit",
+  session: "history",
+  text: "note",
+  picture: "file-media",
 };
 
 function iconOf({ kind }: Attachment): string {

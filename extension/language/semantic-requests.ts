@@ -73,8 +73,11 @@ async function symbols(path: string | undefined, query: string) {
     query,
   );
   return (found ?? []).slice(0, MAX_PLACES).map(({ name, kind, containerName: container, location }) => ({
-    ...{ name, kind: kindName(kind), container },
-    ...{ path: pathOf(location.uri), line: location.range.start.line + 1 },
+    name,
+    kind: kindName(kind),
+    container,
+    path: pathOf(location.uri),
+    line: location.range.start.line + 1,
   }));
 }
 

@@ -29,7 +29,9 @@ test("writes a commit message in the style of earlier ones, and stores no sessio
   const { agent, model } = await start();
   model.script(say("```\nClose the menu\n```"));
   const { result } = await agent.request("_hermes/commit_message", {
-    ...{ diff: DIFF, recent: ["Open the menu", "Add a menu"], branch: "menu" },
+    diff: DIFF,
+    recent: ["Open the menu", "Add a menu"],
+    branch: "menu",
     model: "custom:other-model",
   });
   expect(result).toEqual({ message: "Close the menu" });

@@ -16,8 +16,14 @@ async function commandLine() {
   onTestFinished(() => model.stop());
   const home = mkdtempSync(join(tmpdir(), "hermes-cron-home-"));
   const env = {
-    ...{ PATH: process.env["PATH"], HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", TZ: "Europe/Berlin" },
-    ...{ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-test-123456" },
+    PATH: process.env["PATH"],
+    HOME: home,
+    HERMES_HOME: home,
+    HERMES_LOCAL_SERVERS: "off",
+    TZ: "Europe/Berlin",
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "m",
+    HERMES_API_KEY: "sk-test-123456",
   };
   const start = (...args: readonly string[]): ChildProcess => spawn("node", ["dist/cli.js", ...args], { env });
   const run = async (...args: readonly string[]): Promise<{ stdout: string; stderr: string; code: number }> =>

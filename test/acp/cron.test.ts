@@ -76,8 +76,13 @@ test("the tool plans a job after a question; a tick runs it in its own session, 
 test("a job uses its model and its skills, and a failing model makes it fail with the reason", async () => {
   const { agent, model } = await agentWithClock();
   await agent.request("_hermes/cron/act", {
-    ...{ action: "create", name: "Fix", schedule: "1h", prompt: "Find it.", workdir: agent.cwd },
-    ...{ skills: ["debug-failing-test"], model: "custom:other" },
+    action: "create",
+    name: "Fix",
+    schedule: "1h",
+    prompt: "Find it.",
+    workdir: agent.cwd,
+    skills: ["debug-failing-test"],
+    model: "custom:other",
   });
   const act = (request: Json) =>
     agent.request("_hermes/cron/act", { action: "run", job: "Fix", wait: true, ...request });
@@ -92,7 +97,8 @@ test("a job uses its model and its skills, and a failing model makes it fail wit
   model.script(fail(400, "no credit left"));
   expect((await act({})).result).toMatchObject({ ok: false, message: expect.stringContaining("no credit left") });
   expect((await agent.request("_hermes/cron/list", {})).result).toMatchObject({
-    ...{ enabled: true, zone: "Europe/Berlin" },
+    enabled: true,
+    zone: "Europe/Berlin",
     jobs: [{ name: "Fix", failures: 1, last: { state: "failed" } }, { builtIn: true }, { builtIn: true }],
     runs: [{ state: "failed" }, { state: "completed" }],
   });

@@ -36,7 +36,8 @@ test("sessions of the home are imported, listed, found and loaded; state.db stay
   const listed = await agent.request("session/list", {});
   const [session] = (listed.result?.["sessions"] ?? []) as Json[];
   expect(session).toMatchObject({
-    ...{ title: "Mend the parser", cwd: "/project/parser" },
+    title: "Mend the parser",
+    cwd: "/project/parser",
     _meta: { hermes: { source: "import", messages: 4, costUsd: 0.25 } },
   });
   const found = await agent.request("_hermes/session/search", { query: "twice" });

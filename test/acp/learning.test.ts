@@ -30,7 +30,11 @@ test("a client reads the stored reports, newest first, and /learning and /report
   const folder = join(agent.home, "learning", "reports");
   mkdirSync(folder, { recursive: true });
   const report = (date: string) => ({
-    ...{ date, period: { from: 0, to: 1 }, sessions: 7, regressions: [], recommendations: [] },
+    date,
+    period: { from: 0, to: 1 },
+    sessions: 7,
+    regressions: [],
+    recommendations: [],
     rates: [{ name: "task_success_rate", value: 0.8, n: 20, low: 0.58, high: 0.92 }],
     totals: { tokens: 1, usd: 0, learningTokens: 0, learningUsd: 0 },
   });

@@ -44,7 +44,8 @@ export async function measureCode(): Promise<readonly Row[]> {
         what: `first tool call of a ${language} script, beside a bare ${program}`,
         ours: median(times),
         floor: median(bare),
-        ...{ target: 150, targetFloor },
+        target: 150,
+        targetFloor,
         unit: "ms",
       });
     }
@@ -73,7 +74,9 @@ async function firstCall(language: ScriptLanguage, terminals: HostTerminals, fol
   const scripts = new SessionScripts();
   await scripts.run(
     {
-      ...{ code: CODE[language], language, limits: { timeoutSeconds: 20, maxToolCalls: 1 } },
+      code: CODE[language],
+      language,
+      limits: { timeoutSeconds: 20, maxToolCalls: 1 },
       shell: { folder, variables: undefined },
       sandbox: terminals.sandboxes ? "isolated" : undefined,
       outputFile: join(folder, "..", "script.log"),

@@ -81,7 +81,9 @@ function portsOf(home: string): LoopPorts {
     facts: [{ subject: "importer", text: "The importer runs in `eu-4`.", quote: "importer runs in eu-4", position: 3 }],
   });
   return {
-    ...{ home, clock: systemClock, ledger: new LearningLedger(home, systemClock) },
+    home,
+    clock: systemClock,
+    ledger: new LearningLedger(home, systemClock),
     model: { isAvailable: () => Promise.resolve(true), ask: () => Promise.resolve({ ok: true, text }) },
     index: undefined as never,
     settings: () => ({ session_idle_minutes: 10 }) as ReturnType<LoopPorts["settings"]>,

@@ -50,8 +50,15 @@ async function withBench<Value>(options: AIAgentOptions, work: (bench: Bench) =>
   const journal = new Journal({ path, sessionId, cwd, now: Date.now, onFailure: (message) => console.error(message) });
   const startedAt: number[] = [];
   const agent = new AIAgent({
-    ...{ baseUrl: model.baseUrl, model: "bench", apiKey: "sk-bench-123456", environment: {}, title: "Bench" },
-    ...{ cwd, home, sessionId, journal },
+    baseUrl: model.baseUrl,
+    model: "bench",
+    apiKey: "sk-bench-123456",
+    environment: {},
+    title: "Bench",
+    cwd,
+    home,
+    sessionId,
+    journal,
     callbacks: { toolProgress: (event) => void (event.type === "running" && startedAt.push(performance.now())) },
     ...options,
   });

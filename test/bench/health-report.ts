@@ -25,7 +25,9 @@ export async function measureHealthReport(): Promise<readonly Row[]> {
   writeSessions(journals);
   const { promise: built, resolve } = Promise.withResolvers<void>();
   const index = new SessionIndex({
-    ...{ journals, file: join(folder, "index.sqlite"), log: console.error },
+    journals,
+    file: join(folder, "index.sqlite"),
+    log: console.error,
     building: ({ done, total }) => done === total && resolve(),
   });
   try {

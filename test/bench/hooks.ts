@@ -34,7 +34,11 @@ export async function measureHooks(): Promise<readonly Row[]> {
 
 async function oneCall(list: readonly Hook[]): Promise<void> {
   const hooks = new Hooks({
-    ...{ hooks: () => list, sessionId: "s", cwd: tmpdir(), home: tmpdir(), report: () => undefined },
+    hooks: () => list,
+    sessionId: "s",
+    cwd: tmpdir(),
+    home: tmpdir(),
+    report: () => undefined,
     monotonicNow: () => performance.now(),
   });
   await beforeCall(call, hooks, never);

@@ -17,7 +17,9 @@ const ANSWER = "It reads a line, and says what stands in it. ".repeat(15);
 export async function measureManyTurns(): Promise<readonly Row[]> {
   const model = await startModelServer();
   const agent = new AcpProcess({
-    ...{ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "bench", HERMES_API_KEY: "sk-bench-123456" },
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "bench",
+    HERMES_API_KEY: "sk-bench-123456",
     NODE_OPTIONS: `--import=${fileURLToPath(new URL("report-heap.mjs", import.meta.url))}`,
   });
   const heaps = heapsOf(agent);

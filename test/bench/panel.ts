@@ -98,7 +98,11 @@ export async function measurePanelDelegation(): Promise<readonly Row[]> {
     const tasksAt = (step: number) =>
       Array.from({ length: TASKS }, (_, index) =>
         task(`t${index}`, {
-          ...{ status: "running", attempt: 1, tokens: step * 100, iterations: step, step: `Step ${step}` },
+          status: "running",
+          attempt: 1,
+          tokens: step * 100,
+          iterations: step,
+          step: `Step ${step}`,
           dependsOn: index < 3 ? [] : [`t${index - 3}`],
         }),
       );

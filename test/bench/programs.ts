@@ -42,7 +42,8 @@ export async function withPrograms<Value>(
   const environment = { HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", ...environmentOf(model) };
   try {
     return await work({
-      ...{ model, file },
+      model,
+      file,
       ours: () => run(["dist/cli.js", "--yes", "--cwd", cwd, "go"], model, environment),
       floor: () => run(["test/bench/floor.mjs", model.baseUrl, "go"], model, environment),
     });

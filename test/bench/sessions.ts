@@ -40,7 +40,9 @@ async function measureIn(folder: string): Promise<readonly Row[]> {
   writeSessions(journals);
   const { promise: done, resolve } = Promise.withResolvers<void>();
   const first = new SessionIndex({
-    ...{ journals, file, log: () => undefined },
+    journals,
+    file,
+    log: () => undefined,
     building: ({ done, total }) => done === total && resolve(),
   });
   const building = await build(first, done);
@@ -62,12 +64,18 @@ async function measureIn(folder: string): Promise<readonly Row[]> {
   return [
     ...building,
     {
-      ...{ what: "index of 100,000 messages: opened", ours: median(opening.ours), floor: median(opening.floor) },
-      ...{ target: 150, unit: "ms" },
+      what: "index of 100,000 messages: opened",
+      ours: median(opening.ours),
+      floor: median(opening.floor),
+      target: 150,
+      unit: "ms",
     },
     {
-      ...{ what: "index of 100,000 messages: search, p95", ours: quantile(searching, 0.95) },
-      ...{ floor: quantile(plain, 0.95), target: 10, unit: "ms" },
+      what: "index of 100,000 messages: search, p95",
+      ours: quantile(searching, 0.95),
+      floor: quantile(plain, 0.95),
+      target: 10,
+      unit: "ms",
     },
     { what: "the same, a word that is being typed, p95", ours: quantile(typing, 0.95), target: 50, unit: "ms" },
     { what: "storing a turn beside 1,000 sessions", ours: await storeTurns(journals), target: 3, unit: "ms" },

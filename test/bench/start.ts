@@ -46,7 +46,11 @@ function startRow(
   const time = (starts: readonly Start[]): number => median(starts.map(({ ms }) => ms));
   const processor = (starts: readonly Start[]): number => median(starts.map(({ processorMs }) => processorMs));
   return {
-    ...{ what, ratio, unit: "ms", ours: time(ours), floor: time(floor) },
+    what,
+    ratio,
+    unit: "ms",
+    ours: time(ours),
+    floor: time(floor),
     processor: { ours: processor(ours), floor: processor(floor) },
   };
 }

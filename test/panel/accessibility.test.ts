@@ -10,7 +10,12 @@ const text = (shown: string) => ({ type: "content", content: { type: "text", tex
 const file = (label: string): Attachment => ({ kind: "file", uri: `file:///project/${label}`, label });
 
 const stored = (sessionId: string, title: string): HistoryItem => ({
-  ...{ sessionId, title, updatedAt: Date.now(), messages: 3, costUsd: 0.02, isCurrent: sessionId === "s1" },
+  sessionId,
+  title,
+  updatedAt: Date.now(),
+  messages: 3,
+  costUsd: 0.02,
+  isCurrent: sessionId === "s1",
 });
 
 /** A word in each of the terminal's colours. */
@@ -71,23 +76,19 @@ describe("the panel passes the checks of axe", () => {
         content: { type: "text", text: "It **divides** by `0`, see [docs](https://example.com)." },
       },
       {
-        ...{
-          sessionUpdate: "tool_call",
-          toolCallId: "read",
-          title: "Read prices.ts",
-          kind: "read",
-          status: "completed",
-        },
+        sessionUpdate: "tool_call",
+        toolCallId: "read",
+        title: "Read prices.ts",
+        kind: "read",
+        status: "completed",
         content: [text("one\ntwo")],
       },
       {
-        ...{
-          sessionUpdate: "tool_call",
-          toolCallId: "edit",
-          title: "Edit prices.ts",
-          kind: "edit",
-          status: "completed",
-        },
+        sessionUpdate: "tool_call",
+        toolCallId: "edit",
+        title: "Edit prices.ts",
+        kind: "edit",
+        status: "completed",
         content: [
           { type: "diff", path: "/project/prices.ts", oldText: "one\ntwo\nthree\n", newText: "one\n2\nthree\n" },
         ],
@@ -132,7 +133,11 @@ describe("the panel passes the checks of axe", () => {
     await panel().feed(
       { kind: "notice", severity: "warning", text: "The hook failed." },
       {
-        ...{ kind: "permission", requestId: "r1", options, reasons: ["Needs the network"], command },
+        kind: "permission",
+        requestId: "r1",
+        options,
+        reasons: ["Needs the network"],
+        command,
         toolCall: { toolCallId: "r1", title: "publish" },
       },
       { kind: "question", requestId: "q1", message: "Which?", choices: ["this", "that"] },

@@ -9,10 +9,15 @@ import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
 
 const file = (path: string): Attachment => ({
-  ...{ kind: "file", uri: `file:///project/${path}`, label: path.split("/").at(-1) ?? path },
+  kind: "file",
+  uri: `file:///project/${path}`,
+  label: path.split("/").at(-1) ?? path,
 });
 const found = (attachment: Attachment, detail = "src", marks: MentionItem["marks"] = []): MentionItem => ({
-  ...{ attachment, detail, icon: attachment.kind === "folder" ? "folder" : "file", marks },
+  attachment,
+  detail,
+  icon: attachment.kind === "folder" ? "folder" : "file",
+  marks,
 });
 
 // Attachments of the message in the composer, and of messages that were sent. The test plays the host.

@@ -8,8 +8,13 @@ const THEMES = ["light", "dark", "high-contrast", "high-contrast-light"] as cons
 
 const running = (id: string, facts: Partial<HermesTask> = {}): HermesTask =>
   task(id, {
-    ...{ status: "running", attempt: 1, iterations: 3, tokens: 12_400, startedAt: Date.now() - 4_000 },
-    ...{ sessionId: `child-${id}`, step: "Read src/parser/tokens.ts" },
+    status: "running",
+    attempt: 1,
+    iterations: 3,
+    tokens: 12_400,
+    startedAt: Date.now() - 4_000,
+    sessionId: `child-${id}`,
+    step: "Read src/parser/tokens.ts",
     ...facts,
   });
 const ended = (id: string, facts: Partial<HermesTask> = {}): HermesTask =>
@@ -155,7 +160,9 @@ describe("the card of a delegation", () => {
         { path: "src/docs.ts", hunks: 2 },
         { path: "src/generated/table-of-contents.ts", hunks: 0, shared: true },
       ],
-      ...{ status: "partial", reason: "The result breaks its schema: summary is missing.", attempt: 2 },
+      status: "partial",
+      reason: "The result breaks its schema: summary is missing.",
+      attempt: 2,
       verdicts: [
         {
           correctness: 0.35,
@@ -213,8 +220,11 @@ describe("the card of a delegation", () => {
     await panel().update(nestedCall(call, "parser", 2, ask));
     await panel().feed({
       kind: "permission",
-      ...{ requestId: "r", toolCall: { toolCallId: `${call}/parser/2`, title: "Run npm publish" }, reasons: [] },
-      ...{ options: [{ optionId: "once", name: "Allow once", kind: "allow_once" }], command: "npm publish" },
+      requestId: "r",
+      toolCall: { toolCallId: `${call}/parser/2`, title: "Run npm publish" },
+      reasons: [],
+      options: [{ optionId: "once", name: "Allow once", kind: "allow_once" }],
+      command: "npm publish",
       task: "Replace the parser with the new one",
     });
     const request = panel().page.getByRole("alertdialog");
@@ -248,7 +258,9 @@ describe("the card of a delegation", () => {
       }) as const;
     const tell = (reset: boolean, ...texts: readonly string[]) =>
       panel().tell({
-        ...{ type: "task-events", child: "child-docs", reset },
+        type: "task-events",
+        child: "child-docs",
+        reset,
         events: texts.map((text, index) => ({ kind: "update", update: say(text, index) })),
       });
     await tell(true, "I read the documentation first.");

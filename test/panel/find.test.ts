@@ -40,7 +40,11 @@ describe("the search of a conversation", () => {
       ...plain,
       said("agent_message_chunk", `${paragraphs}\n\nThe needle one.\n\n${paragraphs}`),
       {
-        ...{ sessionUpdate: "tool_call", toolCallId: "c", title: "Read a.ts", kind: "read", status: "completed" },
+        sessionUpdate: "tool_call",
+        toolCallId: "c",
+        title: "Read a.ts",
+        kind: "read",
+        status: "completed",
         content: [{ type: "content", content: { type: "text", text: "A Needle in the output" } }],
       },
       said("user_message_chunk", `${"line\n".repeat(30)}needle three`),

@@ -81,7 +81,10 @@ describe("next steps in the panel", () => {
       schemes[theme] = await box.evaluate(SCHEME);
     }
     expect(schemes).toEqual({
-      ...{ light: "normal", dark: "dark", "high-contrast": "dark", "high-contrast-light": "normal" },
+      light: "normal",
+      dark: "dark",
+      "high-contrast": "dark",
+      "high-contrast-light": "normal",
     });
     await panel().setTheme("dark");
     await panel().page.keyboard.press("Escape");
@@ -130,7 +133,11 @@ describe("next steps in the panel", () => {
     const command = `rm -rf ${"some/long/path ".repeat(60)}`;
     await panel().feed({ kind: "prompt", id: "p1", text: "Clean up" });
     await panel().feed({
-      ...{ kind: "permission", requestId: "r1", options, reasons, command },
+      kind: "permission",
+      requestId: "r1",
+      options,
+      reasons,
+      command,
       toolCall: { toolCallId: "c1", title: "rm" },
     });
     const message = panel().page.getByRole("textbox", { name: "Message Hermes" });
@@ -154,7 +161,9 @@ describe("next steps in the panel", () => {
 
   test("the page that sets up a model leads to a real one first", async () => {
     const keys = ["OpenAI", "OpenRouter", "Anthropic", "Other endpoint"].map((title) => ({
-      ...{ provider: title.toLowerCase(), title, hasKey: false },
+      provider: title.toLowerCase(),
+      title,
+      hasKey: false,
     }));
     await facts({ setup: { offers: [], keys, canClose: false } });
     await panel().tell({ type: "command", id: "c1", command: { kind: "show-setup" } });

@@ -37,7 +37,12 @@ const ENGLISH = Object.entries(readBundle("de"))
 const englishIn = (texts: readonly string[]) => texts.filter((text) => ENGLISH.some((english) => english.test(text)));
 
 const stored = (sessionId: string, title: string, facts: Partial<HistoryItem> = {}): HistoryItem => ({
-  ...{ sessionId, title, updatedAt: Date.now(), messages: 3, costUsd: 0.02, isCurrent: false },
+  sessionId,
+  title,
+  updatedAt: Date.now(),
+  messages: 3,
+  costUsd: 0.02,
+  isCurrent: false,
   ...facts,
 });
 const running = (id: string, facts: Partial<HermesTask>): HermesTask =>
@@ -144,7 +149,9 @@ describe("a German panel", () => {
       type: "context",
       sessionId: "s2",
       context: {
-        ...{ used: 9_900, window: 10_000, canCompress: false },
+        used: 9_900,
+        window: 10_000,
+        canCompress: false,
         parts: [
           { part: "system-prompt", tokens: 900 },
           { part: "results", tokens: 9_000 },
@@ -188,14 +195,12 @@ describe("a German panel", () => {
       },
       { kind: "turn-end", error: "Zeit abgelaufen", fault: "network" },
       {
-        ...{
-          kind: "permission",
-          requestId: "1",
-          toolCall: { toolCallId: "c" },
-          reasons: [],
-          command: "rm a",
-          grant: "rm",
-        },
+        kind: "permission",
+        requestId: "1",
+        toolCall: { toolCallId: "c" },
+        reasons: [],
+        command: "rm a",
+        grant: "rm",
         options: [
           option("a", "allow_once", "Ja"),
           option("b", "allow_always", "Immer"),

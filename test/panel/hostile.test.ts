@@ -59,7 +59,9 @@ describe("hostile text", () => {
 
   test.each(batches)("as an answer of the model", async (...batch) => {
     const message = ({ text, id }: Payload): SessionUpdate => ({
-      ...{ sessionUpdate: "agent_message_chunk", messageId: id, content: content(`${text}\n\nend`) },
+      sessionUpdate: "agent_message_chunk",
+      messageId: id,
+      content: content(`${text}\n\nend`),
     });
     await panel().update(...batch.map(message));
     await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
@@ -68,7 +70,9 @@ describe("hostile text", () => {
 
   test.each(batches)("as a thought, a message of the user, a notice and an error", async (...batch) => {
     const thought = ({ text, id }: Payload): SessionUpdate => ({
-      ...{ sessionUpdate: "agent_thought_chunk", messageId: id, content: content(text) },
+      sessionUpdate: "agent_thought_chunk",
+      messageId: id,
+      content: content(text),
     });
     await panel().update(...batch.map(thought));
     await panel().feed(
@@ -84,7 +88,11 @@ describe("hostile text", () => {
   test.each(batches)("as title, file name, diff, output and link of a tool call", async (...batch) => {
     const call = ({ text, id: toolCallId }: Payload): SessionUpdate => ({
       sessionUpdate: "tool_call",
-      ...{ toolCallId, title: text, kind: "fetch", status: "failed", locations: [{ path: text }] },
+      toolCallId,
+      title: text,
+      kind: "fetch",
+      status: "failed",
+      locations: [{ path: text }],
       rawInput: { command: text, path: text, query: text },
       content: [
         { type: "content", content: content(text) },
@@ -111,7 +119,12 @@ describe("hostile text", () => {
   test("as a title of a session, with its folder and the text around a match", async () => {
     const sessions = texts.map(
       ({ text, id }): HistoryItem => ({
-        ...{ sessionId: id, title: text, updatedAt: 1, folder: text, agent: text, isCurrent: false },
+        sessionId: id,
+        title: text,
+        updatedAt: 1,
+        folder: text,
+        agent: text,
+        isCurrent: false,
         snippet: { text, marks: [[0, 3]] },
       }),
     );
@@ -133,7 +146,12 @@ describe("hostile text", () => {
     await panel().feed(
       ...texts.flatMap(({ text, id }): PanelEvent[] => [
         {
-          ...{ kind: "permission", requestId: id, reasons: [text], command: text, grant: text, task: text },
+          kind: "permission",
+          requestId: id,
+          reasons: [text],
+          command: text,
+          grant: text,
+          task: text,
           toolCall: { toolCallId: id, title: text, content: [{ type: "content", content: content(text) }] },
           options: [{ optionId: "y", name: text, kind: "allow_once" }],
         },
@@ -152,7 +170,12 @@ describe("hostile text", () => {
         ...emptyState.facts,
         agent: { state: "failed", message: HOSTILE_PAYLOADS.join(" ") },
         review: texts.map(({ text, id }) => ({
-          ...{ path: `/project/${id}`, label: text, isWaiting: false, pendingHunks: 1, added: 1, removed: 1 },
+          path: `/project/${id}`,
+          label: text,
+          isWaiting: false,
+          pendingHunks: 1,
+          added: 1,
+          removed: 1,
         })),
         processes: [
           {

@@ -58,7 +58,11 @@ async function work(home: string, cwd: string): Promise<void> {
   const agent = new AcpAgent(environment, home, clock);
   await agent.initialize();
   await agent.request("_hermes/cron/act", {
-    ...{ action: "create", name: "Morning check", schedule: "0 9 * * *", prompt: "Say how it stands.", workdir: cwd },
+    action: "create",
+    name: "Morning check",
+    schedule: "0 9 * * *",
+    prompt: "Say how it stands.",
+    workdir: cwd,
   });
   for (const day of [1, 2, 3, 4]) {
     const { result } = await agent.request("session/new", { cwd, mcpServers: [] });

@@ -61,7 +61,10 @@ describe("cards of tool calls", () => {
 
   test("pages and results of a search are links, with their text in a fold", async () => {
     await show("search", {
-      ...{ title: "Search the web for parser generators", kind: "fetch", status: "completed", name: "web_search" },
+      title: "Search the web for parser generators",
+      kind: "fetch",
+      status: "completed",
+      name: "web_search",
       content: [
         link("A comparison of parser generators", "https://example.com/parsers?page=1"),
         link("Not a page", "command:workbench.action.quit"),
@@ -85,8 +88,12 @@ describe("cards of tool calls", () => {
 
   test("a script has its code in colours, its calls and its output", async () => {
     await show("script", {
-      ...{ title: "Run Python: for path in search_files", kind: "execute", status: "completed", name: "execute_code" },
-      ...{ rawInput: { code: SCRIPT }, content: [text("```\nsrc/a.ts 120\n[exit code 0, 0.3 s; 2 tool calls]\n```")] },
+      title: "Run Python: for path in search_files",
+      kind: "execute",
+      status: "completed",
+      name: "execute_code",
+      rawInput: { code: SCRIPT },
+      content: [text("```\nsrc/a.ts 120\n[exit code 0, 0.3 s; 2 tool calls]\n```")],
     });
     for (const [number, title] of ["Search for TODO", "Read src/a.ts"].entries()) {
       const hermes = { parentToolCallId: "script" };
@@ -105,7 +112,10 @@ describe("cards of tool calls", () => {
 
   test("a picture is a thumbnail that opens large in the editor", async () => {
     await show("shot", {
-      ...{ title: "Look at the page", kind: "fetch", status: "completed", name: "vision" },
+      title: "Look at the page",
+      kind: "fetch",
+      status: "completed",
+      name: "vision",
       content: [picture],
     });
     await panel().pictures("card-picture");

@@ -50,7 +50,8 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
     });
     running.browser = await chromium.launchServer({ executablePath, args: [...chromiumArguments] });
     provide("vscode", {
-      ...{ root, userDataFolder },
+      root,
+      userDataFolder,
       authority: running.server.authority,
       browserEndpoint: running.browser.wsEndpoint(),
     });

@@ -95,8 +95,12 @@ function mathOf({ tex, isDisplay }: Formula): Element | null {
   const holder = document.createElement("span");
   try {
     temml.render(tex, holder, {
-      ...{ displayMode: isDisplay, throwOnError: true, trust: false, strict: false },
-      ...{ maxSize: [10, 100], maxExpand: 200 },
+      displayMode: isDisplay,
+      throwOnError: true,
+      trust: false,
+      strict: false,
+      maxSize: [10, 100],
+      maxExpand: 200,
     });
   } catch {
     return null; // a source with an error, or one whose nesting exceeds the stack

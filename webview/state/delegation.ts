@@ -50,13 +50,18 @@ function taskOf(value: unknown): HermesTask[] {
   };
   return [
     {
-      ...{ id, goal, status, dependsOn: listOf(fields["dependsOn"]).filter((other) => typeof other === "string") },
-      ...{
-        attempt: count(fields["attempt"]),
-        iterations: count(fields["iterations"]),
-        tokens: count(fields["tokens"]),
-      },
-      ...{ ...text("sessionId"), ...text("step"), ...text("reason"), ...time("startedAt"), ...time("durationMs") },
+      id,
+      goal,
+      status,
+      dependsOn: listOf(fields["dependsOn"]).filter((other) => typeof other === "string"),
+      attempt: count(fields["attempt"]),
+      iterations: count(fields["iterations"]),
+      tokens: count(fields["tokens"]),
+      ...text("sessionId"),
+      ...text("step"),
+      ...text("reason"),
+      ...time("startedAt"),
+      ...time("durationMs"),
       files: listOf(fields["files"]).flatMap(fileOf),
       verdicts: listOf(fields["verdicts"]).flatMap(verdictOf),
     },

@@ -46,7 +46,12 @@ function placeLine(state: PanelState, cut: CutSummary): PanelState {
   const { messages, tokensBefore, tokensAfter, summary } = update;
   const until = entries[stop]?.key ?? cut.until ?? `e${state.nextKey}`;
   const line: SummaryEntry = {
-    ...{ type: "summary", key, messages, tokensBefore, tokensAfter, until },
+    type: "summary",
+    key,
+    messages,
+    tokensBefore,
+    tokensAfter,
+    until,
     summary: summary ?? "",
   };
   const shown = { ...state, entries: entries.toSpliced(from, 0, line) };

@@ -40,7 +40,9 @@ const formatter: Program = ({ name, args }) => {
 
 const OWN_VERB = /^(?:report|check-coverage|merge|instrument|help)$/;
 const PROFILED: Grammar = {
-  ...{ posix: true, open: true, short: "r:n:x:t:d:o:p:f:" },
+  posix: true,
+  open: true,
+  short: "r:n:x:t:d:o:p:f:",
   long: "reporter= include= exclude= temp-dir= temp-directory= report-dir= reports-dir= output= pid= rate= format=".split(
     " ",
   ),

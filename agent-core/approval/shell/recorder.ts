@@ -226,9 +226,15 @@ export class Recorder {
     if (this.scripted > 0) return examine();
     const known = words.every((word) => isKnown(word) && !word.splits);
     const part: OpenPart = {
-      ...{ findings: [], changes: false, reach: "inside", looks: false, scripts: [] },
+      findings: [],
+      changes: false,
+      reach: "inside",
+      looks: false,
+      scripts: [],
       words: known ? words.map((word) => word.text) : undefined,
-      ...{ program, folders, input: undefined },
+      program,
+      folders,
+      input: undefined,
     };
     this.open.push(part);
     if (this.escalating === 0) this.closed.push(part);
@@ -306,11 +312,16 @@ export class Recorder {
 
   parts(): readonly CommandPart[] {
     return this.closed.map(({ words, input, program, findings, folders, changes, reach, looks, scripts }) => ({
-      ...{ words, input, program, folders, scripts },
+      words,
+      input,
+      program,
+      folders,
+      scripts,
       level: worst(findings),
       readOnly: !changes,
       grant: narrowest(findings),
-      ...{ reach, looks },
+      reach,
+      looks,
     }));
   }
 }

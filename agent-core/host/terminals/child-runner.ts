@@ -14,7 +14,11 @@ export function childRunner(): Runner {
 async function start(launch: Launch): Promise<Started> {
   const { program, args, cwd, env, hasWholeEnvironment, input, hasPty, outputFile, onOutput } = launch;
   const child = await startChild({
-    ...{ program, args, cwd, input, outputFile },
+    program,
+    args,
+    cwd,
+    input,
+    outputFile,
     env: { ...NO_TERMINAL, ...env },
     inherits: hasWholeEnvironment !== true,
     onOutput: (_, text) => onOutput?.(text),

@@ -194,7 +194,11 @@ const supersedes = z.string().optional().catch(undefined);
 const factSchema = z.object({
   subject: z.string().catch(""),
   kind: z.enum(ENTITIES).catch("project"),
-  ...{ text, scope, quote: text, position, supersedes },
+  text,
+  scope,
+  quote: text,
+  position,
+  supersedes,
 });
 
 const signalSchema = z.object({ text, scope, quote: text, position, supersedes });

@@ -67,7 +67,12 @@ export function itemOf(fact: Fact, home: string, used: number): LearntItem {
   const pin = isPinned ? ("unpin" as const) : ("pin" as const);
   const accept = state === "proposed" ? (["accept"] as const) : [];
   return {
-    ...{ id, text, scope, seen, state, loop: "consolidation" },
+    id,
+    text,
+    scope,
+    seen,
+    state,
+    loop: "consolidation",
     kind: isPreference(fact) ? "preference" : "fact",
     reason: `${sourceText(fact)}${state === "active" ? "" : ` ${stateText(fact)}`}`,
     sessions: [...new Set(evidence.map(sessionOf))],
@@ -93,9 +98,20 @@ function stateText({ until, proposedFor }: Fact): string {
 export function episodeItem(path: string, episode: Episode, used: number): LearntItem {
   const { sessionId, summary, cwd, endedAt } = episode;
   return {
-    ...{ id: `e-${sessionId}`, loop: "consolidation", kind: "episode", text: summary, scope: cwd, path },
-    ...{ reason: "Summary of a session.", sessions: [sessionId], at: endedAt, seen: 1, used },
-    ...{ state: "active", pinned: false, actions: ["forget"] },
+    id: `e-${sessionId}`,
+    loop: "consolidation",
+    kind: "episode",
+    text: summary,
+    scope: cwd,
+    path,
+    reason: "Summary of a session.",
+    sessions: [sessionId],
+    at: endedAt,
+    seen: 1,
+    used,
+    state: "active",
+    pinned: false,
+    actions: ["forget"],
   };
 }
 

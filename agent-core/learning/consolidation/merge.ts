@@ -105,7 +105,14 @@ function factOf(candidate: Admitted, { sessionId, project, name, at }: Origin): 
     id: factId(isRule ? "p" : "f", scope, text),
     subject: isRule ? USER : candidate.subject.trim().slice(0, 60) || name,
     entity: isRule ? "person" : entity,
-    ...{ text, scope, source: by, isExplicit, seen: 1, from: at, until: undefined, replacedBy: undefined },
+    text,
+    scope,
+    source: by,
+    isExplicit,
+    seen: 1,
+    from: at,
+    until: undefined,
+    replacedBy: undefined,
     evidence: [`${sessionId}:${position}`],
     isPinned: false,
     proposedFor: undefined,
@@ -224,7 +231,10 @@ function counted(facts: readonly Fact[], same: Fact, made: Fact): Merged {
 function reopened(stored: Fact, made: Fact): Fact {
   return {
     ...stored,
-    ...{ seen: stored.seen + 1, from: made.from, until: undefined, replacedBy: undefined },
+    seen: stored.seen + 1,
+    from: made.from,
+    until: undefined,
+    replacedBy: undefined,
     evidence: [...stored.evidence, ...made.evidence].slice(-MAX_EVIDENCE),
   };
 }

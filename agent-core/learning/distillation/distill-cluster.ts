@@ -192,7 +192,11 @@ function deltaProblem(delta: Delta, { evidence, existing, outdated }: Checked): 
 
 function rejection(cluster: Cluster, text: string, reason: string): LearningChange {
   return {
-    ...{ loop: "distillation", actor: "loop", op: "reject", before: null, after: null },
+    loop: "distillation",
+    actor: "loop",
+    op: "reject",
+    before: null,
+    after: null,
     target: `s-${nameFrom(cluster)}`,
     evidence: cluster.map(({ sessionId }) => `${sessionId}:0`),
     reason: `Rejected: ${reason}. The statement began with ${JSON.stringify(text.slice(0, 60))}.`,
@@ -240,7 +244,10 @@ async function write(input: Admitted, { skills, clock, asks }: Kit): Promise<Dis
   if (asks) return proposeNew(skill, input, skills);
   const { skill: stored, files } = written(skills, skill, existing);
   return {
-    ...{ kind: "learnt", state: withSkill(state, stored), files, id: stored.id },
+    kind: "learnt",
+    state: withSkill(state, stored),
+    files,
+    id: stored.id,
     ledger: [...rejects, ledgerRecord(existing, stored, cause)],
     notice: `Learnt: "${stored.name}" v${stored.version} from ${cluster.length} sessions`,
   };
@@ -264,7 +271,10 @@ function proposeNew(
   const proposal = { path: skills.fileOf(skill.name), deltas, bullets: [] };
   const proposed: LearntSkill = { ...skill, state: "proposed", proposal };
   return {
-    ...{ kind: "learnt", state: withSkill(state, proposed), ledger: rejects, id: skill.id },
+    kind: "learnt",
+    state: withSkill(state, proposed),
+    ledger: rejects,
+    id: skill.id,
     notice: `A new skill, "${skill.name}" from ${cluster.length} sessions, waits for you`,
   };
 }
@@ -279,7 +289,10 @@ function propose(
   const proposal = { path, deltas, bullets: existing.bullets };
   const skill: LearntSkill = { ...existing, proposal, ...seenFields(cluster, existing) };
   return {
-    ...{ kind: "learnt", state: withSkill(state, skill), ledger: rejects, id: skill.id },
+    kind: "learnt",
+    state: withSkill(state, skill),
+    ledger: rejects,
+    id: skill.id,
     notice: `A change of "${skill.name}"${asks ? "" : ", which you edited,"} waits for you`,
   };
 }
@@ -290,12 +303,23 @@ function proposeTo({ name, folder, description }: Skill, input: Admitted, { cloc
   const deltas = input.deltas.filter(({ op }) => op === "add");
   if (deltas.length === 0) return refused(input, input.rejects, undefined);
   const skill: LearntSkill = {
-    ...{ ...newSkill(input, at), ...contentOf(input), id: `s-${name}`, name, description },
-    ...{ state: "proposed", version: 0, bullets: [], nextBullet: 1, changedAt: at },
+    ...newSkill(input, at),
+    ...contentOf(input),
+    id: `s-${name}`,
+    name,
+    description,
+    state: "proposed",
+    version: 0,
+    bullets: [],
+    nextBullet: 1,
+    changedAt: at,
     proposal: { path: join(folder, SKILL_FILE), deltas, bullets: [] },
   };
   return {
-    ...{ kind: "learnt", state: withSkill(input.state, skill), ledger: input.rejects, id: skill.id },
+    kind: "learnt",
+    state: withSkill(input.state, skill),
+    ledger: input.rejects,
+    id: skill.id,
     notice: `A change of your skill "${name}" waits for you`,
   };
 }
@@ -317,8 +341,16 @@ function newSkill(input: Admitted, at: number) {
   const name = freeName(input);
   const before = input.state.skills.find((skill) => skill.name === name);
   return {
-    ...{ id: `s-${name}`, name, project: input.cluster[0]?.cwd ?? "", state: "trial" as const, createdAt: at },
-    ...{ uses: [], pinned: false, earlier: [], hashes: before?.hashes ?? [], version: (before?.version ?? 0) + 1 },
+    id: `s-${name}`,
+    name,
+    project: input.cluster[0]?.cwd ?? "",
+    state: "trial" as const,
+    createdAt: at,
+    uses: [],
+    pinned: false,
+    earlier: [],
+    hashes: before?.hashes ?? [],
+    version: (before?.version ?? 0) + 1,
     ...evidenceFields(input, undefined),
   };
 }

@@ -142,7 +142,9 @@ class Distillation {
     const state = await this.#skills.read();
     const result = await distillCluster(
       {
-        ...{ cluster, state, foreign: await this.#foreignSkills(state) },
+        cluster,
+        state,
+        foreign: await this.#foreignSkills(state),
         others: others.map(({ firstMessage }) => firstMessage),
         outdated: (await this.#outdated())(cluster[0]?.cwd ?? ""),
       },

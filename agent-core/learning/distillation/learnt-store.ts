@@ -64,7 +64,14 @@ function skillItem(skill: LearntSkill, skills: LearntSkills, records: SkillRecor
   const isRetired = state === "retired";
   const shown = isRetired ? [] : ([pinned ? "unpin" : "pin"] as const);
   return {
-    ...{ id, loop: "distillation", kind: "skill", scope: project, reason, sessions, at: changedAt, pinned },
+    id,
+    loop: "distillation",
+    kind: "skill",
+    scope: project,
+    reason,
+    sessions,
+    at: changedAt,
+    pinned,
     text: [`${name}: ${description}`, ...proposedLines(skill)].join("\n"),
     seen: sessions.length,
     used: recordOf(records, name).uses,
@@ -93,11 +100,21 @@ function proposedLines({ proposal }: LearntSkill): readonly string[] {
 
 function demotionItem({ name, at, reason, sessions, score, uses }: Demotion, records: SkillRecords): LearntItem {
   return {
-    ...{ id: `s-${name}`, loop: "distillation", kind: "skill", scope: "user", reason, sessions, at, pinned: false },
+    id: `s-${name}`,
+    loop: "distillation",
+    kind: "skill",
+    scope: "user",
+    reason,
+    sessions,
+    at,
+    pinned: false,
     text: `${name} is no longer added to messages by itself`,
     seen: uses,
     used: recordOf(records, name).uses,
-    ...{ state: "retired", score, uses, actions: ["undo"] },
+    state: "retired",
+    score,
+    uses,
+    actions: ["undo"],
   };
 }
 

@@ -131,8 +131,12 @@ function demotionOf(
   const scored = uses.map((episode) => ({ score: scoreOf(episode) }));
   if (judgeUses(scored, baseline) !== "worse") return undefined;
   return {
-    ...{ name, at, reason: comparison(scored, baseline), restoredAt: null },
-    ...{ sessions: uses.map(({ sessionId }) => sessionId), uses: uses.length },
+    name,
+    at,
+    reason: comparison(scored, baseline),
+    restoredAt: null,
+    sessions: uses.map(({ sessionId }) => sessionId),
+    uses: uses.length,
     score: meanOf(scored.map(({ score }) => score)) ?? 0,
   };
 }
@@ -224,7 +228,12 @@ function carriedOut(
 
 function demotionRecord({ name, reason, sessions }: Demotion): LearningChange {
   return {
-    ...{ loop: "distillation", actor: "loop", op: "apply", target: `s-${name}`, before: null, reason },
+    loop: "distillation",
+    actor: "loop",
+    op: "apply",
+    target: `s-${name}`,
+    before: null,
+    reason,
     after: "not added to messages by itself",
     evidence: sessions.map((session) => `${session}:0`),
   };

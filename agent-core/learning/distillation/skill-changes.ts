@@ -30,7 +30,11 @@ export function ledgerRecord(
 ): LearningChange {
   const { id, sessions } = after ?? before ?? { id: "", sessions: [] };
   return {
-    ...{ loop: "distillation", actor, op, reason, target: id },
+    loop: "distillation",
+    actor,
+    op,
+    reason,
+    target: id,
     before: before === undefined ? null : itemText(before),
     after: after === undefined ? null : itemText(after),
     evidence: sessions.map((session) => `${session}:0`),
@@ -99,8 +103,13 @@ export function takenBack(
   }
   const earlier = skill.earlier.slice(0, -1);
   const back: LearntSkill = {
-    ...{ ...skill, ...previous },
-    ...{ earlier, changedAt: at, state: "active", uses: [], reason: cause.reason },
+    ...skill,
+    ...previous,
+    earlier,
+    changedAt: at,
+    state: "active",
+    uses: [],
+    reason: cause.reason,
   };
   const { skill: stored, files } = written(skills, back, skill);
   return { state: withSkill(state, stored), files, ledger: [ledgerRecord(skill, stored, cause)] };

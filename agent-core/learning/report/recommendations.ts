@@ -123,7 +123,10 @@ function proposal({ raw }: SettingsNow, period: readonly RateSums[], change: Cha
     id: ["t", key, scope ?? (key === "skills.disabled" ? to : undefined)]
       .filter((part) => part !== undefined)
       .join("-"),
-    ...{ key, from, to, confidence: Math.round(confidence * 1_000) / 1_000 },
+    key,
+    from,
+    to,
+    confidence: Math.round(confidence * 1_000) / 1_000,
     ...(scope !== undefined && { scope }),
     reason: isOwn ? `${change.reason} config.yaml sets it; change it there.` : change.reason,
     risk: isOwn && risk === "low" ? "medium" : risk,

@@ -287,8 +287,18 @@ function item(
 ): LearntItem {
   const { id, reason, evidence } = setting;
   return {
-    ...{ id, loop: "report", kind: "setting", text: settingText(setting), scope: "user", reason, at, state },
-    ...{ sessions: [...evidence].reverse(), seen: evidence.length, used: 0, pinned: false },
+    id,
+    loop: "report",
+    kind: "setting",
+    text: settingText(setting),
+    scope: "user",
+    reason,
+    at,
+    state,
+    sessions: [...evidence].reverse(),
+    seen: evidence.length,
+    used: 0,
+    pinned: false,
     ...(existsSync(tunedFile(home)) && { path: tunedFile(home) }),
     actions: state === "active" ? ["undo"] : ["accept", "forget"],
   };

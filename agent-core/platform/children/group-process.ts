@@ -75,7 +75,12 @@ export async function startGroup({ command, args, env, cwd, pipes: count = 0 }: 
   };
   let ending: Promise<void> | undefined;
   return {
-    ...{ stdin, stdout, stderr, pipes, ended, note },
+    stdin,
+    stdout,
+    stderr,
+    pipes,
+    ended,
+    note,
     end: () => {
       ending ??= end();
       return ending;

@@ -12,7 +12,10 @@ const shown = z.enum(["prompt", "answer"]).nullable() satisfies z.ZodType<ShownA
 const stored = z.object({ id: z.number(), text: z.string() });
 
 const place = z.object({
-  ...{ number: z.number(), next: z.number(), count: z.number(), last: shown },
+  number: z.number(),
+  next: z.number(),
+  count: z.number(),
+  last: shown,
   isListed: z.union([z.literal(0), z.literal(1)]),
 });
 

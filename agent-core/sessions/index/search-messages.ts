@@ -14,8 +14,12 @@ const match = z.object({ id: z.number(), root: z.string(), at: z.number(), info:
 type Ranked = Pick<z.infer<typeof match>, "id" | "root" | "at"> & { readonly rank: number };
 
 const found = z.object({
-  ...{ id: z.number(), sessionId: z.string() },
-  ...{ position: z.number(), role: z.string(), text: z.string(), at: z.number() },
+  id: z.number(),
+  sessionId: z.string(),
+  position: z.number(),
+  role: z.string(),
+  text: z.string(),
+  at: z.number(),
 });
 
 export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };

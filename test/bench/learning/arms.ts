@@ -29,13 +29,27 @@ type Switches = {
 };
 
 const ON: Switches = {
-  ...{ consolidation: true, distillation: true, report: true, evaluation: true, compression: true },
-  ...{ memory: true, search: true, skills: true, use: true },
+  consolidation: true,
+  distillation: true,
+  report: true,
+  evaluation: true,
+  compression: true,
+  memory: true,
+  search: true,
+  skills: true,
+  use: true,
 };
 /** Without compression the long tasks would only measure the window. */
 const OFF: Switches = {
-  ...{ consolidation: false, distillation: false, report: false, evaluation: false, compression: true },
-  ...{ memory: false, search: false, skills: false, use: false },
+  consolidation: false,
+  distillation: false,
+  report: false,
+  evaluation: false,
+  compression: true,
+  memory: false,
+  search: false,
+  skills: false,
+  use: false,
 };
 
 function configOf(switches: Switches): Arm["config"] {

@@ -89,7 +89,11 @@ export const commit: Family = {
       `Not like that. ${noun} commits of this project always begin with \`${token}\`.`,
     ];
     return {
-      ...{ family: "commit", kind: "preference", project, topic, files: [] },
+      family: "commit",
+      kind: "preference",
+      project,
+      topic,
+      files: [],
       hints: () => [`A ${noun} commit begins with \`${token}\`.`],
       prompt: `Commit the ${noun} change in ${path}.`,
       needs: () => [need(topic)],
@@ -150,7 +154,11 @@ export const verify: Family = {
     const count = (): number => readIn(project, `.${noun}`)?.split("\n").length ?? 0;
     let before = 0;
     return {
-      ...{ family: "verify", kind: "fact", project, topic, files: [] },
+      family: "verify",
+      kind: "fact",
+      project,
+      topic,
+      files: [],
       hints: () => [`The ${noun} check runs with \`tools/${topic.needs["program"]} --lane ${topic.needs["lane"]}\`.`],
       prompt: `Run the ${noun} check of this project for build ${plan.number}.`,
       needs: () => [topic.needs["program"] ?? ""],
@@ -210,7 +218,11 @@ export function decisionTask(topic: Topic, { number }: { readonly number: number
   const { project, noun } = topic;
   const path = `queues/${number}.conf`;
   return {
-    ...{ family: "decide", kind: "noise", project, topic, files: [join(project.path, path)] },
+    family: "decide",
+    kind: "noise",
+    project,
+    topic,
+    files: [join(project.path, path)],
     prompt: `Set up the ${noun} queue in ${path}. We decided on the name \`${need(topic)}\` for the ${noun} queue.`,
     needs: () => [],
     check: () =>
@@ -234,7 +246,10 @@ export function noiseTask(
     `Put the word \`${other}\` into ${path}, for a test of ${noun}.`,
   ];
   return {
-    ...{ family: "noise", kind: "noise", project, files: [join(project.path, path)] },
+    family: "noise",
+    kind: "noise",
+    project,
+    files: [join(project.path, path)],
     prompt: chance.pick(prompts),
     needs: () => [],
     check: () =>

@@ -25,7 +25,11 @@ export const publish: Family = {
   task(topic, { number }) {
     const { project, noun } = topic;
     return {
-      ...{ family: "publish", kind: "procedure", project, topic, files: [] },
+      family: "publish",
+      kind: "procedure",
+      project,
+      topic,
+      files: [],
       prompt: `Publish the ${noun} build ${number}.`,
       needs: () => names(topic),
       hints: () => [`Publishing the ${noun} build:`, ...inOrder(names(topic)).map((name) => `- \`bin/${name}\``)],
@@ -102,7 +106,11 @@ export function research(pages: Pages): Family {
       });
       const path = `findings/${number}.txt`;
       return {
-        ...{ family: "research", kind: "research", project, topic, files: [join(project.path, path)] },
+        family: "research",
+        kind: "research",
+        project,
+        topic,
+        files: [join(project.path, path)],
         prompt: `Read the ${noun} registers ${urls.join(" ")} and write the code of ${noun} to ${path}, signed with \`${signature}\`.`,
         needs: () => [],
         check() {
@@ -145,7 +153,11 @@ export const table: Family = {
     const places = [`bin/${needs["first"]}`, `bin/${needs["second"]}`];
     const totals = rows.map((row) => row.reduce((sum, value) => sum + value, 0));
     return {
-      ...{ family: "table", kind: "graph", project, topic, files: [join(project.path, path)] },
+      family: "table",
+      kind: "graph",
+      project,
+      topic,
+      files: [join(project.path, path)],
       prompt: `Build the ${noun} table in ${path} from the rows of ${places[0]} (total ${totals[0]}) and ${places[1]} (total ${totals[1]}).`,
       needs: () => [],
       prepare() {

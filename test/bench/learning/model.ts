@@ -44,7 +44,13 @@ export async function startSimulatedModel(noise: Noise): Promise<SimulatedModel>
   const server = await startModelServer();
   server.lookUps.set("/models", { data: [{ id: "apprentice", context_length: WINDOW }] });
   const counts: ModelCounts = {
-    ...{ requests: 0, tokens: 0, auxiliaryTokens: 0, overflows: 0, uses: [], prompts: new Set(), unknown: new Set() },
+    requests: 0,
+    tokens: 0,
+    auxiliaryTokens: 0,
+    overflows: 0,
+    uses: [],
+    prompts: new Set(),
+    unknown: new Set(),
     watched: { text: "", requests: 0 },
   };
   const model: SimulatedModel = {

@@ -182,7 +182,9 @@ class Simulation {
     this.#clock.set(midnight + NIGHT_MS);
     if (day % WEEK === 0) await this.#learnUntilKilled();
     this.#days.push({
-      ...{ day, ...(await this.#learn()), ...this.#prompted(day) },
+      day,
+      ...(await this.#learn()),
+      ...this.#prompted(day),
       auxiliaryTokens: counts.auxiliaryTokens - before.auxiliaryTokens,
       tokens: counts.tokens - before.tokens,
     });
@@ -262,21 +264,21 @@ class Simulation {
     const { right, wrong } = this.#traced(task);
     const topic = task.topic && topicKey(task.topic);
     return {
-      ...{
-        arm: arm.name,
-        seed,
-        day,
-        family: task.family,
-        kind: task.kind,
-        success,
-        corrections,
-        iterations,
-        failedCommands,
-      },
+      arm: arm.name,
+      seed,
+      day,
+      family: task.family,
+      kind: task.kind,
+      success,
+      corrections,
+      iterations,
+      failedCommands,
       firstTry: success && corrections === 0 && failedCommands === 0,
       overflows: counts.overflows - before.overflows,
       tokens: counts.tokens - before.tokens,
-      ...{ right, wrong, badSkill: counts.watched.requests > 0 },
+      right,
+      wrong,
+      badSkill: counts.watched.requests > 0,
       changed: topic !== undefined && this.#world.changed.has(topic) ? topic : undefined,
     };
   }

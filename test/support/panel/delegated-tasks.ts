@@ -4,8 +4,15 @@ import type { HermesTask } from "../../../agent-core/protocol/delegation.ts";
 
 export function task(id: string, facts: Partial<HermesTask> = {}): HermesTask {
   return {
-    ...{ id, goal: `Do ${id}`, dependsOn: [], status: "waiting", attempt: 0, iterations: 0, tokens: 0 },
-    ...{ files: [], verdicts: [] },
+    id,
+    goal: `Do ${id}`,
+    dependsOn: [],
+    status: "waiting",
+    attempt: 0,
+    iterations: 0,
+    tokens: 0,
+    files: [],
+    verdicts: [],
     ...facts,
   };
 }
@@ -19,7 +26,12 @@ export function delegation(
   const hermes = { tasks };
   return {
     sessionUpdate: "tool_call",
-    ...{ toolCallId: callId, name: "delegate_task", title, kind: "other", status, _meta: { hermes } },
+    toolCallId: callId,
+    name: "delegate_task",
+    title,
+    kind: "other",
+    status,
+    _meta: { hermes },
   };
 }
 

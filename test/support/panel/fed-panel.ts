@@ -59,7 +59,11 @@ export class FedPanel {
     await this.#send([
       {
         kind: "session",
-        ...{ sessionId: this.sessionId, cwd: "/project", agentName: "Hermes", configOptions: [], commands: [] },
+        sessionId: this.sessionId,
+        cwd: "/project",
+        agentName: "Hermes",
+        configOptions: [],
+        commands: [],
       },
       ...updates.map((update) => ({ kind: "update", update }) as const),
     ]);

@@ -32,8 +32,12 @@ export function thinTab(origin: string, addressOf: (file: Uri) => string): ThinT
     },
     receive: (message: unknown) => fromPage.fire(message),
     toPage: (_message: unknown): void => undefined,
-    ...{ visible: true, active: true, reveal: () => undefined, dispose: () => undefined },
-    ...{ onDidDispose: never, onDidChangeViewState: never },
+    visible: true,
+    active: true,
+    reveal: () => undefined,
+    dispose: () => undefined,
+    onDidDispose: never,
+    onDidChangeViewState: never,
   };
   return tab;
 }

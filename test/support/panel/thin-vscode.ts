@@ -277,7 +277,14 @@ type Parts = {
 function api({ language, ...parts }: Parts): object {
   return refusing("vscode", {
     ...parts,
-    ...{ Disposable, EventEmitter, Uri, Position, Range, Selection, WorkspaceEdit, FileSystemError },
+    Disposable,
+    EventEmitter,
+    Uri,
+    Position,
+    Range,
+    Selection,
+    WorkspaceEdit,
+    FileSystemError,
     ChatResponseTurn,
     Location: class {},
     ThemeColor: class {},

@@ -26,8 +26,16 @@ test.each<[string, Client]>([
     return Promise.resolve({});
   };
   const files = clientFiles({
-    ...{ client: { request } as unknown as AgentContext, sessionId: "s", roots: [join(path, "..")], disk: nodeFiles() },
-    ...{ canRead: true, canWrite: true, givesUnsaved: false, checksExpected: false, movesFiles: false, reverts: false },
+    client: { request } as unknown as AgentContext,
+    sessionId: "s",
+    roots: [join(path, "..")],
+    disk: nodeFiles(),
+    canRead: true,
+    canWrite: true,
+    givesUnsaved: false,
+    checksExpected: false,
+    movesFiles: false,
+    reverts: false,
   });
   const { signal } = new AbortController();
   expect(await files.readText(path, signal)).toMatchObject({ ok: true, text: "one\n" });
@@ -46,15 +54,16 @@ test("an editor's text that is too large for a message is not overwritten, and t
   const request = (): Promise<object> =>
     Promise.reject(new RequestError(-32600, "message too large (40 MB, limit 32 MB)"));
   const files = clientFiles({
-    ...{ client: { request } as unknown as AgentContext, sessionId: "s", roots: [folder], disk: nodeFiles() },
-    ...{
-      canRead: true,
-      canWrite: false,
-      givesUnsaved: false,
-      checksExpected: false,
-      movesFiles: false,
-      reverts: false,
-    },
+    client: { request } as unknown as AgentContext,
+    sessionId: "s",
+    roots: [folder],
+    disk: nodeFiles(),
+    canRead: true,
+    canWrite: false,
+    givesUnsaved: false,
+    checksExpected: false,
+    movesFiles: false,
+    reverts: false,
   });
   Object.assign(bench.context.host, { files });
   const read = await bench.run(tool, { path });
@@ -84,8 +93,16 @@ test("the model learns the text of a file that the editor formats as it saves it
     return Promise.resolve({ _meta: { hermes: { shown: { text, isSaved: true }, ...review } } });
   };
   const files = clientFiles({
-    ...{ client: { request } as unknown as AgentContext, sessionId: "s", roots: [folder], disk: nodeFiles() },
-    ...{ canRead: true, canWrite: true, givesUnsaved: false, checksExpected: true, movesFiles: false, reverts: false },
+    client: { request } as unknown as AgentContext,
+    sessionId: "s",
+    roots: [folder],
+    disk: nodeFiles(),
+    canRead: true,
+    canWrite: true,
+    givesUnsaved: false,
+    checksExpected: true,
+    movesFiles: false,
+    reverts: false,
   });
   Object.assign(bench.context.host, { files });
   await bench.run(tool, { path });

@@ -78,7 +78,11 @@ test("a task's usage counts for the session, at the price of its model", async (
   const prices = { main: 1, small: 100 };
   const price = (dollars = 0) => ({ input: dollars, output: dollars, cachedInput: dollars });
   const agent = new AIAgent({
-    ...{ baseUrl: main.baseUrl, model: "main", cwd, home: cwd, environment: {} },
+    baseUrl: main.baseUrl,
+    model: "main",
+    cwd,
+    home: cwd,
+    environment: {},
     modelFacts: ({ model }) => ({ price: price(prices[model as keyof typeof prices]) }),
     callbacks: { title: ({ title }) => titled.resolve(title) },
     ...own(["small"]),
@@ -95,7 +99,12 @@ test("a task's usage counts for the session, at the price of its model", async (
 test("a fallback of a task does not change the conversation's model", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "hermes-title-"));
   const agent = new AIAgent({
-    ...{ baseUrl: main.baseUrl, model: "main", cwd, home: cwd, environment: {}, title: "named" },
+    baseUrl: main.baseUrl,
+    model: "main",
+    cwd,
+    home: cwd,
+    environment: {},
+    title: "named",
     fallbacks: [{ model: "small", baseUrl: small.baseUrl }],
   });
   for (const question of ["one", "two", "three"]) {

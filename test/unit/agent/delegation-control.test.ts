@@ -81,7 +81,11 @@ test("a sub-agent of a resumed session begins with its task alone, and leaves th
   await bench.agent.close();
   const { model, home, sessionId } = bench;
   const resumed = await AIAgent.load(sessionId, {
-    ...{ baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {}, home },
+    baseUrl: model.baseUrl,
+    model: "test-model",
+    apiKey: "sk-test-123456",
+    environment: {},
+    home,
     surroundings: false,
   });
   onTestFinished(() => resumed.close());
@@ -97,7 +101,11 @@ test("a sub-agent of a resumed session begins with its task alone, and leaves th
 test("hooks run for calls of sub-agents, and for their starts and ends", async () => {
   const seen: string[] = [];
   const hook = (event: Hook["event"], verdict = {}): Hook => ({
-    ...{ event, label: "test", origin: "home", failClosed: false, timeoutMs: 5_000 },
+    event,
+    label: "test",
+    origin: "home",
+    failClosed: false,
+    timeoutMs: 5_000,
     run: async ({ tool_name: tool, extra }) => {
       seen.push(`${event} ${tool ?? extra["child_status"] ?? extra["goal"]}`);
       return tool === "write_file" ? verdict : {};

@@ -39,8 +39,15 @@ afterEach(async () => {
 function start(options: AIAgentOptions = {}): AIAgent {
   const path = journalPath(sessionsFolder(home), SESSION) ?? "";
   const agent = new AIAgent({
-    ...{ baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {}, title: "Test" },
-    ...{ cwd, home, sessionId: SESSION, surroundings: false },
+    baseUrl: model.baseUrl,
+    model: "test-model",
+    apiKey: "sk-test-123456",
+    environment: {},
+    title: "Test",
+    cwd,
+    home,
+    sessionId: SESSION,
+    surroundings: false,
     journal: new Journal({
       path,
       sessionId: SESSION,
@@ -101,7 +108,10 @@ test("one task runs in a sub-agent with a context of its own, and its result has
   const [result, ...others] = await delegated(agent);
   expect(others).toEqual([]);
   expect(result).toMatchObject({
-    ...{ id: "task-1", status: "completed", summary: "I wrote a.txt.", iterations: 3 },
+    id: "task-1",
+    status: "completed",
+    summary: "I wrote a.txt.",
+    iterations: 3,
     files: [{ path: "a.txt", hunks: 1 }],
     commands: [{ command: "exit 3", exit: 3 }],
     usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number) },

@@ -32,8 +32,16 @@ type Options = ConstructorParameters<typeof AIAgent>[0];
 
 function agentWith(options: Options = {}): AIAgent {
   return new AIAgent({
-    ...{ home, cwd: home, environment: {}, baseUrl: model.baseUrl, model: "small", apiKey: "sk-12345678" },
-    ...{ provider: "custom", title: "named", clock, memoryReviewTurns: 2 },
+    home,
+    cwd: home,
+    environment: {},
+    baseUrl: model.baseUrl,
+    model: "small",
+    apiKey: "sk-12345678",
+    provider: "custom",
+    title: "named",
+    clock,
+    memoryReviewTurns: 2,
     approvalMode: () => "auto",
     callbacks: { status: (event) => statuses.push(event) },
     ...options,

@@ -44,8 +44,13 @@ async function relayed(calls: readonly { name: string; input: unknown }[]): Prom
   writeFileSync(join(cwd, "sub", "AGENTS.md"), "Use tabs here.\n");
   const events: ToolProgressEvent[] = [];
   const agent = new AIAgent({
-    ...{ baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {} },
-    ...{ cwd, home: join(cwd, ".home"), extensions: [{ name: "test", tools: () => [relay] }] },
+    baseUrl: model.baseUrl,
+    model: "test-model",
+    apiKey: "sk-test-123456",
+    environment: {},
+    cwd,
+    home: join(cwd, ".home"),
+    extensions: [{ name: "test", tools: () => [relay] }],
     approvalMode: () => "ask",
     callbacks: {
       toolProgress: (event) => void events.push(event),

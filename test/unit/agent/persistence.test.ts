@@ -76,7 +76,10 @@ test("a server that sends signs of life is not silent", async () => {
   const entries: JournalEntry[] = [];
   const folder = mkdtempSync(join(tmpdir(), "hermes-persistence-"));
   const journal = new Journal({
-    ...{ path: join(folder, "one.jsonl"), sessionId: "one", cwd: folder, now: () => clock.now() },
+    path: join(folder, "one.jsonl"),
+    sessionId: "one",
+    cwd: folder,
+    now: () => clock.now(),
     onEntry: (entry) => entries.push(entry),
     onFailure: (message) => expect.unreachable(message),
   });

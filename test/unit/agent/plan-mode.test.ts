@@ -12,8 +12,14 @@ test("in plan mode each prompt asks for a plan; later requests and the stored me
     const folder = mkdtempSync(join(tmpdir(), "hermes-plan-"));
     let mode: ApprovalMode = "plan";
     const agent = new AIAgent({
-      ...{ home: folder, cwd: folder, environment: {}, approvalMode: () => mode },
-      ...{ baseUrl: model.baseUrl, model: "m", apiKey: "sk-12345678", provider: "custom" },
+      home: folder,
+      cwd: folder,
+      environment: {},
+      approvalMode: () => mode,
+      baseUrl: model.baseUrl,
+      model: "m",
+      apiKey: "sk-12345678",
+      provider: "custom",
     });
     const sent = () => JSON.stringify(model.requests.at(-1)?.body.messages);
     model.script(say("1. Mend it."), say("Mended."));

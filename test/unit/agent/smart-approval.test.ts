@@ -35,8 +35,15 @@ async function run(
     return messages.includes('"role":"tool"') ? say("done") : callTools(call("terminal", { command }));
   });
   const agent = new AIAgent({
-    ...{ home: cwd, cwd, environment: {}, approvals },
-    ...{ provider: "custom", baseUrl: model.baseUrl, model: "m", apiKey: "sk-12345678", title: "named" },
+    home: cwd,
+    cwd,
+    environment: {},
+    approvals,
+    provider: "custom",
+    baseUrl: model.baseUrl,
+    model: "m",
+    apiKey: "sk-12345678",
+    title: "named",
     callbacks: {
       approval: async ({ title }) => {
         asked.push(title);

@@ -28,7 +28,11 @@ f() { touch hit; }; for i in; do f() { ls; }; done; f|g() { f() { touch hit; }; 
 
 const root = mkdtempSync(join(tmpdir(), "hermes-evaluated-"));
 const scopeOf = (cwd: string) => ({
-  ...{ cwd, roots: [cwd], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath },
+  cwd,
+  roots: [cwd],
+  home: "/home/someone",
+  hermesHome: "/home/someone/.hermes",
+  resolvePath,
 });
 
 /** True when bash runs the hidden command. */

@@ -151,7 +151,11 @@ describe("protected files", () => {
       shell: { folder: bench.folder, process: () => undefined },
       policy: sessionPolicy({ ...where, mode: () => mode, trusted: () => true, grants, asks: true }),
       hooks: new Hooks({
-        ...{ hooks: () => [], sessionId: "s", cwd: bench.folder, home, report: () => undefined },
+        hooks: () => [],
+        sessionId: "s",
+        cwd: bench.folder,
+        home,
+        report: () => undefined,
         monotonicNow: () => 0,
       }),
       changedPaths: new Set<string>(),

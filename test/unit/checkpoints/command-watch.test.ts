@@ -49,7 +49,10 @@ test("a command waits for the copies of a small workspace, however slow the mach
   for (const name of ["a.txt", "b.txt"]) writeFileSync(join(folder, name), name);
   const store = new ObjectStore(mkdtempSync(join(tmpdir(), "hermes-objects-")));
   const watch = new CommandWatch({
-    ...{ scan: new WorkspaceScan([folder]), store, notifyUser: () => undefined, clock: new ManualClock() },
+    scan: new WorkspaceScan([folder]),
+    store,
+    notifyUser: () => undefined,
+    clock: new ManualClock(),
     git: { unchanged: async () => new Map(), read: async () => undefined },
     log: new ChangeLog({ entries: [], position: () => 0, journal: () => undefined }),
   });
@@ -65,7 +68,9 @@ test("a change that is logged late stays with the message of its command", async
   let position = 4;
   const log = new ChangeLog({ entries: [], position: () => position, journal: () => undefined });
   const watch = new CommandWatch({
-    ...{ scan: new WorkspaceScan([folder]), log, notifyUser: () => undefined },
+    scan: new WorkspaceScan([folder]),
+    log,
+    notifyUser: () => undefined,
     store: new ObjectStore(mkdtempSync(join(tmpdir(), "hermes-objects-"))),
     git: { unchanged: async () => new Map(), read: async () => undefined },
   });

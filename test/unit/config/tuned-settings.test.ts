@@ -15,8 +15,15 @@ beforeEach(() => {
 
 function tuned(change: Pick<TunedSetting, "key" | "to"> & Partial<TunedSetting>): TunedSetting {
   return {
-    ...{ id: `t-${change.key}`, from: null, reason: "It failed.", confidence: 0.9, risk: "low", evidence: [] },
-    ...{ rate: { name: "context_overflow_rate", before: 0.5 }, applied: "2026-11-23", state: "trial" },
+    id: `t-${change.key}`,
+    from: null,
+    reason: "It failed.",
+    confidence: 0.9,
+    risk: "low",
+    evidence: [],
+    rate: { name: "context_overflow_rate", before: 0.5 },
+    applied: "2026-11-23",
+    state: "trial",
     ...change,
   };
 }

@@ -35,14 +35,16 @@ function planner({
   at?: ManualClock;
   settings?: Partial<CronSettings>;
 } = {}) {
-  const read = async (): Promise<CronSettings> => ({
-    ...{ enabled: true, timezone: "Europe/Berlin", run_missed: "once" },
-    ...settings,
-  });
+  const usual: CronSettings = { enabled: true, timezone: "Europe/Berlin", run_missed: "once" };
+  const read = async (): Promise<CronSettings> => ({ ...usual, ...settings });
   const messages: (string | undefined)[] = [];
   const started: string[] = [];
   const scheduler = new Scheduler({
-    ...{ home, clock: at, settings: read, changed: () => undefined, log: (line) => messages.push(`log: ${line}`) },
+    home,
+    clock: at,
+    settings: read,
+    changed: () => undefined,
+    log: (line) => messages.push(`log: ${line}`),
     runJob: async (job, opened, signal) => {
       started.push(`${job.name} ${new Date(at.now()).toISOString()}`);
       opened("s1");
@@ -51,7 +53,11 @@ function planner({
     finished: (_run, message) => messages.push(message),
   });
   const requests = new CronRequests({
-    ...{ scheduler, settings: read, now: () => at.now(), changed: () => undefined, missingSkills: async () => [] },
+    scheduler,
+    settings: read,
+    now: () => at.now(),
+    changed: () => undefined,
+    missingSkills: async () => [],
     runBuiltIn: () => Promise.resolve(true),
   });
   const act = (request: CronRequest): Promise<CronOutcome> => requests.act(request, home, never);
@@ -370,7 +376,11 @@ test("a disk that fails while a job runs fails the job, and not its process", as
   const runs = join(home, "cron", "runs.jsonl");
   const logged: string[] = [];
   const scheduler = new Scheduler({
-    ...{ home, clock, changed: () => undefined, finished: () => undefined, log: (line) => logged.push(line) },
+    home,
+    clock,
+    changed: () => undefined,
+    finished: () => undefined,
+    log: (line) => logged.push(line),
     settings: async () => ({ enabled: true, timezone: "Europe/Berlin", run_missed: "once" }),
     runJob: async (_job, opened) => {
       rmSync(runs);
@@ -393,11 +403,10 @@ test("runs by hand do not push a planned run out of a long ledger, so that it wo
   await clock.advance(31 * MINUTE);
   await run();
   const [planned] = ledger();
-  const byHand = (job: unknown) => (_: unknown, count: number) =>
-    JSON.stringify({
-      ...{ ...planned, job, manual: true, state: "completed" },
-      planned: new Date(clock.now() + count).toISOString(),
-    });
+  const byHand = (job: unknown) => (_: unknown, count: number) => {
+    const at = new Date(clock.now() + count).toISOString();
+    return JSON.stringify({ ...planned, job, manual: true, state: "completed", planned: at });
+  };
   const lines = [
     ...Array.from({ length: 60 }, byHand(planned?.["job"])),
     ...Array.from({ length: 2_000 }, byHand("x")),

@@ -23,7 +23,9 @@ test("a session's parameters have only what the agent takes", () => {
   const place = { cwd: "/p", additionalDirectories: ["/q"], mcpServers: [stdio, http], _meta: { hermes: {} } };
   expect(placeFor(nothing, place)).toEqual({ cwd: "/p", mcpServers: [stdio] });
   expect(placeFor({ ...nothing, folders: true, mcp: { http: true, sse: false } }, place)).toEqual({
-    ...{ cwd: "/p", additionalDirectories: ["/q"], mcpServers: [stdio, http] },
+    cwd: "/p",
+    additionalDirectories: ["/q"],
+    mcpServers: [stdio, http],
   });
   expect(placeFor(HERMES_OFFERS, place)).toBe(place);
 });

@@ -40,7 +40,9 @@ test("servers of the profile's mcp.json are passed with their arguments, environ
     servers: [
       { name: "files", command: "npx", args: ["-y", "fs", "/project"], env: [{ name: "HOME", value: homedir() }] },
       {
-        ...{ type: "http", name: "issues", url: "https://example.com/mcp" },
+        type: "http",
+        name: "issues",
+        url: "https://example.com/mcp",
         headers: [{ name: "Authorization", value: "Bearer t-1" }],
       },
       { type: "sse", name: "old", url: "https://example.com/sse", headers: [] },

@@ -47,7 +47,11 @@ function claude(output: Readonly<Record<string, unknown>>): string {
 
 function guard({ command, timeout = 10 }: Behaviour, cwd: string, failClosed: boolean): Hook {
   const definition: CommandHook = {
-    ...{ event: "pre_tool_call", matcher: undefined, command, timeoutSeconds: timeout, failClosed },
+    event: "pre_tool_call",
+    matcher: undefined,
+    command,
+    timeoutSeconds: timeout,
+    failClosed,
   };
   return homeHook(definition, { cwd, home: join(cwd, ".home"), withheld: [], trusted: () => true });
 }
@@ -92,7 +96,11 @@ test("a command gets the event as JSON, in the session's folder, without keys, a
   await agent.chat("go");
   delete process.env["HOOK_TEST_API_KEY"];
   expect(JSON.parse(readFileSync(join(cwd, "payload.json"), "utf8"))).toMatchObject({
-    ...{ hook_event_name: "pre_tool_call", tool_name: "terminal", session_id: "s1", cwd, profile: "default" },
+    hook_event_name: "pre_tool_call",
+    tool_name: "terminal",
+    session_id: "s1",
+    cwd,
+    profile: "default",
     tool_input: { command: "touch b.txt" },
   });
   expect(readFileSync(join(cwd, "place"), "utf8").trim()).toBe(cwd);

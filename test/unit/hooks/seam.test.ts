@@ -222,7 +222,11 @@ test("a cancel ends a hook that hangs, and the call never runs", async () => {
 test("a call that the user does not see obeys the hooks, and does not run where one asks", async () => {
   const ran: unknown[] = [];
   const note = defineTool({
-    ...{ name: "note", toolset: "test", kind: "other", readOnly: false, description: "Notes." },
+    name: "note",
+    toolset: "test",
+    kind: "other",
+    readOnly: false,
+    description: "Notes.",
     input: z.object({ text: z.string() }),
     title: () => "Note",
     effect: () => ({ kind: "none" }),

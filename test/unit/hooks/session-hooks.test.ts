@@ -136,8 +136,13 @@ test("a guard of .claude/settings.json gets Claude Code's input, and denies", as
   const hooks = await allowed();
   expect(await run(hooks, bash)).toMatchObject({ decision: "block", reasons: [`not ${cwd}`] });
   expect(seen()).toEqual({
-    ...{ session_id: "s1", cwd, permission_mode: "default", hook_event_name: "PreToolUse", tool_use_id: "c1" },
-    ...{ tool_name: "Bash", tool_input: { command: "ls", timeout: 3000, run_in_background: false } },
+    session_id: "s1",
+    cwd,
+    permission_mode: "default",
+    hook_event_name: "PreToolUse",
+    tool_use_id: "c1",
+    tool_name: "Bash",
+    tool_input: { command: "ls", timeout: 3000, run_in_background: false },
   });
   expect(await run(hooks, { tool: "read_file", input: { path: "a" } })).toMatchObject({ decision: "continue" });
 });
@@ -302,7 +307,9 @@ test("while hooks cannot be read no tool runs, and the next turn tries again", a
   extension?.begin({ status: ({ message }) => shown.push(message) });
   const verdict = () => {
     const hooks = new Hooks({
-      ...{ cwd, home, sessionId: "s1" },
+      cwd,
+      home,
+      sessionId: "s1",
       report: () => undefined,
       monotonicNow: () => 0,
       hooks: () => extension?.hooks() ?? [],

@@ -50,7 +50,11 @@ function appended(id: string, ...entries: readonly object[]): void {
 
 function loop(): Promise<Loop> {
   const ports = {
-    ...{ home, clock, ledger: new LearningLedger(home, clock), isOpen: () => false, log: () => undefined },
+    home,
+    clock,
+    ledger: new LearningLedger(home, clock),
+    isOpen: () => false,
+    log: () => undefined,
     settings: () => ({ session_idle_minutes: 10 }),
     notify: (message: string | undefined) => notices.push(message),
     model: {

@@ -34,13 +34,21 @@ async function open(circumstances: Circumstances = {}) {
   const { servers = [], trusted = () => true, openPage = async () => "unavailable" as const } = circumstances;
   const lines: string[] = [];
   const extension = new McpExtension({
-    ...{ servers, problems: [], cwd, otherFolders: [], trusted, home, environment: {}, openPage },
+    servers,
+    problems: [],
+    cwd,
+    otherFolders: [],
+    trusted,
+    home,
+    environment: {},
+    openPage,
     isListed: false,
     onDefect: (line) => lines.push(line),
   });
   opened.push(extension);
   extension.begin({
-    ...{ sessionId: "s", cwd },
+    sessionId: "s",
+    cwd,
     status: ({ message }: { readonly message: string }) => lines.push(message),
   } as unknown as ExtensionSession);
   await extension.ready;

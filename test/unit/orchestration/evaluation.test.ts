@@ -228,8 +228,11 @@ test("the judge gets the rubric of the task's type, and the result as data", asy
 test("scores are read from a fence, and without missing aspects", () => {
   const text = 'Here:\n```json\n{"correctness": 1, "completeness": 0.8, "confidence": 0.5, "reason": "ok",}\n```';
   expect(parseScores(text)).toEqual({
-    ...{ correctness: 1, completeness: 0.8, confidence: 0.5 },
-    ...{ missingAspects: [], reason: "ok" },
+    correctness: 1,
+    completeness: 0.8,
+    confidence: 0.5,
+    missingAspects: [],
+    reason: "ok",
   });
 });
 

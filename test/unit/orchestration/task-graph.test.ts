@@ -11,9 +11,16 @@ import {
 
 function task(id: string, dependsOn: readonly string[] = [], files: readonly string[] = []): TaskSpec {
   return {
-    ...{ id, goal: `Do ${id}`, dependsOn, files },
-    ...{ context: undefined, toolsets: undefined, resultSchema: undefined, taskType: undefined },
-    ...{ timeoutSeconds: undefined, model: undefined },
+    id,
+    goal: `Do ${id}`,
+    dependsOn,
+    files,
+    context: undefined,
+    toolsets: undefined,
+    resultSchema: undefined,
+    taskType: undefined,
+    timeoutSeconds: undefined,
+    model: undefined,
   };
 }
 

@@ -4,7 +4,14 @@ import type { NewEntry } from "../../../agent-core/sessions/journal.ts";
 
 function edit(callId: string, path: string, oldText: string | null, newText: string | null): NewEntry {
   return {
-    ...{ type: "tool", callId, name: "patch", title: "Edit", kind: "edit", locations: [], ok: true, durationMs: 1 },
+    type: "tool",
+    callId,
+    name: "patch",
+    title: "Edit",
+    kind: "edit",
+    locations: [],
+    ok: true,
+    durationMs: 1,
     diffs: [{ path, oldText, newText }],
   };
 }
@@ -42,7 +49,12 @@ test("leaves out edits that were refused", () => {
 
 test("names files that only a command changed", () => {
   const change: NewEntry = {
-    ...{ type: "file-change", path: "/project/out.txt", by: "command", source: "1", before: null, position: 1 },
+    type: "file-change",
+    path: "/project/out.txt",
+    by: "command",
+    source: "1",
+    before: null,
+    position: 1,
     after: { hash: "0", mode: 0o644 },
   };
   expect(factsOf(change).files).toEqual([{ path: "out.txt", hunks: 0 }]);
@@ -50,8 +62,14 @@ test("names files that only a command changed", () => {
 
 test("marks a file that a command of another task may have changed, unless the task is known to have changed it", () => {
   const change = (path: string, others?: readonly string[]): NewEntry => ({
-    ...{ type: "file-change", path, by: "command", source: "1/a", before: null, position: 1 },
-    ...{ after: { hash: "0", mode: 0o644 }, ...(others && { others: [...others] }) },
+    type: "file-change",
+    path,
+    by: "command",
+    source: "1/a",
+    before: null,
+    position: 1,
+    after: { hash: "0", mode: 0o644 },
+    ...(others && { others: [...others] }),
   });
   const entries = [change("/project/out.txt", ["1/b"]), change("/project/a.ts", ["1/b"]), change("/project/b.ts")];
   const edits = [edit("1", "/project/a.ts", "x", "y"), change("/project/b.ts", ["1/b"])];
@@ -66,8 +84,16 @@ test("lists commands with their exit codes, answers, tokens and the last words",
   const facts = factsOf(
     { type: "message", message: { role: "assistant", content: "First." } },
     {
-      ...{ type: "tool", callId: "1", name: "terminal", title: "make", kind: "execute", locations: [], diffs: [] },
-      ...{ ok: false, durationMs: 1, command: { text: "make", exit: 2 } },
+      type: "tool",
+      callId: "1",
+      name: "terminal",
+      title: "make",
+      kind: "execute",
+      locations: [],
+      diffs: [],
+      ok: false,
+      durationMs: 1,
+      command: { text: "make", exit: 2 },
     },
     { type: "message", message: { role: "assistant", content: null } },
     { type: "usage", model: "m", inputTokens: 10, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 },
@@ -83,7 +109,13 @@ test("lists commands with their exit codes, answers, tokens and the last words",
 });
 
 const RESULT: TaskResult = {
-  ...{ id: "a", status: "completed", summary: "Done.", files: [], commands: [], iterations: 1, duration: 1 },
+  id: "a",
+  status: "completed",
+  summary: "Done.",
+  files: [],
+  commands: [],
+  iterations: 1,
+  duration: 1,
   usage: { inputTokens: 1, outputTokens: 1 },
 };
 

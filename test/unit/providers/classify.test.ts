@@ -277,11 +277,10 @@ describe("hints about a retry", () => {
     expect(waitOf({ date, "x-ratelimit-reset": String(Date.parse(date) + 4_000) })).toBe(4_000);
     expect(waitOf({ date, "anthropic-ratelimit-unified-reset": String(Date.parse(date) / 1_000 + 5) })).toBe(5_000);
     const anthropic = {
-      ...{
-        "anthropic-ratelimit-requests-remaining": "9",
-        "anthropic-ratelimit-requests-reset": "2012-01-02T10:00:01Z",
-      },
-      ...{ "anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": "2012-01-02T10:00:20Z" },
+      "anthropic-ratelimit-requests-remaining": "9",
+      "anthropic-ratelimit-requests-reset": "2012-01-02T10:00:01Z",
+      "anthropic-ratelimit-tokens-remaining": "0",
+      "anthropic-ratelimit-tokens-reset": "2012-01-02T10:00:20Z",
     };
     expect(waitOf({ date, ...anthropic })).toBe(20_000);
     expect(waitOf({ date, ...anthropic, "retry-after": "7" })).toBe(7_000);

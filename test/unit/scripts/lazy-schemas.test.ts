@@ -41,7 +41,12 @@ async function describedBy(bundle: string, plugins: readonly (typeof lazySchemas
   const files = [library, ...globSync("agent-core/protocol/*.ts")].sort();
   const outfile = join(mkdtempSync(join(tmpdir(), "schemas-")), bundle);
   await build({
-    ...{ outfile, bundle: true, platform: "node", format: "esm", logLevel: "silent", plugins: [...plugins] },
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    logLevel: "silent",
+    plugins: [...plugins],
     stdin: {
       resolveDir: resolve("."),
       contents: `

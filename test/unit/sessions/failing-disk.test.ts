@@ -22,7 +22,11 @@ afterEach(() => {
 
 function open(files: JournalFiles): Journal {
   return new Journal({
-    ...{ path, files, sessionId: "20261120_120000_0000abcd", cwd: "/project", now: () => 1000 },
+    path,
+    files,
+    sessionId: "20261120_120000_0000abcd",
+    cwd: "/project",
+    now: () => 1000,
     onFailure: (message) => told.push(message),
     onRecovery: (message) => told.push(message),
   });

@@ -22,8 +22,16 @@ function command(callId: string, line: string, ok: boolean): readonly JournalEnt
 
 function tool(callId: string, kind: string, ok: boolean): JournalEntry {
   return {
-    ...{ type: "tool", callId, name: "a tool", title: "A tool", kind },
-    ...{ locations: [], diffs: [], ok, durationMs: 1, at },
+    type: "tool",
+    callId,
+    name: "a tool",
+    title: "A tool",
+    kind,
+    locations: [],
+    diffs: [],
+    ok,
+    durationMs: 1,
+    at,
   };
 }
 

@@ -51,8 +51,15 @@ test.for([
 test("a message behind zeros is read again when the model no longer gets it", async () => {
   const { from } = folder();
   const compression = {
-    ...{ type: "compression", child: "x", strategy: "summary", dropped: [[0, 0]], summary: "sum", shortened: [] },
-    ...{ tokensBefore: 2, tokensAfter: 1, at: 3 },
+    type: "compression",
+    child: "x",
+    strategy: "summary",
+    dropped: [[0, 0]],
+    summary: "sum",
+    shortened: [],
+    tokensBefore: 2,
+    tokensAfter: 1,
+    at: 3,
   };
   writeFileSync(from, `${head}\n\0\0${message(0)}\n${message(1)}\n${JSON.stringify(compression)}\n`);
   expect(await textsOf(from)).toEqual(["words 0", "words 1"]);

@@ -145,8 +145,14 @@ test("any flipped bits cost no line but their own", async () => {
 });
 
 const compression = (dropped: [number, number][], summary: string): NewEntry => ({
-  ...{ type: "compression", child: "x", strategy: "summary", dropped, summary },
-  ...{ shortened: [{ position: 3, content: "short" }], tokensBefore: 2, tokensAfter: 1 },
+  type: "compression",
+  child: "x",
+  strategy: "summary",
+  dropped,
+  summary,
+  shortened: [{ position: 3, content: "short" }],
+  tokensBefore: 2,
+  tokensAfter: 1,
 });
 
 /** Eight messages, of which the first three gave way to a summary and the fourth was shortened. */

@@ -19,7 +19,10 @@ beforeEach(() => {
 /** On a disk that has no room for `operation` until what is kept was given up. */
 function journalOn(isFull: () => boolean, operation: Operation, code: ErrorCode = "ENOSPC"): Journal {
   return new Journal({
-    ...{ path: journalPath(), sessionId: "20261120_120000_0000abcd", cwd: "/project", now: () => 1000 },
+    path: journalPath(),
+    sessionId: "20261120_120000_0000abcd",
+    cwd: "/project",
+    now: () => 1000,
     files: faultyFiles((asked) => (isFull() && asked === operation && existsSync(kept()) ? code : undefined)),
     reserve: new SpaceReserve(kept()),
     onFailure: (message) => told.push(message),

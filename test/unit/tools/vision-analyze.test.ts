@@ -81,7 +81,10 @@ describe("a picture that is too large", () => {
     return { type: picture.mimeType, size: [width, height], scaledFrom, colours: [at(10), at(width - 10)] };
   };
   const expected = (right: readonly number[], height: number, from: string) => ({
-    ...{ type: "image/jpeg", size: [1568, height], scaledFrom: from, colours: [[255, 0, 0], right] },
+    type: "image/jpeg",
+    size: [1568, height],
+    scaledFrom: from,
+    colours: [[255, 0, 0], right],
   });
 
   test("is scaled down: a wide PNG, its transparent part on white", async () => {

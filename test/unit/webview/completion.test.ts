@@ -57,14 +57,14 @@ describe("the word at the caret", () => {
 });
 
 const file = (label: string): MentionItem => ({
-  ...{ attachment: { kind: "file", uri: `file:///${label}`, label }, icon: "file", marks: [] },
+  attachment: { kind: "file", uri: `file:///${label}`, label },
+  icon: "file",
+  marks: [],
 });
 const symbol: MentionItem = {
-  ...{
-    attachment: { kind: "lines", uri: "file:///a", label: "f()", start: 1, end: 2 },
-    icon: "symbol-method",
-    marks: [],
-  },
+  attachment: { kind: "lines", uri: "file:///a", label: "f()", start: 1, end: 2 },
+  icon: "symbol-method",
+  marks: [],
 };
 const problems: MentionItem = { attachment: { kind: "problems", label: "Problems" }, icon: "warning", marks: [] };
 

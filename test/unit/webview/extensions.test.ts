@@ -5,10 +5,21 @@ import { reduce, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 
 const item = (name: string, state: HermesExtensionItem["state"]): HermesExtensionItem => ({
-  ...{ id: `mcp ${name}`, kind: "mcp", name, source: "config.yaml", state, detail: "npx", actions: [] },
+  id: `mcp ${name}`,
+  kind: "mcp",
+  name,
+  source: "config.yaml",
+  state,
+  detail: "npx",
+  actions: [],
 });
 const session = (sessionId: string): StateEvent => ({
-  ...{ kind: "session", sessionId, cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
+  kind: "session",
+  sessionId,
+  cwd: "/",
+  agentName: "Hermes",
+  configOptions: [],
+  commands: [],
 });
 const items = (...all: readonly HermesExtensionItem[]): StateEvent => ({
   kind: "facts",

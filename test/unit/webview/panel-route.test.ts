@@ -14,7 +14,12 @@ const list: HistoryPage = {
   isLoading: false,
 };
 const session = (sessionId: string): PanelEvent => ({
-  ...{ kind: "session", sessionId, cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
+  kind: "session",
+  sessionId,
+  cwd: "/",
+  agentName: "Hermes",
+  configOptions: [],
+  commands: [],
 });
 
 class FakeHost {
@@ -136,7 +141,13 @@ test("the page of extensions is requested when it opens, and what it showed is n
   const panel = host.open();
   panel.receive(host.begins("s1"));
   const failed: HermesExtensionItem = {
-    ...{ id: "mcp git", kind: "mcp", name: "git", source: "config.yaml", state: "failed", detail: "npx", actions: [] },
+    id: "mcp git",
+    kind: "mcp",
+    name: "git",
+    source: "config.yaml",
+    state: "failed",
+    detail: "npx",
+    actions: [],
   };
   const { facts } = panel.store.state;
   panel.receive({ type: "facts", facts: { ...facts, extensions: [{ sessionId: "s1", items: [failed] }] } });

@@ -8,7 +8,12 @@ import { formatCount, formatDuration } from "../../../webview/views/format.ts";
 
 const server: HermesProcess = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" };
 const session = (sessionId: string): StateEvent => ({
-  ...{ kind: "session", sessionId, cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
+  kind: "session",
+  sessionId,
+  cwd: "/",
+  agentName: "Hermes",
+  configOptions: [],
+  commands: [],
 });
 const play = (...events: readonly StateEvent[]): PanelState =>
   [session("s"), ...events].reduce((state, event) => reduce(state, event, 0), emptyState);

@@ -38,11 +38,17 @@ suite("other agents", () => {
     diskEdits = new DiskEdits({ note: (edit) => desk.applied.noteOnDisk(edit), warn: nobody });
     agent = new AgentProcess(
       {
-        ...{ name: "foreign", title: "Foreign", command: process.execPath, env: { ELECTRON_RUN_AS_NODE: "1" } },
+        name: "foreign",
+        title: "Foreign",
+        command: process.execPath,
+        env: { ELECTRON_RUN_AS_NODE: "1" },
         args: [join(__dirname, "..", "..", "..", "test", "support", "foreign-agent.mjs")],
       },
       {
-        ...{ terminals, problems, requests: unansweredRequests(), editReview: desk.editReview },
+        terminals,
+        problems,
+        requests: unansweredRequests(),
+        editReview: desk.editReview,
         sessionUpdate: ({ update }) => session.receive(update),
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
         jobFinished: nobody,
@@ -58,15 +64,14 @@ suite("other agents", () => {
         place: async () => ({ cwd: folder, additionalDirectories: [], mcpServers: [], _meta: { hermes: {} } }),
         warnings: () => [],
         promptBlocks: async ({ text }) => [{ type: "text", text }],
-        ...{
-          command: nobody,
-          observed: nobody,
-          rememberModel: nobody,
-          opened: nobody,
-          closing: nobody,
-          closed: nobody,
-        },
-        ...{ began: nobody, changed: () => turnChanged.fire() },
+        command: nobody,
+        observed: nobody,
+        rememberModel: nobody,
+        opened: nobody,
+        closing: nobody,
+        closed: nobody,
+        began: nobody,
+        changed: () => turnChanged.fire(),
       },
       agent,
     );

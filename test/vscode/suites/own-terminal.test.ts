@@ -129,7 +129,10 @@ suite("own terminal", () => {
     const hermes = { outputFile: file, title: "echo elsewhere", input: "none", hasPty: false };
     const before = shells().length;
     const { terminalId } = await shell.side.terminals.create({
-      ...{ sessionId: "suite", command: "echo", args: ["in the sandbox"], cwd: workspaceFolder() },
+      sessionId: "suite",
+      command: "echo",
+      args: ["in the sandbox"],
+      cwd: workspaceFolder(),
       _meta: { hermes },
     });
     await shell.side.terminals.waitForExit(terminalId);

@@ -108,7 +108,9 @@ export async function connectAgentSide(
 export function unansweredRequests(): Requests {
   const nobody = (): void => undefined;
   return new Requests({
-    ...{ show: nobody, changed: nobody, reveal: nobody },
+    show: nobody,
+    changed: nobody,
+    reveal: nobody,
     isInSight: () => true,
     notify: () => Promise.resolve(undefined),
   });

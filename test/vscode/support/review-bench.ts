@@ -17,7 +17,8 @@ export async function openReviewBench(folder: string): Promise<ReviewBench> {
   const desk = new ReviewDesk();
   const side = await connectAgentSide(desk.editReview);
   return {
-    ...{ desk, side },
+    desk,
+    side,
     async close() {
       await closeEditors();
       await side.dispose();

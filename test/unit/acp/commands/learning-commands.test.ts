@@ -4,17 +4,19 @@ import { learning, report } from "../../../../agent-core/acp/commands/slash-comm
 import type { HealthReport, LearningState, LearntItem } from "../../../../agent-core/protocol/learning.ts";
 
 const item: LearntItem = {
-  ...{ id: "p-1", loop: "consolidation", kind: "preference", text: "Answers are in British English.", scope: "user" },
-  ...{
-    reason: "You said so.",
-    sessions: ["s1"],
-    at: 0,
-    seen: 3,
-    used: 12,
-    state: "active",
-    pinned: false,
-    actions: [],
-  },
+  id: "p-1",
+  loop: "consolidation",
+  kind: "preference",
+  text: "Answers are in British English.",
+  scope: "user",
+  reason: "You said so.",
+  sessions: ["s1"],
+  at: 0,
+  seen: 3,
+  used: 12,
+  state: "active",
+  pinned: false,
+  actions: [],
 };
 
 const state: LearningState = {
@@ -109,15 +111,15 @@ test("/report shows rates with their intervals, regressions with their sessions,
     regressions: [{ rate: "tool_error_rate", of: "terminal", before: 0.03, now: 0.25, n: 40, sessions: ["s9"] }],
     recommendations: [
       {
-        ...{
-          id: "t-1",
-          key: "compression.hard_limit",
-          scope: "research",
-          from: 0.85,
-          to: 0.7,
-          reason: "It overflows.",
-        },
-        ...{ confidence: 0.86, risk: "low", state: "proposed" },
+        id: "t-1",
+        key: "compression.hard_limit",
+        scope: "research",
+        from: 0.85,
+        to: 0.7,
+        reason: "It overflows.",
+        confidence: 0.86,
+        risk: "low",
+        state: "proposed",
       },
     ],
   };

@@ -51,8 +51,15 @@ export async function delegationBench(options: AIAgentOptions = {}): Promise<Del
   const failed = (message: string): void => expect.fail(message);
   const journal = new Journal({ path: pathOf(sessionId), sessionId, cwd, now: Date.now, onFailure: failed });
   const agent = new AIAgent({
-    ...{ baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {}, title: "Test" },
-    ...{ home, sessionId, surroundings: false, journal },
+    baseUrl: model.baseUrl,
+    model: "test-model",
+    apiKey: "sk-test-123456",
+    environment: {},
+    title: "Test",
+    home,
+    sessionId,
+    surroundings: false,
+    journal,
     callbacks: {
       toolProgress: (event) => void events.push(event),
       approval: async (request) => {
@@ -69,7 +76,13 @@ export async function delegationBench(options: AIAgentOptions = {}): Promise<Del
     await model.stop();
   });
   return {
-    ...{ model, cwd, home, agent, sessionId, events, asked },
+    model,
+    cwd,
+    home,
+    agent,
+    sessionId,
+    events,
+    asked,
     requestsOf: (task) => model.requests.map(({ body }) => body).filter((body) => wordOf(body) === task),
     entries: (id) => readEntries(pathOf(id)),
     script(input, tasks = {}) {

@@ -108,7 +108,9 @@ test("the log keeps only the latest state of a delegation, and the other facts o
   const state = (callId: string, step: string, more = {}): PanelEvent => ({
     kind: "update",
     update: {
-      ...{ sessionUpdate: "tool_call_update", toolCallId: callId, status: "in_progress" },
+      sessionUpdate: "tool_call_update",
+      toolCallId: callId,
+      status: "in_progress",
       _meta: { hermes: { tasks: [{ id: "a", step }], ...more } },
     },
   });

@@ -11,10 +11,7 @@ import {
 // One test for each transition of a session.
 const idle: SessionState = { ...closedSession, phase: "open", attempt: 1 };
 const running: SessionState = { ...idle, turn: { kind: "running", sendsNext: false } };
-const prompt = (text: string, now?: boolean): SessionEvent => ({
-  ...{ type: "prompt", id: text, text },
-  ...(now && { now }),
-});
+const prompt = (text: string, now?: boolean): SessionEvent => ({ type: "prompt", id: text, text, ...(now && { now }) });
 
 /** The state after all events, and the effects of the last one in short form. */
 function play(start: SessionState, ...events: readonly SessionEvent[]) {
@@ -72,7 +69,9 @@ test("attachments stay with their message in the queue, in a steered turn, on re
   expect(effectsOf(running, { ...sent, now: true })).toContainEqual({ ...sent, type: "steer" });
   const edited: SessionEvent = { type: "queue-edit", id: "1", text: "two" };
   expect(effectsOf(running, sent, edited, { type: "queue-send", id: "1" })).toContainEqual({
-    ...{ type: "steer", id: "1", text: "two" },
+    type: "steer",
+    id: "1",
+    text: "two",
   });
   const again: SessionEvent = { type: "resend", position: 0, text: "", attachments };
   expect(effectsOf(idle, again)).toEqual([{ type: "rewind", position: 0, text: "", attachments }]);
@@ -127,7 +126,8 @@ describe("a turn", () => {
   test("queues further prompts, or steers them into itself", () => {
     expect(play(running, prompt("two"))).toMatchObject({ effects: ["queue"], queue: ["two:waiting"] });
     expect(play(running, prompt("two", true))).toMatchObject({
-      ...{ effects: ["queue", "steer two"], queue: ["two:steering"] },
+      effects: ["queue", "steer two"],
+      queue: ["two:steering"],
     });
   });
 
@@ -171,10 +171,12 @@ describe("the queue", () => {
 
   test("sends a message of the user's choice at once", () => {
     expect(play(queued, { type: "queue-send", id: "b" })).toMatchObject({
-      ...{ effects: ["queue", "steer b"], queue: ["a:waiting", "b:steering"] },
+      effects: ["queue", "steer b"],
+      queue: ["a:waiting", "b:steering"],
     });
     expect(play(stopped, { type: "queue-send", id: "b" })).toMatchObject({
-      ...{ effects: ["queue", "show b", "send b"], queue: ["a:waiting"] },
+      effects: ["queue", "show b", "send b"],
+      queue: ["a:waiting"],
     });
     expect(play(queued, { type: "queue-send", id: "gone" }).effects).toEqual([]);
   });
@@ -255,7 +257,8 @@ describe("sending a message again", () => {
 
 describe("messages that the agent removed", () => {
   const removed = (_meta: Record<string, unknown>): SessionEvent => ({
-    ...{ type: "update", update: { sessionUpdate: "session_info_update", _meta } },
+    type: "update",
+    update: { sessionUpdate: "session_info_update", _meta },
   });
 
   test("the first of them is offered in the composer when the user wrote it", () => {

@@ -49,7 +49,9 @@ const NO_DISK_EDITS: SessionsOptions["diskEdits"] = {
 
 function connectionTo(agent: FakeAgent): AgentConnection {
   return {
-    ...{ name: undefined, title: "Hermes", offers: HERMES_OFFERS },
+    name: undefined,
+    title: "Hermes",
+    offers: HERMES_OFFERS,
     agent: (async () => agent) as unknown as AgentConnection["agent"],
     explain: (error) => Promise.resolve(String(error)),
     signIn: () => Promise.resolve(false),

@@ -19,11 +19,14 @@ test("shows the current step of an edit at the cursor", () => {
 
 test("knows an edit by its diff, and keeps the words after the last call as the answer", () => {
   const edit = update({
-    ...{ sessionUpdate: "tool_call_update", toolCallId: "1", status: "completed" },
+    sessionUpdate: "tool_call_update",
+    toolCallId: "1",
+    status: "completed",
     content: [{ type: "diff", path: "/menu.ts", oldText: "a", newText: "b" }],
   });
   const progress = after(text("I look. "), edit, text("The menu "), text("closes."), {
-    ...{ kind: "turn-end", stopReason: "end_turn" },
+    kind: "turn-end",
+    stopReason: "end_turn",
   });
   expect(progress).toMatchObject({ answer: "The menu closes.", hasEdited: true, end: { stopReason: "end_turn" } });
   expect(after(text("It is a menu.")).hasEdited).toBe(false);

@@ -4,8 +4,11 @@ import { type AttachmentReader, promptBlocks } from "../../../../extension/conte
 
 const gone = () => Promise.reject(new Error("it was deleted"));
 const texts: AttachmentReader["texts"] = {
-  ...{ lines: async () => "one\ntwo", problems: async () => "a.ts:1: error", changes: async () => "+one" },
-  ...{ terminal: async () => "$ ls", session: gone },
+  lines: async () => "one\ntwo",
+  problems: async () => "a.ts:1: error",
+  changes: async () => "+one",
+  terminal: async () => "$ ls",
+  session: gone,
 };
 const uri = "file:///w/a.ts";
 const reader: AttachmentReader = { texts, isMissing: async (uri) => uri.endsWith("/gone.ts") };

@@ -32,8 +32,14 @@ export function hookedAgent(model: ModelServer, hooks: readonly Hook[], options:
     },
   });
   const agent = new AIAgent({
-    ...{ baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {} },
-    ...{ cwd, home: join(cwd, ".home"), sessionId: "s1", memory: false },
+    baseUrl: model.baseUrl,
+    model: "test-model",
+    apiKey: "sk-test-123456",
+    environment: {},
+    cwd,
+    home: join(cwd, ".home"),
+    sessionId: "s1",
+    memory: false,
     journal: new Journal({ path, sessionId: "s1", cwd, now: () => 1, onFailure: (message) => notices.push(message) }),
     extensions: [{ name: "test", tools: () => [greet], hooks: () => hooks }],
     callbacks: {
@@ -47,7 +53,11 @@ export function hookedAgent(model: ModelServer, hooks: readonly Hook[], options:
     ...options,
   });
   return {
-    ...{ agent, cwd, asked, progress, notices },
+    agent,
+    cwd,
+    asked,
+    progress,
+    notices,
     /** Entries of the journal in order. */
     entries: (): readonly Record<string, unknown>[] =>
       readFileSync(path, "utf8")

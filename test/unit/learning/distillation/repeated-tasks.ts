@@ -66,9 +66,25 @@ export function episode(at: number, more: Partial<Episode> = {}): Episode {
   const stamp = new Date(at).toISOString().replaceAll(/[-:]/g, "").replace("T", "_").slice(0, 15);
   return {
     sessionId: `${stamp}_${number.toString(16).padStart(8, "0")}`,
-    ...{ at: at - 60_000, endedAt: at, cwd: PROJECT, folders: [], origin: "user", taskType: "", outcome: "" },
-    ...{ firstMessage: "hello", messages: 1, tools: [], paths: [], commands: [], score: 1, signals: 1 },
-    ...{ corrections: [], undone: [], skills: [], stopReasons: ["end_turn"], summary: "Done." },
+    at: at - 60_000,
+    endedAt: at,
+    cwd: PROJECT,
+    folders: [],
+    origin: "user",
+    taskType: "",
+    outcome: "",
+    firstMessage: "hello",
+    messages: 1,
+    tools: [],
+    paths: [],
+    commands: [],
+    score: 1,
+    signals: 1,
+    corrections: [],
+    undone: [],
+    skills: [],
+    stopReasons: ["end_turn"],
+    summary: "Done.",
     ...more,
   };
 }
@@ -129,7 +145,12 @@ export function bench(home: string, distiller: Distiller): Bench {
   const notices: string[] = [];
   const prompts: string[] = [];
   const ports = {
-    ...{ home, clock, ledger, index: {}, isOpen: () => false, log: () => undefined },
+    home,
+    clock,
+    ledger,
+    index: {},
+    isOpen: () => false,
+    log: () => undefined,
     settings: () => ({ enabled: true, consolidation: true, distillation: true }),
     notify: (message: string | undefined) => void notices.push(message ?? ""),
     model: {

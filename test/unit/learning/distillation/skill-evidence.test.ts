@@ -81,7 +81,9 @@ test("an answer of a model is read with its faults, and at most three changes of
   const deltas = [{ op: "add", text: " one\n line " }, { op: "swap" }, ...Array(5).fill({ op: "remove", id: "b1" })];
   const answer = `Here it is:\n\`\`\`json\n${JSON.stringify({ name: "x", applicable_when: "often", deltas })}\n\`\`\``;
   expect(readProposal(answer)).toEqual({
-    ...{ name: "x", description: "", applicableWhen: ["often"] },
+    name: "x",
+    description: "",
+    applicableWhen: ["often"],
     deltas: [
       { op: "add", text: "one line" },
       { op: "remove", id: "b1" },

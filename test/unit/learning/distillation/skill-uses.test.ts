@@ -64,9 +64,18 @@ const file = (): string => join(home, "skills", "learnt", NAME, "SKILL.md");
 /** Names of the skills that the host may add to messages. */
 async function routed(useLearnt = true): Promise<readonly string[]> {
   const library = new SkillLibrary({
-    ...{ homeSkills: join(home, "skills"), roots: [PROJECT], trusted: () => true, externalFolders: [], disabled: [] },
-    ...{ pluginFolders: () => [], tools: () => ({ toolsets: [], tools: [] }), environment: {}, now: () => 0 },
-    ...{ onUse: () => undefined, onDefect: (message) => expect.fail(message), useLearnt },
+    homeSkills: join(home, "skills"),
+    roots: [PROJECT],
+    trusted: () => true,
+    externalFolders: [],
+    disabled: [],
+    pluginFolders: () => [],
+    tools: () => ({ toolsets: [], tools: [] }),
+    environment: {},
+    now: () => 0,
+    onUse: () => undefined,
+    onDefect: (message) => expect.fail(message),
+    useLearnt,
   });
   const { skills, failures } = await library.load();
   expect(failures).toEqual([]);

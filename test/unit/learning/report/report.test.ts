@@ -80,7 +80,11 @@ test("is written as JSON and as text with definitions, replaces an earlier one o
 test("the text leaves out parts that are the whole, and dollars of models without a known price", () => {
   const rate = (name: string, of?: string, n = 5): Rate => ({ name, ...(of && { of }), value: 0, n, low: 0, high: 0 });
   const text = reportText({
-    ...{ date: "2026-11-25", period: { from: 0, to: 1 }, sessions: 5, regressions: [], recommendations: [] },
+    date: "2026-11-25",
+    period: { from: 0, to: 1 },
+    sessions: 5,
+    regressions: [],
+    recommendations: [],
     rates: [rate("retry_rate"), rate("retry_rate", "code"), rate("retry_rate", "data", 2), rate("usd_per_task")],
     totals: { tokens: 1_200, usd: 0, learningTokens: 0, learningUsd: 0 },
   });

@@ -42,7 +42,9 @@ export class ReportHome {
 
   get ports(): LoopPorts {
     return {
-      ...{ home: this.home, clock: this.clock, index: this.index },
+      home: this.home,
+      clock: this.clock,
+      index: this.index,
       ledger: new LearningLedger(this.home, this.clock),
       model: { isAvailable: async () => false, ask: async () => ({ ok: false, problem: "no model" }) },
       settings: () => ({ ...SETTINGS, ...this.settings }),
@@ -64,8 +66,16 @@ export class ReportHome {
 }
 
 const SETTINGS = {
-  ...{ enabled: true, consolidation: true, distillation: true, report: true, auto_tune: false, use: true },
-  ...{ daily_tokens: 1, daily_usd: 1, idle_seconds: 0, session_idle_minutes: 0 },
+  enabled: true,
+  consolidation: true,
+  distillation: true,
+  report: true,
+  auto_tune: false,
+  use: true,
+  daily_tokens: 1,
+  daily_usd: 1,
+  idle_seconds: 0,
+  session_idle_minutes: 0,
 };
 
 function entriesOf(id: string, at: number, work: Work): readonly JournalEntry[] {

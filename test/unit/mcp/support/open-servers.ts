@@ -72,14 +72,23 @@ export async function open(configs: readonly ServerConfig[], circumstances: Circ
     ownModel: () => undefined,
   };
   const session = {
-    ...{ sessionId: "s", cwd: bench.folder, approve: undefined, ask },
+    sessionId: "s",
+    cwd: bench.folder,
+    approve: undefined,
+    ask,
     isKnown: (text: string) => circumstances.known === true && text !== "",
     status: ({ message }: { readonly message: string }) => lines.push(message),
     auxiliary,
   } as unknown as ExtensionSession;
   const home = temporaryFolder("hermes-mcp-home-");
   const options = {
-    ...{ servers: configs, problems: [], cwd: bench.folder, otherFolders: [], trusted, home, environment: {} },
+    servers: configs,
+    problems: [],
+    cwd: bench.folder,
+    otherFolders: [],
+    trusted,
+    home,
+    environment: {},
     openPage: async () => "unavailable" as const,
     isListed: false,
     onDefect: (line: string) => lines.push(line),

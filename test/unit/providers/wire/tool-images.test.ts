@@ -11,7 +11,9 @@ const PNG = { mimeType: "image/png", data: "iVBORw0KGgo=" };
 const URL_OF_PNG = "data:image/png;base64,iVBORw0KGgo=";
 
 const result = (id: string, images: ToolMessage["images"] = [PNG]): ToolMessage => ({
-  ...{ role: "tool", tool_call_id: id, content: `result ${id}` },
+  role: "tool",
+  tool_call_id: id,
+  content: `result ${id}`,
   images,
 });
 
@@ -28,7 +30,10 @@ const CALLS: readonly Message[] = [
 
 const request = (messages: readonly Message[], model = "gpt-4.1"): ModelRequest => ({
   endpoint: { provider: "test", baseUrl: undefined, apiKey: undefined },
-  ...{ model, messages, tools: [], sampling: {} },
+  model,
+  messages,
+  tools: [],
+  sampling: {},
 });
 
 test("chat completions: the images follow all results in a message of the user", () => {

@@ -60,9 +60,7 @@ test("a title is imported as one visible line; an empty one is none", async () =
 
 test("a session is imported whole: messages, calls, results, reasoning, images, title, model, times, cost", async () => {
   addSession(state, CONVERSATION);
-  expect(await importState()).toEqual({
-    ...{ imported: 1, extended: 0, unchanged: 0, diverged: 0, deleted: 0, failed: [] },
-  });
+  expect(await importState()).toEqual({ imported: 1, extended: 0, unchanged: 0, diverged: 0, deleted: 0, failed: [] });
   const { id, cwd, title, conversation, entries } = await stored();
   const hash = createHash("sha256").update(CONVERSATION.id).digest("hex").slice(0, 8);
   expect({ id, cwd, title }).toEqual({
@@ -89,8 +87,13 @@ test("a session is imported whole: messages, calls, results, reasoning, images, 
   ]);
   expect(entries.find((entry) => entry.type === "tool")).toMatchObject({ title: "terminal: time make", ok: true });
   expect(entries.at(-1)).toMatchObject({
-    ...{ type: "usage", model: "anthropic/claude-opus-4.6", inputTokens: 150, cachedInputTokens: 50 },
-    ...{ outputTokens: 20, reasoningTokens: 5, costUsd: 0.25 },
+    type: "usage",
+    model: "anthropic/claude-opus-4.6",
+    inputTokens: 150,
+    cachedInputTokens: 50,
+    outputTokens: 20,
+    reasoningTokens: 5,
+    costUsd: 0.25,
   });
 });
 

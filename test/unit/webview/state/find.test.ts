@@ -34,7 +34,11 @@ test("messages, answers and thoughts are found, whatever the case", () => {
 
 test("a tool call is found by its title, its text, its changed lines and the end of its output", () => {
   const call = update({
-    ...{ sessionUpdate: "tool_call", toolCallId: "c", title: "Edit wanted.ts", kind: "edit", status: "completed" },
+    sessionUpdate: "tool_call",
+    toolCallId: "c",
+    title: "Edit wanted.ts",
+    kind: "edit",
+    status: "completed",
     content: [
       { type: "content", content: { type: "text", text: "wanted" } },
       { type: "diff", path: "/a.ts", oldText: "same wanted\nold", newText: "same wanted\nnew wanted" },
