@@ -54,6 +54,8 @@ async function show({ uri, line }: CaretPlace, opener: ReviewOpener): Promise<vo
   const at = new vscode.Position(Math.min(line, editor.document.lineCount - 1), 0);
   editor.selection = new vscode.Selection(at, at);
   editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  // The key may come from the panel. The keys that keep and undo a hunk work in the editor.
+  await vscode.commands.executeCommand("workbench.action.focusActiveEditorGroup");
 }
 
 /** Index of the hunk at the caret; the index before the file's first hunk when the caret is above it. */

@@ -120,6 +120,8 @@ describe("review after the edits have landed", () => {
     await window.editor.locator(".view-line", { hasText: "top" }).click();
     await window.editor.locator(".monaco-editor.focused").first().waitFor();
     await caretIsAt(1);
+    // The first key is pressed in the panel, where the user reads the answer.
+    await window.composer.focus();
     await press(NEXT);
     await caretIsAt(2);
     await press(NEXT);
