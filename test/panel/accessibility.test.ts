@@ -128,8 +128,12 @@ describe("the panel passes the checks of axe", () => {
   test("with requests, a warning, and edits that wait", async () => {
     const review = [{ path: "a.ts", label: "a.ts", isWaiting: true, pendingHunks: 1, added: 2, removed: 1 }];
     await tell({ type: "facts", facts: { ...emptyState.facts, agent: { state: "ready" }, review } });
-    const options = [{ optionId: "once", name: "Allow once", kind: "allow_once" }] as const;
+    const options = [
+      { optionId: "once", name: "Allow once", kind: "allow_once" },
+      { optionId: "always", name: "Always allow", kind: "allow_always" },
+    ] as const;
     const command = "npm publish";
+    const grant = "`npm publish` with any arguments";
     await panel().feed(
       { kind: "notice", severity: "warning", text: "The hook failed." },
       {
@@ -138,11 +142,13 @@ describe("the panel passes the checks of axe", () => {
         options,
         reasons: ["Needs the network"],
         command,
+        grant,
         toolCall: { toolCallId: "r1", title: "publish" },
       },
       { kind: "question", requestId: "q1", message: "Which?", choices: ["this", "that"] },
     );
     await panel().page.getByText("1 waits for you").waitFor();
+    expect(await panel().locator(".ask-grant code").textContent()).toBe(command);
     await expect.poll(() => panel().page.getByRole("button", { name: "Skip" }).isEnabled()).toBe(true);
     await passes();
     // The focus is seen around a button, which may have the colour of its outline.

@@ -1,5 +1,6 @@
 /** Requests of the agent: permission for a call, and questions. */
 import type { PermissionOption } from "@zed-industries/agent-client-protocol";
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { PermissionRequest, QuestionRequest } from "../state/state.ts";
@@ -105,12 +106,21 @@ function PermissionButtons({ request: { options, grant }, isArmed, onAnswer }: P
       </div>
       {lasting.length > 0 && (
         <div class="ask-lasting">
-          {grant !== undefined && <div class="ask-grant">{t("Stop asking for: {0}", visibleText(grant))}</div>}
+          {grant !== undefined && (
+            <div class="ask-grant">{withCommand(t("Stop asking for: {0}", visibleText(grant)))}</div>
+          )}
           <div class="ask-buttons">{lasting.map(button)}</div>
         </div>
       )}
     </div>
   );
+}
+
+/** The words of a grant with their command as code. A command that has such quotes itself stays as it is. */
+function withCommand(words: string): ComponentChildren {
+  const [before, command, after, ...more] = words.split("`");
+  if (after === undefined || more.length > 0) return words;
+  return [before, <code key="command">{command}</code>, after];
 }
 
 type RejectWithReasonProps = { readonly isArmed: boolean; readonly onReject: (reason: string) => void };
