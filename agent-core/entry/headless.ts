@@ -205,10 +205,11 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   }
   const { app, dispose } = localAgent(managingSettings(options));
   const print = updatePrinter(options.json);
-  const page = Promise.withResolvers<string>();
+  const page = Promise.withResolvers<void>();
   const us = client({ name: COMMAND_LINE });
   onAgentRequest(us, openUrlMethod, ({ params: { url } }) => {
-    page.resolve(url);
+    process.stderr.write(`hermes: open ${url} in a browser.\n`);
+    page.resolve();
     return { opened: true };
   });
   try {
@@ -220,7 +221,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
         print.refused(params.toolCall.title ?? "a tool call");
         return { outcome: { outcome: "cancelled" } };
       })
-      .connectWith(app, (agent) => converse(agent, options, prompt, { ...print, page: page.promise }));
+      .connectWith(app, (agent) => converse(agent, { ...options, page: page.promise }, prompt, print));
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
     return error instanceof RequestError && error.code === INVALID_PARAMS ? MISUSED : 1;
@@ -257,18 +258,20 @@ function hasPipedInput(): boolean {
   }
 }
 
-/** A page that the user must open, such as that of a sign-in to an MCP server. */
-type PageReader = { readonly page: Promise<string>; readonly prompt: string; readonly signal: AbortSignal };
+type Opened = { readonly page: Promise<void> };
 
 /**
- * Shows the address of the page. While `hermes mcp signin NAME` waits, each line of the standard input is the address that
- * a browser on another machine was redirected to. The signal ends the reading.
+ * While `hermes mcp signin NAME` waits, each line of the standard input is the address that a browser on another machine
+ * was redirected to. `page` settles when the user has the address to open; the signal ends the reading.
  */
-async function showPage(agent: ClientContext, sessionId: string, { page, prompt, signal }: PageReader): Promise<void> {
-  const url = await page;
-  process.stderr.write(`hermes: open ${url} in a browser.\n`);
+async function pasteSignIn(
+  agent: ClientContext,
+  sessionId: string,
+  { page, prompt, signal }: Opened & { readonly prompt: string; readonly signal: AbortSignal },
+): Promise<void> {
   const name = /^\/mcp (?:signin|login) (.+) --wait$/.exec(prompt)?.[1];
   if (name === undefined) return;
+  await page;
   process.stderr.write("hermes: if the browser is on another machine, paste the address of its last page here.\n");
   const { createInterface } = await import("node:readline");
   const paste = async (argument: string): Promise<string> => {
@@ -293,9 +296,9 @@ const STOPS = ["SIGINT", "SIGTERM"] as const;
 
 async function converse(
   agent: ClientContext,
-  { cwd, resume, model, mode, isTransient, prompt: words }: HeadlessOptions,
+  { cwd, resume, model, mode, isTransient, prompt: words, page }: HeadlessOptions & Opened,
   prompt: ContentBlock[],
-  print: Pick<UpdatePrinter, "end" | "interrupted"> & Pick<PageReader, "page">,
+  print: Pick<UpdatePrinter, "end" | "interrupted">,
 ): Promise<number> {
   await agent.request(methods.agent.initialize, {
     protocolVersion: 1,
@@ -317,7 +320,7 @@ async function converse(
   };
   for (const name of STOPS) process.on(name, cancel);
   const reading = new AbortController();
-  void showPage(agent, sessionId, { page: print.page, prompt: words, signal: reading.signal });
+  void pasteSignIn(agent, sessionId, { page, prompt: words, signal: reading.signal });
   try {
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     print.end();
