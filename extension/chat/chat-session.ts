@@ -324,12 +324,12 @@ export class ChatSession {
 
   async #rewind(effect: Extract<SessionEffect, { type: "rewind" }>): Promise<void> {
     const { type: _, ...resend } = effect;
-    const { position, restored } = resend;
+    const { position } = resend;
     try {
       await this.#request((agent, sessionId) => call(agent, sessionMethods.rewind, { sessionId, position }));
       this.dispatch({ type: "rewound", id: randomUUID(), ...resend });
     } catch (error) {
-      this.dispatch({ type: "rewind-failed", message: messageOf(error), ...(restored && { restored }) });
+      this.dispatch({ type: "rewind-failed", message: messageOf(error), ...resend });
     }
   }
 

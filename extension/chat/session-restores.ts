@@ -10,6 +10,7 @@ import {
 } from "../../agent-core/protocol/restores.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { CheckpointDocuments } from "../review/read-only-documents.ts";
+import type { EventLog } from "./event-log.ts";
 import type { ChatPanel } from "./panels.ts";
 
 type RestoredEvent = Extract<PanelEvent, { kind: "restored" }>;
@@ -20,8 +21,8 @@ export class SessionRestores {
   readonly #documents: CheckpointDocuments;
   /** Text that each restore of the conversation put into the composer, by the restore's id; null for none. */
   readonly #rewinds = new Map<string | undefined, string | null>();
-  /** Position of the preview in the panel. */
-  #shown: number | undefined;
+  /** The preview in a session. */
+  #shown: { readonly log: EventLog; readonly position: number } | undefined;
 
   constructor(worker: AgentWorker, panel: ChatPanel, documents: CheckpointDocuments) {
     this.#worker = worker;
@@ -31,19 +32,16 @@ export class SessionRestores {
 
   /** Previews a restore to the state before the message at this position. */
   async preview(position: number): Promise<void> {
+    const { log } = this.#panel.shown;
     const { files, messages } = await this.#preview(position, false);
-    this.#shown = position;
-    this.#panel.shown.log.push({
-      kind: "restore-preview",
-      position,
-      preview: { files: files.map(fileOf), messages },
-    });
+    this.#shown = { log, position };
+    log.push({ kind: "restore-preview", position, preview: { files: files.map(fileOf), messages } });
   }
 
   close(): void {
-    if (this.#shown !== undefined) {
-      this.#panel.shown.log.push({ kind: "restore-preview", position: this.#shown, preview: null });
-    }
+    if (this.#shown === undefined) return;
+    const { log, position } = this.#shown;
+    log.push({ kind: "restore-preview", position, preview: null });
     this.#shown = undefined;
   }
 
@@ -59,10 +57,11 @@ export class SessionRestores {
   }
 
   async restore(position: number, parts: { readonly files: boolean; readonly conversation: boolean }): Promise<void> {
+    const { log } = this.#panel.shown;
     const restored = await this.#restore(position, parts);
     this.close();
     if (parts.conversation) this.#rewinds.set(restored.restoreId, restored.prompt);
-    this.#panel.shown.log.push(restoredEvent(restored, { isUndo: false, hasConversation: parts.conversation }));
+    log.push(restoredEvent(restored, { isUndo: false, hasConversation: parts.conversation }));
   }
 
   /** Restores the files before a message is sent again; resolves to the event that shows the result. */
@@ -74,6 +73,7 @@ export class SessionRestores {
   /** Reverts a restore. */
   async undo(restoreId: string): Promise<void> {
     const sessionId = this.#panel.openSessionId;
+    const { log } = this.#panel.shown;
     const agent = await this.#worker.agent();
     const undone = await call(agent, restoreMethods.undo, { sessionId, restoreId });
     const prompt = this.#rewinds.get(restoreId);
@@ -81,7 +81,7 @@ export class SessionRestores {
     if (hasConversation) this.#rewinds.set(undone.restoreId, prompt ?? null);
     // The restore put this text into the composer.
     if (typeof prompt === "string") this.#panel.connection.command({ kind: "withdraw", text: prompt });
-    this.#panel.shown.log.push(restoredEvent(undone, { isUndo: true, hasConversation }));
+    log.push(restoredEvent(undone, { isUndo: true, hasConversation }));
   }
 
   async #restore(

@@ -44,7 +44,7 @@ export type SessionEvent =
   | { readonly type: "cancel" }
   | ({ readonly type: "resend" } & Resend)
   | ({ readonly type: "rewound"; readonly id: string } & Resend)
-  | { readonly type: "rewind-failed"; readonly message: string; readonly restored?: Restored }
+  | ({ readonly type: "rewind-failed"; readonly message: string } & Resend)
   | { readonly type: "queue-hold" | "queue-remove" | "queue-send" | "queue-interrupt"; readonly id: string }
   | ({ readonly type: "queue-edit"; readonly id: string } & queue.PromptContent)
   | { readonly type: "queue-move"; readonly id: string; readonly to: number }
@@ -236,10 +236,12 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
   switch (event.type) {
     case "resend": {
       const { position, restored } = event;
-      if (state.phase !== "open") return [state, shown(restored)];
-      if (state.turn.kind !== "idle") {
-        const text = vscode.l10n.t("Stop the running turn before you edit an earlier message.");
-        return [state, [...shown(restored), notice("warning", text)]];
+      if (state.phase !== "open" || state.turn.kind !== "idle") {
+        const text =
+          state.phase === "open"
+            ? vscode.l10n.t("Stop the running turn before you edit an earlier message.")
+            : vscode.l10n.t("The session is not open.");
+        return [state, [...shown(restored), notice("warning", text), ...compose(event)]];
       }
       const rewind: SessionEffect = {
         type: "rewind",
@@ -256,7 +258,7 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
     }
     case "rewind-failed": {
       const failed = error(vscode.l10n.t("The message cannot be sent again. {0}", event.message));
-      return [{ ...state, turn: { kind: "idle" } }, [...shown(event.restored), failed]];
+      return [{ ...state, turn: { kind: "idle" } }, [...shown(event.restored), failed, ...compose(event)]];
     }
   }
 }
@@ -343,9 +345,13 @@ function removedPrompt(update: SessionUpdate): HermesRewoundMeta["rewound"] | un
 
 /** Puts a removed message into the composer. */
 function offerAgain({ prompt, attachments: blocks = [] }: HermesRewoundMeta["rewound"]): readonly SessionEffect[] {
-  const attachments = blocks.flatMap((block) => attachmentOf(block) ?? []);
+  return compose({ text: prompt ?? "", attachments: blocks.flatMap((block) => attachmentOf(block) ?? []) });
+}
+
+/** Puts a message that was not sent, or was removed, into the composer. */
+function compose({ text, attachments = [] }: queue.PromptContent): readonly SessionEffect[] {
   return [
-    ...(prompt === null ? [] : [{ type: "compose", text: prompt } as const]),
+    ...(text === "" ? [] : [{ type: "compose", text } as const]),
     ...(attachments.length === 0 ? [] : [{ type: "attach", attachments } as const]),
   ];
 }

@@ -77,9 +77,15 @@ function conversationActions({
     cancel: (message) => panel.shown.dispatch(message),
     resend: async ({ files, ...message }) => {
       if (!hasContent(message)) return;
+      const { shown } = panel; // the panel may show another session once the files are restored
       await withErrorMessage(vscode.l10n.t("The files cannot be restored, and the message was not sent"), async () => {
-        const restored = files && (await restores.forResend(message.position));
-        panel.shown.dispatch({ ...message, ...(restored && { restored }) });
+        try {
+          const restored = files && (await restores.forResend(message.position));
+          shown.dispatch({ ...message, ...(restored && { restored }) });
+        } catch (error) {
+          panel.giveDraft(message);
+          throw error;
+        }
       });
     },
     "fork-here": async ({ position, text, attachments = [] }) => {

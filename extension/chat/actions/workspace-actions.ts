@@ -126,8 +126,9 @@ function modelActions(services: Services, panel: ChatPanel): ModelActions {
       await firstRun.close();
     },
     "choose-model": async ({ resend }) => {
+      const { shown } = panel;
       const isChosen = await chooseModel(services);
-      if (isChosen && resend !== undefined) panel.shown.dispatch({ type: "resend", ...resend });
+      if (isChosen && resend !== undefined) shown.dispatch({ type: "resend", ...resend });
     },
     "set-key": ({ provider }) => enterKey(services, provider),
     "open-setup": () => firstRun.open(),

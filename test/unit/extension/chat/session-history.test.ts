@@ -3,8 +3,10 @@ import { expect, test, vi } from "vitest";
 vi.mock("vscode", () => ({
   l10n: { t: (text: string) => text },
   workspace: { workspaceFolders: undefined },
+  window: { showErrorMessage: async () => undefined },
   Disposable: { from: () => ({ dispose: () => undefined }) },
 }));
+const { sessionActions } = await import("../../../../extension/chat/actions/session-actions.ts");
 const { SessionHistory } = await import("../../../../extension/chat/session-history.ts");
 
 /** A list whose agent answers each request by `answer`. */
@@ -39,4 +41,33 @@ test("a session that cannot be deleted stays in its panel, and the list says why
   isBusy = false;
   await history.remove("s1");
   expect([commands, forgotten]).toEqual([[{ kind: "replace-session" }], ["s1"]]);
+});
+
+const resend = { type: "resend", position: 2, text: "other", files: true } as const;
+
+/** Actions of a panel whose files are restored before a message is sent again. */
+function resending() {
+  const restoring = Promise.withResolvers<undefined>();
+  const [first, second] = [{ dispatch: vi.fn() }, { dispatch: vi.fn() }];
+  const panel = { shown: first, giveDraft: vi.fn() };
+  const parts = { panel, restores: { forResend: () => restoring.promise } };
+  const actions = sessionActions(parts as unknown as Parameters<typeof sessionActions>[0]);
+  return { actions, panel, first, second, restoring };
+}
+
+test("a message is sent again in its own session, also when the panel shows another one meanwhile", async () => {
+  const { actions, panel, first, second, restoring } = resending();
+  const sent = actions.resend(resend);
+  panel.shown = second;
+  restoring.resolve(undefined);
+  await sent;
+  expect([first, second].map(({ dispatch }) => dispatch.mock.calls.length)).toEqual([1, 0]);
+});
+
+test("a message whose files cannot be restored returns to the composer", async () => {
+  const { actions, panel, first, restoring } = resending();
+  restoring.reject(new Error("another window restores them"));
+  await actions.resend(resend);
+  expect(panel.giveDraft.mock.calls).toMatchObject([[{ text: "other" }]]);
+  expect(first.dispatch).not.toHaveBeenCalled();
 });

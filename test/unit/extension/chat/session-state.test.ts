@@ -242,16 +242,18 @@ describe("sending a message again", () => {
     expect(rewound).toMatchObject({ effects: ["rewind", "show other", "send other"], state: running });
   });
 
-  test("is refused while a turn runs, and without effect before the session is open", () => {
+  test("is refused while a turn runs or before the session is open, and the message returns to the composer", () => {
     expect(play(running, resend).effects).toEqual([
       "warning: Stop the running turn before you edit an earlier message.",
+      "compose other",
     ]);
-    expect(play(closedSession, resend).effects).toEqual([]);
+    expect(play(closedSession, resend).effects).toEqual(["warning: The session is not open.", "compose other"]);
   });
 
-  test("reports a failure", () => {
-    const failed = play(idle, resend, { type: "rewind-failed", message: "it is gone" });
-    expect(failed).toMatchObject({ effects: ["error: The message cannot be sent again. it is gone"], state: idle });
+  test("reports a failure, and the message returns to the composer", () => {
+    const failed = play(idle, resend, { type: "rewind-failed", message: "it is gone", position: 3, text: "other" });
+    const effects = ["error: The message cannot be sent again. it is gone", "compose other"];
+    expect(failed).toMatchObject({ effects, state: idle });
   });
 });
 
