@@ -31,6 +31,8 @@ export class ChatView implements vscode.WebviewViewProvider {
     view.onDidDispose(() => {
       detach();
       page.dispose();
+      // VS Code refuses a badge for a view that was removed, as when the user moves it to another side bar.
+      if (this.#view === view) this.#view = undefined;
     });
     // VS Code discards a hidden page. The page sends `ready` when it is shown again.
     view.onDidChangeVisibility(() => (view.visible ? this.#counter.jobsSeen() : detach()));

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 const vscode = { l10n: { bundle: undefined as object | undefined }, env: { language: "en" } };
 vi.mock("vscode", () => ({
   ...vscode,
-  l10n: vscode.l10n,
+  l10n: Object.assign(vscode.l10n, { t: (text: string) => text }),
   env: vscode.env,
   Uri: { joinPath: () => "file" },
   Disposable: { from: () => ({ dispose: () => undefined }) },
@@ -42,4 +42,19 @@ test.each(["open", "none"] as const)("before its page is loaded, a view opens it
   const view = { webview, onDidDispose: () => undefined, onDidChangeVisibility: () => undefined };
   new ChatView(parts as never, counter as never).resolveWebviewView(view as never);
   expect(open).toHaveBeenCalledTimes(folder === "open" ? 1 : 0);
+});
+
+test("a view that was removed gets no badge, and counts as hidden", () => {
+  const webview = { html: "", cspSource: "", onDidReceiveMessage: () => undefined, asWebviewUri: String };
+  const panels = { facts: { folder: "none" }, sideBar: { connection: { detach: () => undefined } } };
+  const parts = { root: "root", panels, actionsOf: () => ({ actions: {} }), log: {} };
+  const emit = { dispose: (): void => undefined, count: (_: object): void => undefined };
+  const counter = { onDidChange: (listener: typeof emit.count) => Object.assign(emit, { count: listener }) };
+  const onDidDispose = (listener: typeof emit.dispose) => Object.assign(emit, { dispose: listener });
+  const view = { webview, visible: true, onDidDispose, onDidChangeVisibility: () => undefined, badge: undefined };
+  const chat = new ChatView(parts as never, { ...counter, jobsSeen: () => undefined } as never);
+  chat.resolveWebviewView(view as never);
+  emit.dispose();
+  emit.count({ waiting: 1, ended: 0 });
+  expect([view.badge, chat.isVisible]).toEqual([undefined, false]);
 });
