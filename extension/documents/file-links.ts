@@ -73,17 +73,22 @@ export function realPlace({ fsPath }: vscode.Uri): { readonly path: string; read
   return { path, below };
 }
 
+/** Shows a file as a preview, in VS Code's editor for its kind, which names a failure itself. Default: the first line. */
+export async function showFile(uri: vscode.Uri, { line = 1, column = 1 }: Omit<FileLink, "path">): Promise<void> {
+  const start = new vscode.Position(line - 1, column - 1);
+  await vscode.commands.executeCommand("vscode.open", uri, {
+    preview: true,
+    selection: new vscode.Range(start, start),
+  });
+}
+
 /** Opens the file of a link, or says why it does not. */
 export async function openFileLink(href: string): Promise<void> {
   const target = await findLinkedFile(href);
   switch (target.kind) {
-    case "file": {
-      const { line = 1, column = 1 } = target.link;
-      const start = new vscode.Position(line - 1, column - 1);
-      const document = await vscode.workspace.openTextDocument(target.uri);
-      await vscode.window.showTextDocument(document, { preview: true, selection: new vscode.Range(start, start) });
+    case "file":
+      await showFile(target.uri, target.link);
       break;
-    }
     case "outside":
       await showWarning(
         vscode.l10n.t("Hermes: {0} is outside this workspace, so the link does not open it.", target.path),

@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { processMethods } from "../../../agent-core/protocol/processes.ts";
-import { existingLinks, openFileLink } from "../../documents/file-links.ts";
+import { existingLinks, openFileLink, showFile } from "../../documents/file-links.ts";
 import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
 import { withErrorMessage } from "../../notifications.ts";
@@ -54,7 +54,7 @@ function reviewActions({ review, opener }: Services): ReviewActions {
     "open-review": ({ path: given }) => {
       const path = inWorkspace(given);
       const [document] = review.documentsOf(path);
-      return document === undefined ? openLocation(path, undefined) : opener.openDiff(document, false);
+      return document === undefined ? showFile(vscode.Uri.file(path), {}) : opener.openDiff(document, false);
     },
     "keep-file": ({ path }) => {
       for (const document of review.documentsOf(path)) review.keepFile(document);
@@ -70,7 +70,7 @@ function reviewActions({ review, opener }: Services): ReviewActions {
 
 function editorActions({ terminals, log }: Services, { connection }: ChatPanel): EditorActions {
   return {
-    "open-location": ({ path, line }) => openLocation(path, line),
+    "open-location": ({ type: _, path, ...place }) => showFile(vscode.Uri.file(path), place),
     "show-terminal": ({ terminalId }) => terminals.show(terminalId),
     "open-link": ({ href }) => openLink(href),
     "check-paths": async ({ paths }) => connection.pathsChecked(paths, await existingLinks(paths)),
@@ -139,13 +139,6 @@ function modelActions(services: Services, panel: ChatPanel): ModelActions {
 function inWorkspace(path: string): string {
   const [folder] = vscode.workspace.workspaceFolders ?? [];
   return folder === undefined || isAbsolute(path) ? path : join(folder.uri.fsPath, path);
-}
-
-/** Shows a file as a preview. `line` is 1-based; default: the first. Rejects when the file cannot be opened. */
-async function openLocation(path: string, line = 1): Promise<void> {
-  const start = new vscode.Position(line - 1, 0);
-  const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
-  await vscode.window.showTextDocument(document, { preview: true, selection: new vscode.Range(start, start) });
 }
 
 /** Web and mail links go to VS Code's own confirmation. Any other link opens a file of the workspace. */

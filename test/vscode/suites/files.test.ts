@@ -6,6 +6,7 @@ import type { HostFiles } from "../../../agent-core/host/host.ts";
 import { FileMemory } from "../../../agent-core/tools/file-memory.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
 import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
+import { showFile } from "../../../extension/documents/file-links.ts";
 import { countReads } from "../../support/count-reads.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
@@ -46,6 +47,16 @@ suite("files", () => {
     assert.ok(read.ok, read.ok ? "" : read.message);
     return read.text;
   }
+
+  test("a place of a card opens at its line, and a picture in its own editor", async () => {
+    await showFile(vscode.Uri.file(file("place.txt", "one\ntwo\nthree\n")), { line: 2 });
+    assert.equal(vscode.window.activeTextEditor?.selection.active.line, 1);
+    const picture = vscode.Uri.file(file("dot.gif", Buffer.from("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkwBADs=", "base64")));
+    await showFile(picture, {});
+    const { activeTab } = vscode.window.tabGroups.activeTabGroup;
+    assert.ok(activeTab?.input instanceof vscode.TabInputCustom);
+    assert.equal(activeTab.input.uri.toString(), picture.toString());
+  });
 
   test("the agent reads unsaved text", async () => {
     const path = file("unsaved.txt", "saved\n");
