@@ -32,12 +32,9 @@ export async function startInShell(
     stop,
   });
   const { data, ending } = shell.execute(line);
-  let isOver = false as boolean;
-  // A shell that does not report an exit code will not report the next one either: it is not used again.
-  let isSilent = false as boolean;
+  let ended: Ending | undefined;
   const over = ending.then((how) => {
-    isOver = true;
-    isSilent = how.exitCode === undefined;
+    ended = how;
     return how;
   });
   // The shell could still begin the line later, unexpectedly.
@@ -45,15 +42,16 @@ export async function startInShell(
   const exit = Promise.all([over, stored({ data, ending }, flow), closed])
     .then(async ([{ exitCode }]) => ({ exitCode: exitCode ?? null, signal: null, folder: await shell.folder() }))
     .finally(() => {
-      shell.isTaken = isSilent;
+      // A shell that does not report an exit code will not report the next one either: it is not used again.
+      shell.isTaken = ended !== undefined && ended.exitCode === undefined;
     })
     .catch(refuse);
   exit.catch(() => undefined); // `exit` rejects for its caller
 
   async function kill(): Promise<void> {
-    if (isOver) return;
+    if (ended !== undefined) return;
     shell.terminal.sendText(CTRL_C, false);
-    await new Deadline(INTERRUPT_MS).waitFor(over);
+    const isOver = await new Deadline(INTERRUPT_MS).waitFor(over);
     // The command is over, or its processes still have the terminal.
     if (isOver && !shell.isClosed) await shell.endSince(before);
     else await shell.close();
@@ -64,7 +62,7 @@ export async function startInShell(
     tree: undefined,
     exit,
     async type(text) {
-      if (isOver) return "The command has ended: nothing can be written to it.";
+      if (ended !== undefined) return "The command has ended: nothing can be written to it.";
       shell.terminal.sendText(text, false);
       return undefined;
     },
@@ -86,15 +84,10 @@ async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<vo
       if (!stream.write(marks.push(piece))) await new Promise((resolve) => stream.once("drain", resolve));
     }
   })();
-  let isCopied = false as boolean;
-  const whenCopied = copied.finally(() => {
-    isCopied = true;
-  });
-  whenCopied.catch(() => undefined); // reported below, unless the command ended before
+  copied.catch(() => undefined); // reported below, unless the command ended before
   const how = await ending;
   idle.restart();
-  await idle.waitFor(whenCopied);
-  if (isCopied) await whenCopied;
+  if (await idle.waitFor(copied)) await copied;
   stream.end(marks.end() + noteOn(how));
   await flow.drained();
 }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { guard } from "../../agent-core/platform/children/guard.ts";
+import type { HermesUserShell } from "../../agent-core/protocol/processes.ts";
 import { startInShell } from "./shell-command.ts";
 import type { CommandSink, ShownCommand, TerminalRequest } from "./shown-command.ts";
 import { typedLine } from "./typed-line.ts";
@@ -51,30 +52,12 @@ export class ShellTerminals implements vscode.Disposable {
     if (userShell === undefined || !isAskedFor()) return { ok: false, reason: undefined };
     const shell = await this.#take(request, userShell.env);
     if (typeof shell === "string") return { ok: false, reason: shell };
-    let isStarted = false as boolean;
+    let outcome: ShellOutcome | undefined;
     try {
-      const line = typedLine(userShell, shell);
-      if (line === undefined)
-        return refused(
-          shell.kind === undefined
-            ? vscode.l10n.t(
-                "This command cannot be typed into your shell unchanged, so it runs in Hermes' own terminal",
-              )
-            : vscode.l10n.t(
-                "This command cannot be typed into {0} unchanged, so it runs in Hermes' own terminal",
-                shell.kind,
-              ),
-        );
-      if (!(await isInFolder(shell, request))) {
-        return refused(
-          vscode.l10n.t("Your shell could not change to {0}, so it runs in Hermes' own terminal", request.cwd ?? ""),
-        );
-      }
-      const command = await startInShell(shell, line, outputFile, sink);
-      isStarted = true;
-      return { ok: true, command };
+      outcome = await start(shell, request, { userShell, outputFile }, sink);
+      return outcome;
     } finally {
-      if (!isStarted) shell.isTaken = false;
+      if (outcome?.ok !== true) shell.isTaken = false;
     }
   }
 
@@ -127,15 +110,32 @@ export class ShellTerminals implements vscode.Disposable {
   }
 }
 
+type Started = { readonly userShell: HermesUserShell; readonly outputFile: string | undefined };
+
+/** Starts the command in a shell that is taken for it. */
+async function start(
+  shell: UserShell,
+  request: CreateTerminalRequest,
+  { userShell, outputFile }: Started,
+  sink: CommandSink,
+): Promise<ShellOutcome> {
+  const line = typedLine(userShell, shell);
+  if (line === undefined) {
+    const { kind } = shell;
+    const reason =
+      kind === undefined
+        ? vscode.l10n.t("This command cannot be typed into your shell unchanged, so it runs in Hermes' own terminal")
+        : vscode.l10n.t("This command cannot be typed into {0} unchanged, so it runs in Hermes' own terminal", kind);
+    return { ok: false, reason };
+  }
+  // A command runs only in the folder that it was approved for.
+  if (request.cwd != null && !(await shell.enter(request.cwd))) {
+    const reason = vscode.l10n.t("Your shell could not change to {0}, so it runs in Hermes' own terminal", request.cwd);
+    return { ok: false, reason };
+  }
+  return { ok: true, command: await startInShell(shell, line, outputFile, sink) };
+}
+
 function isAskedFor(): boolean {
   return vscode.workspace.getConfiguration("hermes").get<string>("terminal.runIn") === "shell";
-}
-
-/** A command runs only in the folder that it was approved for. */
-async function isInFolder(shell: UserShell, { cwd }: CreateTerminalRequest): Promise<boolean> {
-  return cwd == null || shell.enter(cwd);
-}
-
-function refused(why: string): ShellOutcome {
-  return { ok: false, reason: why };
 }

@@ -202,7 +202,7 @@ export class UserShell {
     // Read at once: a short command ends before its start is reported.
     const typedData = typed?.read();
     let execution = typed;
-    let hasBegun = false as boolean;
+    let hasBegun: boolean = false;
     let more: { readonly reportedAs?: string } = {};
     const watches = [
       vscode.window.onDidStartTerminalShellExecution((started) => {

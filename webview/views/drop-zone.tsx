@@ -17,7 +17,7 @@ export function DropZone() {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
     // Drags that begin in the panel move queued messages or text.
-    let isOwn = false as boolean;
+    let isOwn: boolean = false;
     const takes = ({ dataTransfer }: DragEvent): boolean =>
       !isOwn && TAKEN.some((type) => dataTransfer?.types.includes(type));
     const listeners: Readonly<Record<string, (event: DragEvent) => void>> = {
