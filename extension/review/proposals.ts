@@ -1,5 +1,6 @@
 /** Edits that wait for the user's decision before anything is written; only accepted hunks are written. */
 import * as vscode from "vscode";
+import { abortable } from "../../agent-core/platform/deadline.ts";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { ReviewedWrite } from "../documents/edit-protocol.ts";
 import { expectedEdit, type FileEdit, type GuardedEdit, type WrittenFile } from "../documents/guarded-edit.ts";
@@ -79,17 +80,14 @@ export class Proposals implements Reviewable, vscode.Disposable {
   /** Settles when every hunk is decided. */
   async #propose({ path, before, after }: FileEdit, { signal, proposed }: Proposing): Promise<Decision> {
     signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<Decision>();
-    const withdraw = (): void => reject(signal.reason);
-    signal.addEventListener("abort", withdraw, { once: true });
+    const { promise, resolve } = Promise.withResolvers<Decision>();
     const text = reviewedText({ path, baseline: before, present: after ?? "" });
     this.#proposals.set(path, { text, file: before, kept: 0, undone: 0, settle: resolve });
     this.#changed.fire(path);
     proposed();
     try {
-      return await promise;
+      return await abortable(promise, signal);
     } finally {
-      signal.removeEventListener("abort", withdraw);
       this.#proposals.delete(path);
       this.#changed.fire(path);
     }
