@@ -31,13 +31,12 @@ type Turn = {
   readonly openCalls: Map<string, { readonly tool: string; readonly startedAt: number }>;
 };
 
-type WatchedSession = Pick<ChatSession, "sessionId" | "targetId" | "isRunning" | "option">;
+type WatchedSession = Pick<ChatSession, "sessionId" | "targetId" | "title" | "isRunning" | "option">;
 
 /** The lines contain neither prompts nor arguments of tools. */
 export class TurnWatch {
   readonly #ports: TurnWatchPorts;
   readonly #turns = new WeakMap<WatchedSession, Turn>();
-  readonly #titles = new WeakMap<WatchedSession, string>();
 
   constructor(ports: TurnWatchPorts) {
     this.#ports = ports;
@@ -87,11 +86,10 @@ export class TurnWatch {
   }
 
   #notify(session: WatchedSession, error: string | undefined): void {
-    const { sessionId } = session;
+    const { sessionId, title } = session;
     const setting = this.#ports.notify();
     if (sessionId === undefined || setting === "never") return;
     if (setting === "hidden" && this.#ports.isInSight(sessionId)) return;
-    const title = this.#titles.get(session);
     const subject = title === undefined ? "Hermes" : `Hermes: “${title}”`;
     const text =
       error === undefined
@@ -101,7 +99,6 @@ export class TurnWatch {
   }
 
   #observeUpdate(session: WatchedSession, update: SessionUpdate): void {
-    if (update.sessionUpdate === "session_info_update" && update.title) this.#titles.set(session, update.title);
     const turn = this.#turns.get(session);
     // A replay of earlier messages is not logged.
     if (turn === undefined) return;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { SessionEvent } from "../../../../extension/chat/session-state.ts";
 import { TurnWatch } from "../../../../extension/chat/turn-watch.ts";
 
-function watched(notify: string, isInSight = false) {
+function watched(notify: string, isInSight = false, title?: string) {
   const lines: string[] = [];
   const notices: string[] = [];
   const clock = { now: 0 };
@@ -18,7 +18,7 @@ function watched(notify: string, isInSight = false) {
     const currentValue = category === "model" ? "openai:gpt-5" : "code";
     return { id: category, currentValue, currentName: currentValue, choices: [] };
   };
-  const session = { sessionId: "20261120_1", targetId: "20261120_1", isRunning: false, option };
+  const session = { sessionId: "20261120_1", targetId: "20261120_1", title, isRunning: false, option };
   const see = (event: SessionEvent, after = 0, isRunning = false): void => {
     clock.now += after;
     session.isRunning = isRunning;
@@ -65,9 +65,8 @@ test.each([
   { setting: "hidden", isInSight: false, ms: 1_000, stopReason: "end_turn", isShown: false },
   { setting: "hidden", isInSight: false, ms: 6_000, stopReason: "cancelled", isShown: false },
 ] as const)("a notice of the end: $isShown for $setting, in sight $isInSight, $ms ms, $stopReason", (row) => {
-  const { notices, see, update } = watched(row.setting, row.isInSight);
+  const { notices, see } = watched(row.setting, row.isInSight, "Prices");
   see(prompt, 0, true);
-  update({ sessionUpdate: "session_info_update", title: "Prices" });
   see({ type: "turn-ended", stopReason: row.stopReason }, row.ms);
   expect(notices).toEqual(row.isShown ? ["20261120_1: Hermes: “Prices” has finished."] : []);
 });
