@@ -81,10 +81,7 @@ async function openSessionId({ shown }: ChatPanel): Promise<string | undefined> 
 }
 
 async function stat(uri: vscode.Uri): Promise<vscode.FileStat | undefined> {
-  return vscode.workspace.fs.stat(uri).then(
-    (found) => found,
-    () => undefined,
-  );
+  return vscode.workspace.fs.stat(uri).then(undefined, () => undefined);
 }
 
 /** A file that is stored here when the user saves it. */

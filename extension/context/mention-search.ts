@@ -286,7 +286,7 @@ function iconOf({ kind }: Attachment): string {
   return ICONS[kind];
 }
 
-/** Without items that an earlier one already offers. */
+/** Each item once, with its best score. */
 function distinct(found: readonly ScoredMention[]): readonly ScoredMention[] {
   const seen = new Map<string, ScoredMention>();
   for (const one of found) {

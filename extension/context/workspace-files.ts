@@ -16,18 +16,16 @@ export class WorkspaceFiles implements vscode.Disposable {
   #watcher: vscode.Disposable | undefined;
   readonly #ending = new AbortController();
 
-  /** Lists the files again if some were created or deleted. Resolves to true if the list has changed. */
-  async refresh(): Promise<boolean> {
+  /** Lists the files again if some were created or deleted. */
+  async refresh(): Promise<void> {
     if (this.#isOutdated) {
       this.#watcher ??= this.#watch();
       this.#listing ??= this.#list().finally(() => {
         this.#listing = undefined;
       });
     }
-    // A list in the making is waited for by every search: without it, the last letters of a word would find nothing.
-    if (this.#listing === undefined) return false;
+    // Every search waits for a list in the making: without it, the last letters of a word would find nothing.
     await this.#listing;
-    return true;
   }
 
   /** Place of a file in the index; undefined outside the workspace. */

@@ -157,17 +157,19 @@ export function titleOf(attachment: Attachment): string {
 export function attachmentIn(block: ContentBlock): Attachment | undefined {
   const reference = { ...fieldsOf(hermesField(block._meta, "attachment")) };
   if (block.type === "image")
-    return toAttachment({ label: t("Picture"), ...reference, kind: "picture", ...imageOf(block) });
+    return toAttachment({
+      label: t("Picture"),
+      ...reference,
+      kind: "picture",
+      mimeType: block.mimeType,
+      data: block.data,
+    });
   const text = block.type === "resource" && "text" in block.resource ? block.resource.text : undefined;
   const known = toAttachment(reference["kind"] === "text" ? { ...reference, text } : reference);
   if (known !== undefined) return known;
   if (block.type === "resource_link") return { kind: "file", uri: block.uri, label: block.title ?? block.name };
   if (block.type !== "resource" || text === undefined) return undefined;
   return { kind: "text", label: pathOf(block.resource.uri) ?? block.resource.uri, text };
-}
-
-function imageOf({ mimeType, data }: { readonly mimeType: string; readonly data: string }) {
-  return { mimeType, data };
 }
 
 const fieldTypes: Readonly<Record<Attachment["kind"], Readonly<Record<string, "string" | "number">>>> = {

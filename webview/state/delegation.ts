@@ -93,7 +93,7 @@ function verdictOf(value: unknown): HermesVerdict[] {
   if (decision === undefined) return [];
   const [correctness, completeness, confidence] = ["correctness", "completeness", "confidence"].map((name) => {
     const score = scores[name];
-    return typeof score === "number" ? count(score) : undefined;
+    return typeof score === "number" ? score : undefined;
   });
   return [{ correctness, completeness, confidence, decision, reason: typeof reason === "string" ? reason : "" }];
 }

@@ -3,8 +3,7 @@ import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
 import { t } from "../texts.ts";
 import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
-import type { EarlierState, PanelState } from "./state.ts";
-import { announce } from "./state.ts";
+import { announce, type EarlierState, type PanelState } from "./state.ts";
 
 /** The part that the panel does not have; undefined when it has all. */
 export function earlierOf(state: EarlierState | undefined): HermesEarlier | undefined {

@@ -30,7 +30,7 @@ export function findIn(state: Searched, query: string): Found {
   const found: Found["entries"][number][] = [];
   let total = 0;
   for (const entry of open === undefined ? entries : [...entries, open]) {
-    const count = textsOf(entry, state).reduce((sum, text) => sum + countOf(text, wanted), 0);
+    const count = textsOf(entry, state).reduce((sum, text) => sum + placesOf(text, wanted).length, 0);
     if (count > 0) found.push({ key: entry.key, before: total, count });
     total += count;
   }
@@ -81,12 +81,6 @@ export function placesOf(text: string, wanted: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) places.push(at);
   return places;
-}
-
-function countOf(text: string, wanted: string): number {
-  let count = 0;
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) count += 1;
-  return count;
 }
 
 /** Comparable texts, by the entry or the output of a terminal that they come from. */

@@ -65,8 +65,10 @@ const handlers: Handlers = {
     const memoryCall = hermesField(update._meta, "memoryCall");
     const failedTurn = hermesField(update._meta, "failedTurn");
     if (failedTurn !== undefined) return addFailedTurn(state, text, fieldsOf(failedTurn)["fault"], at);
-    const entry = {
-      ...({ type: "notice", severity: severityOf(update.severity), text } as const),
+    const entry: Omit<NoticeEntry, "key" | "retry"> = {
+      type: "notice",
+      severity: severityOf(update.severity),
+      text,
       ...(typeof memoryCall === "string" && { memoryCall }),
     };
     return retry === undefined ? addEntry(state, entry, at) : showRetry(state, { ...entry, retry }, at);

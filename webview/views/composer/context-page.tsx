@@ -121,14 +121,10 @@ function Part({ name, tokens, of }: PartProps) {
 }
 
 function usageText({ inputTokens, cachedInputTokens, outputTokens, costUsd }: HermesContext["models"][number]): string {
-  const [sent, cached, received] = [inputTokens, cachedInputTokens, outputTokens].map(formatCount) as [
-    string,
-    string,
-    string,
-  ];
+  const [sent, received] = [formatCount(inputTokens), formatCount(outputTokens)] as const;
   const tokens =
     cachedInputTokens > 0
-      ? t("{0} in ({1} cached), {2} out", sent, cached, received)
+      ? t("{0} in ({1} cached), {2} out", sent, formatCount(cachedInputTokens), received)
       : t("{0} in, {1} out", sent, received);
   return `${tokens} · ${costUsd === undefined ? t("cost unknown") : (formatCost(costUsd) ?? "$0")}`;
 }
