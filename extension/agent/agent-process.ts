@@ -18,7 +18,7 @@ import type { ClientServices } from "../client/client-services.ts";
 import { type AgentConnection, type AgentOffers, namedSessions, offersOf } from "./agent-connection.ts";
 import { connectForeign } from "./connect-agent.ts";
 
-/** `npx` may have to download the program first. Milliseconds. */
+/** Timeout of a start: `npx` may have to download the program first. Milliseconds. */
 const START_MS = 90_000;
 /** Time for the exit code after the streams have closed. Milliseconds. */
 const EXIT_MS = 500;

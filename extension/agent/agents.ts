@@ -95,7 +95,7 @@ export class Agents implements vscode.Disposable {
   }
 }
 
-/** A session's agent that the settings no longer have: its start says so. */
+/** Agent of a session that the settings no longer have: its start fails, and names it. */
 function unknownProgram(name: string): AgentProgram {
   return { name, title: name, command: name, args: [], env: {} };
 }

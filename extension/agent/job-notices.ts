@@ -7,7 +7,7 @@ import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { CronFinished } from "../../agent-core/protocol/cron.ts";
 import { showInformation, showWarning } from "../notifications.ts";
 
-/** The agent starts when the window has settled: a job can wait this long. Milliseconds. */
+/** Delay of the agent's start, until the window has settled: a job can wait. Milliseconds. */
 const START_DELAY_MS = 15_000;
 
 /** Starts the agent some time after the window, if there are jobs to run. */

@@ -5,9 +5,9 @@
 import { randomUUID } from "node:crypto";
 import type { EventsMessage, PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 
-/** Events sent and not acknowledged; beyond it sending waits for the panel. */
+/** Limit of events sent and not acknowledged; beyond it sending waits for the panel. */
 const WINDOW_EVENTS = 200;
-/** More events than this travel as one text. */
+/** Limit of events that are sent as objects; more are sent as one text. */
 const PACKED_EVENTS = 500;
 
 export class EventLog {

@@ -16,7 +16,7 @@ const FORMS: readonly Form[] = [
   { label: "JSON", description: vscode.l10n.t("Everything, for programs"), format: "json", extension: "json" },
 ];
 
-/** Asks in which form and where; nothing happens when the user changes their mind. */
+/** Asks for the format and the file. Without effect when the user cancels. */
 export async function exportSession(worker: AgentWorker, sessionId: string): Promise<void> {
   const form = await vscode.window.showQuickPick(FORMS, {
     title: vscode.l10n.t("Export Session"),

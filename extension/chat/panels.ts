@@ -9,7 +9,7 @@ import type { PromptContent } from "./prompt-queue.ts";
 
 type SessionOfPanel = Pick<ChatSession, "log">;
 
-/** A page answers at once; one that is about to close does not. Milliseconds. */
+/** Timeout of a page that does not answer because it is about to close; others answer at once. Milliseconds. */
 const DRAFT_MS = 1_000;
 
 /** Shows a panel to the user, with the keyboard focus. */

@@ -30,7 +30,7 @@ const MENTIONED = 5;
 /** Sessions of one other agent in the list. */
 const MAX_OTHERS = 50;
 
-/** Changes within this time are shown together. Milliseconds. */
+/** Time within which changes are shown together. Milliseconds. */
 const SETTLE_MS = 100;
 
 /** A page of sessions, and the cursor of the next one. */

@@ -11,7 +11,7 @@ import type { SessionHistory } from "./session-history.ts";
 const RECENT_SESSIONS = 3;
 const MAX_SUGGESTIONS = 3;
 
-/** Language servers report problems file by file. Changes within this time are shown together. Milliseconds. */
+/** Time within which changes are shown together: language servers report problems file by file. Milliseconds. */
 const SETTLE_MS = 1_000;
 
 /** Files that show how a project runs its tests. package.json counts only with a script for them. */

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { ChatSession } from "./chat-session.ts";
 import type { SessionEvent } from "./session-state.ts";
 
-/** A user still waits for a shorter turn. Milliseconds. */
+/** Shortest turn with a notice of its end: the user still waits for a shorter one. Milliseconds. */
 const LONG_TURN_MS = 5_000;
 /** Length of the end of a session's id that identifies it in the log. Characters. */
 const ID_CHARS = 8;

@@ -12,7 +12,7 @@ import type { Services } from "../services.ts";
 import { editorAttachment } from "./suggestion.ts";
 import { nameOf } from "./workspace-files.ts";
 
-/** The panel scales a picture down. In base64 this is nearly 64 MiB, the limit of a message to it. */
+/** Limit of a picture. In base64 it is nearly 64 MiB, the limit of a message to the panel, which scales it down. */
 const MAX_PICTURE_BYTES = 50_000_000;
 
 const PICTURES: Readonly<Record<string, PictureType>> = {

@@ -8,13 +8,13 @@ import { bestMentions, type FileMatch, matchItems, type ScoredMention } from "./
 import type { TerminalOutputs } from "./terminal-outputs.ts";
 import { nameOf, type WorkspaceFiles } from "./workspace-files.ts";
 
-/** Entries of one source before anything is typed. */
+/** Limit of entries of one source before anything is typed. */
 const SHOWN_FIRST = 5;
-/** Files that the user opened last. */
+/** Limit of remembered files that the user opened last. */
 const MAX_RECENT = 100;
-/** A shorter query would match nearly every symbol. Characters. */
+/** Shortest query for symbols: nearly every symbol matches a shorter one. Characters. */
 const LEAST_SYMBOL_QUERY = 2;
-/** A shorter text is in nearly every session. Characters. */
+/** Shortest query for texts of sessions: a shorter one is in nearly every session. Characters. */
 const LEAST_TEXT_QUERY = 3;
 
 /** Factors of the scores, by source. */

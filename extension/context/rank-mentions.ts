@@ -11,11 +11,11 @@ const SLICE_MS = 2;
 /** Files between two readings of the clock: the first search of a slice, which prepares its names, takes 1 ms. */
 const SLICE_FILES = 250;
 
-/** Results of one search. */
+/** Limit of the results of one search. */
 const MAX_MENTIONS = 50;
-/** Results that are kept before the worst are dropped. */
+/** Limit of kept results; beyond it the worst are dropped. */
 const MANY = 2 * MAX_MENTIONS;
-/** Matches with a lower score look random. */
+/** Lowest score of a match: worse ones look random. */
 const LEAST_SCORE = 0.3;
 /** Boost of a file that is open or was used recently. */
 const RECENT_BOOST = 0.15;
@@ -111,7 +111,7 @@ export class FileIndex {
   }
 }
 
-/** Folders that are searched for a query with a path; the entries of more would take too long at once. */
+/** Limits of a query with a path, in folders and their entries: more would take too long at once. */
 const MAX_FOLDERS = 40;
 const MAX_IN_FOLDERS = 2_000;
 

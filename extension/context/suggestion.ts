@@ -8,7 +8,7 @@ import type { Panels } from "../chat/panels.ts";
 import type { ReviewOpener } from "../review/review-opener.ts";
 import { nameOf } from "./workspace-files.ts";
 
-/** The suggestion follows when the caret has rested for this time. Milliseconds. */
+/** Rest of the caret after which the suggestion follows it. Milliseconds. */
 const REST_MS = 150;
 
 /** Key of the workspace's memory for the switch in the panel, which comes before the setting. */
@@ -29,7 +29,7 @@ export class Suggestion implements vscode.Disposable {
   #own: vscode.Uri | undefined;
   readonly #subscriptions: readonly vscode.Disposable[];
   #timer: NodeJS.Timeout | undefined;
-  #shown = "[]";
+  #shown = "";
 
   constructor({ panels, opener, memory }: SuggestionPorts) {
     this.#panels = panels;

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { vscodeRipgrep } from "../agent/vscode-ripgrep.ts";
 import { type FileEntry, FileIndex, withFolders } from "./rank-mentions.ts";
 
-/** A larger workspace is searched in part. */
+/** Limit of the files of a folder; a larger one is searched in part. */
 const MAX_FILES = 200_000;
 
 export class WorkspaceFiles implements vscode.Disposable {

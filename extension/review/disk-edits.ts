@@ -7,11 +7,11 @@ import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { FileEdit } from "../documents/guarded-edit.ts";
 
-/** Files whose text is kept. A larger workspace is covered in the order of its listing. */
+/** Limit of files whose text is kept: the first ones of the listing. */
 const MAX_FILES = 5_000;
-/** Larger files are rarely edited by hand. Bytes. */
+/** Limit of a file whose text is kept: larger ones are rarely edited by hand. Bytes. */
 const MAX_FILE_BYTES = 512 * 1024;
-/** All kept texts. Bytes. */
+/** Limit of all kept texts together. Bytes. */
 const MAX_BYTES = 64 * 1024 ** 2;
 /** Files that are read at the same time. */
 const PARALLEL = 32;

@@ -147,10 +147,10 @@ function count({ newLines, oldLines }: Hunk): string {
     .join(" ");
 }
 
-/** The hover and the gutter's peek show the whole text. */
+/** Limit of a ghost text; the hover and the gutter's peek show all of it. Characters. */
 const MAX_CHARS = 40;
 
-/** Of a single changed line only its removed part; empty when nothing was removed. */
+/** Removed text beside a hunk: of a single changed line only its removed part. Empty when nothing was removed. */
 export function ghostText({ oldLines, newLines }: Hunk): string {
   const [oldLine = "", ...more] = oldLines;
   const [newLine, ...others] = newLines;

@@ -7,7 +7,7 @@ import { type Child, startChild } from "../../agent-core/platform/children/start
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { type CommandSink, refuse, type ShownCommand, type TerminalRequest } from "./shown-command.ts";
 
-/** A second Ctrl+C within this time kills the command. */
+/** Time within which a second Ctrl+C kills the command. */
 const SECOND_INTERRUPT_MS = 2_000;
 
 const CTRL_C = "\u0003";

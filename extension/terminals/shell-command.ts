@@ -112,7 +112,7 @@ function noteOn(how: Ending): string {
 
 /** Body of a mark: OSC 633 of VS Code, OSC 133 of other terminals, with the mark's letter. */
 const MARK = /^[16]33;([^;]*)/;
-/** No mark is longer; text that was held back beyond this is output. Characters. */
+/** Limit of a mark: longer text that was held back is output. Characters. */
 const MAX_MARK = 65_536;
 
 /** Reads the output of one command in pieces of any size. */

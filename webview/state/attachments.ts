@@ -17,7 +17,7 @@ export type Draft = {
 
 export const emptyDraft: Draft = { text: "", attachments: [] };
 
-/** Limit of the protocol for one message. */
+/** Limit of the protocol for the attachments of one message. */
 const MAX_ATTACHMENTS = 100;
 
 /** The draft with `added` at its end. An attachment that is there already is not added again. */
@@ -86,7 +86,7 @@ export function lookOf({ kind }: Attachment): KindLook {
   return looks[kind];
 }
 
-/** Longer labels are cut. Characters. */
+/** Limit of a label. Characters. */
 export const LABEL_CHARS = 200;
 
 /** `text` on one line, cut when it is long. */
@@ -121,7 +121,7 @@ function pathOf(uri: string | undefined): string | undefined {
   }
 }
 
-/** Longer titles are cut. Characters. */
+/** Limit of a title. Characters. */
 const TITLE_CHARS = 1_000;
 
 /** Folder of an attachment among others with its label: as much of its path as tells them apart. Default: none. */

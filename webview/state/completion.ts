@@ -12,7 +12,7 @@ export type CompletedWord = {
   readonly end: number;
 };
 
-/** A longer word after `@` is not a mention. Characters. */
+/** Limit of the word after `@` in a mention. Characters. */
 const QUERY_CHARS = 200;
 
 const MENTION = new RegExp(String.raw`(?:^|[\s([{"'])@([^\s@]{0,${QUERY_CHARS}})$`);

@@ -57,7 +57,7 @@ export function joinNested(first: NestedCalls, second: NestedCalls): NestedCalls
   };
 }
 
-/** A script of a sub-agent's sub-agent is on the fourth level. */
+/** Limit of levels: a script of a sub-agent's sub-agent is on the fourth. */
 const MAX_LEVELS = 8;
 
 /** Task that a call belongs to, also as a part of a script of that task. */

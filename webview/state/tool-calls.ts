@@ -125,7 +125,7 @@ function declaredDuration(update: ToolCallUpdate): number | undefined {
   return typeof durationMs === "number" && durationMs >= 0 ? durationMs : undefined;
 }
 
-/** The panel shows the end of long output; VS Code's own terminal has all of it. */
+/** Limit of a command's output: the panel shows its end, and VS Code's own terminal all of it. Characters. */
 const MAX_OUTPUT_CHARS = 400_000;
 
 /** Appends output and drops its beginning past the limit. */

@@ -8,7 +8,7 @@ import { wholeText } from "./streamed-text.ts";
 import { changeToolCall, stopToolCalls, upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText, sealOpen } from "./transcript.ts";
 
-/** A screen reader reads the beginning of a reply aloud; the rest is in the transcript. */
+/** Beginning of a reply that a screen reader reads aloud; the rest is in the transcript. Characters. */
 const SPOKEN_CHARS = 600;
 
 const parser = createParser();

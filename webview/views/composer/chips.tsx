@@ -98,7 +98,7 @@ export const ChipRow = memo(function ChipRow({ attachments, edits }: ChipRowProp
   );
 });
 
-/** More of a text is not shown. Characters. */
+/** Limit of the shown text of a chip. Characters. */
 const PREVIEW_CHARS = 20_000;
 
 function previewOf(text: string): string {

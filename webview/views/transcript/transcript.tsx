@@ -20,7 +20,7 @@ import { MessageEdits } from "./user-message.tsx";
 
 /** Buffer before and after the view. Pixels. */
 const BUFFER_PX = 400;
-/** Up to this number all rows are in the page: Tab and a selection reach all of them. */
+/** Limit of rows that are all in the page, where Tab and a selection reach them. */
 const WHOLE_ROWS = 40;
 /** Space above the first row, as in transcript.css. Pixels. */
 const TOP_PX = 10;

@@ -76,7 +76,7 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
   );
 }
 
-/** Longer messages are folded. */
+/** Limits of a message that is shown whole; a longer one is folded. */
 const FOLDED_LINES = 12;
 const FOLDED_CHARS = 1_200;
 
