@@ -5,7 +5,7 @@
 import { httpFetch } from "../platform/http/http-fetch.ts";
 import type { HttpHeaders, HttpResponse } from "../platform/http/http-response.ts";
 import { parseJson } from "../platform/json.ts";
-import { anthropic, deploymentAt } from "./deployments.ts";
+import { anthropic, deploymentAt, llamacpp } from "./deployments.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
 export type Place = { readonly mode: ApiMode; readonly endpoint: Endpoint };
@@ -75,10 +75,17 @@ function cachedJson(item: unknown): string {
   return json;
 }
 
-/** Address of a path in the endpoint's API. Users write Anthropic's base URL with and without the version. */
+/**
+ * Address of a path in the endpoint's API. Users write Anthropic's base URL with and without the version, and that of
+ * a known server without its path.
+ */
 export function endpointUrl({ mode, endpoint: { baseUrl = "" } }: Place, path: string): string {
   const base = baseUrl.replace(/\/+$/, "");
-  return mode === "anthropic_messages" ? `${base.replace(/\/v1$/, "")}/v1${path}` : `${base}${path}`;
+  if (mode === "anthropic_messages") return `${base.replace(/\/v1$/, "")}/v1${path}`;
+  const known = deploymentAt(base);
+  // llama.cpp answers without its path, too, and other servers use its port.
+  if (known.baseUrl === undefined || known === llamacpp || new URL(base).pathname !== "/") return `${base}${path}`;
+  return `${base}${new URL(known.baseUrl).pathname.replace(/\/$/, "")}${path}`;
 }
 
 function keyHeader({ apiKey }: Endpoint): Readonly<Record<string, string>> {

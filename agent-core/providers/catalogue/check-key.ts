@@ -1,6 +1,6 @@
 /** Checks a key at its endpoint: by a lookup that requires it, or by the shortest possible request. */
 import type { Deployment } from "../deployments.ts";
-import type { Place } from "../endpoint-request.ts";
+import { endpointUrl, type Place } from "../endpoint-request.ts";
 import type { Fault } from "../fault.ts";
 import { streamModel } from "../stream-model.ts";
 import type { Endpoint } from "../wire/wire.ts";
@@ -21,7 +21,7 @@ export async function checkKey(deployment: Deployment, endpoint: Endpoint): Prom
   const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
   const place: Place = { mode: deployment.mode, endpoint };
   if (deployment.keyCheckPath !== undefined) {
-    const answer = await askEndpoint(place, `${endpoint.baseUrl}${deployment.keyCheckPath}`, { signal });
+    const answer = await askEndpoint(place, endpointUrl(place, deployment.keyCheckPath), { signal });
     if (!answer.ok) return answer;
   }
   const listing = await listModels(place, signal);

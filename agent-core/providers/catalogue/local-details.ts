@@ -60,7 +60,7 @@ export async function localDetails({ mode, endpoint, model }: ResolvedModel): Pr
   const signal = AbortSignal.timeout(DETAILS_TIMEOUT_MS);
   const found = await Promise.all(
     places.map(async ({ path, body, facts }) => {
-      const url = `${baseUrl.replace(/\/v1\/?$/, "")}${path}`;
+      const url = `${baseUrl.replace(/(?:\/v1)?\/*$/, "")}${path}`;
       const answer = await askEndpoint({ mode, endpoint }, url, { signal, ...(body && { body: body(model) }) });
       return answer.ok ? facts(answer.body, model) : undefined;
     }),

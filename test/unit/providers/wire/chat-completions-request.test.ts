@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
 import { quirksOf } from "../../../../agent-core/providers/deployments.ts";
-import { bodyJson } from "../../../../agent-core/providers/endpoint-request.ts";
+import { bodyJson, endpointUrl } from "../../../../agent-core/providers/endpoint-request.ts";
 import { chatCompletionsBody } from "../../../../agent-core/providers/wire/chat-completions-request.ts";
 import { requestTo } from "../../../conformance/wire.ts";
 
@@ -170,4 +170,17 @@ test("the JSON of a body is the same text as without shared parts", () => {
   const parts = { list: [1, null, undefined, "a", [2]], nested: { list: [undefined] } };
   expect(text).toBe(JSON.stringify(JSON.parse(text)));
   expect(bodyJson(parts)).toBe(JSON.stringify(parts));
+});
+
+test.each([
+  ["http://192.168.1.5:11434", "http://192.168.1.5:11434/v1/models"],
+  ["http://192.168.1.5:11434/", "http://192.168.1.5:11434/v1/models"],
+  ["http://192.168.1.5:11434/v1/", "http://192.168.1.5:11434/v1/models"],
+  ["http://localhost:1234", "http://localhost:1234/v1/models"],
+  ["https://openrouter.ai", "https://openrouter.ai/api/v1/models"],
+  ["http://localhost:8080", "http://localhost:8080/models"],
+  ["https://example.com", "https://example.com/models"],
+])("the address of a known server may lack its path: %s", (baseUrl, expected) => {
+  const endpoint = { provider: "custom", baseUrl, apiKey: undefined };
+  expect(endpointUrl({ mode: "chat_completions", endpoint }, "/models")).toBe(expected);
 });
