@@ -1,6 +1,5 @@
 /** Converts the history to Anthropic's messages. Pure and append-only: a longer history only adds blocks. */
 
-import { createHash } from "node:crypto";
 import type {
   ContentBlockParam,
   ImageBlockParam,
@@ -13,6 +12,7 @@ import type {
 import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import { parseJson } from "../../platform/json.ts";
+import { anthropicCallIds, sentCallId, sentName } from "./sent-call.ts";
 import { imageUrl } from "./tool-images.ts";
 
 /** Content is always a list of blocks: a cache mark on a string would change its bytes. */
@@ -23,11 +23,6 @@ export type BlockMessage = Omit<MessageParam, "role" | "content"> & {
 
 /** The API refuses an empty user message. */
 const NO_TEXT = "(empty message)";
-
-/** Valid ids of calls. Other providers use dots, colons or whole tokens. */
-const CALL_ID = /^[\w-]{1,64}$/;
-/** Longest tool name, which a model may invent. */
-const NAME_CHARS = 64;
 
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
@@ -65,7 +60,13 @@ function lowerContent(message: Exclude<Message, { role: "system" }>): readonly C
           ? message.content
           : [...textBlocks(message.content), ...images.map((image) => imageBlock(imageUrl(image)))];
       const isEmpty = typeof content === "string" && content.trim() === "";
-      return [{ type: "tool_result", tool_use_id: callId(message.tool_call_id), ...(!isEmpty && { content }) }];
+      return [
+        {
+          type: "tool_result",
+          tool_use_id: sentCallId(message.tool_call_id, anthropicCallIds),
+          ...(!isEmpty && { content }),
+        },
+      ];
     }
   }
 }
@@ -131,22 +132,13 @@ export function isThinking(type: ContentBlockParam["type"]): boolean {
 }
 
 function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ToolUseBlockParam {
-  return { type: "tool_use", id: callId(id), name: toolName(name), input: inputOf(json) };
+  return { type: "tool_use", id: sentCallId(id, anthropicCallIds), name: sentName(name), input: inputOf(json) };
 }
 
 /** The API requires an object. An incomplete call has its error as the result. */
 function inputOf(json: string): unknown {
   const input = parseJson(json);
   return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
-}
-
-/** Equal replacements for equal ids, for the call and its result. */
-function callId(id: string): string {
-  return CALL_ID.test(id) ? id : `toolu_${createHash("sha256").update(id).digest("hex").slice(0, 24)}`;
-}
-
-function toolName(name: string): string {
-  return name.replace(/[^\w-]/g, "_").slice(0, NAME_CHARS) || "_";
 }
 
 /**

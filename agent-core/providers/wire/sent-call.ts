@@ -1,8 +1,8 @@
-/** Makes calls of the history valid for OpenAI's APIs. Models and other providers use other names and ids. */
+/** Makes calls of the history valid for an API. Models and other providers use other names and ids. */
 import { createHash } from "node:crypto";
 import { isWholeObject } from "./partial-tool-calls.ts";
 
-/** Longest function name. */
+/** Longest function name, at OpenAI and Anthropic. */
 const NAME_CHARS = 64;
 /** Hexadecimal digits of a hash. */
 const HASH_CHARS = 24;
@@ -12,7 +12,7 @@ export function sentArguments(json: string): string {
   return isWholeObject(json) ? json : "{}";
 }
 
-/** Replaces characters that the API refuses in names. */
+/** Replaces characters that the APIs refuse in names. */
 export function sentName(name: string): string {
   return name.replace(/[^\w-]/g, "_").slice(0, NAME_CHARS) || "_";
 }
@@ -26,6 +26,7 @@ const prefixed = (hash: string): string => `call_${hash}`;
 export const chatCallIds: CallIds = { valid: /^[\s\S]{1,40}$/, make: prefixed };
 /** The Responses API refuses other characters too. */
 export const responsesCallIds: CallIds = { valid: /^[\w-]{1,64}$/, make: prefixed };
+export const anthropicCallIds: CallIds = { valid: responsesCallIds.valid, make: (hash) => `toolu_${hash}` };
 /** Mistral's models accept no other ids, wherever they run. */
 export const mistralCallIds: CallIds = { valid: /^[a-zA-Z0-9]{9}$/, make: (hash) => hash.slice(0, 9) };
 
