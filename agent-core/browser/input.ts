@@ -115,8 +115,9 @@ export async function type(page: Page, ref: string, text: string): Promise<void>
     await page.send("DOM.focus", { backendNodeId });
     await pressKey(page, "a", CONTROL);
     await pressKey(page, "Delete", 0);
-    if (text.length > MAX_KEYS) await page.send("Input.insertText", { text });
-    else for (const character of text) await pressKey(page, character === "\n" ? "Enter" : character, 0);
+    const typed = text.replaceAll(/\r\n?/g, "\n");
+    if (typed.length > MAX_KEYS) await page.send("Input.insertText", { text: typed });
+    else for (const character of typed) await pressKey(page, character === "\n" ? "Enter" : character, 0);
   });
 }
 

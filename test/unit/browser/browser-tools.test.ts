@@ -180,7 +180,7 @@ describe.runIf(hasBrowser())("in a real browser", () => {
 
   test("a form is filled with keys, and sent", async () => {
     await user.run("type", { ref: user.ref('"Name"'), text: "Ada Lovelace" });
-    await user.run("type", { ref: user.ref('"Note"'), text: "two\nlines" });
+    await user.run("type", { ref: user.ref('"Note"'), text: "two\r\nlines" });
     await user.run("type", { ref: user.ref('"Land"'), text: "France" });
     expect((await user.run("type", { ref: user.ref('"Land"'), text: "Mars" })).text).toContain(
       'has no option "Mars". It has: Germany, France.',
