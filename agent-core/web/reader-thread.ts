@@ -69,7 +69,8 @@ async function inThread<Result>(work: Work, signal: AbortSignal, maxMs: number):
     clearTimeout(limit);
     clearInterval(measuring);
     readings.delete(id);
-    if (readings.size === 0) rest(thread);
+    // The thread would first finish the work of a cancelled reading, and the next one would wait for that.
+    if (readings.size === 0) (signal.aborted ? end : rest)(thread);
   }
 }
 

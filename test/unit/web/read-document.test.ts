@@ -137,3 +137,18 @@ test("a hostile page ends with one line, and the thread reads the next page", as
   cancel.abort(new Error("stopped"));
   await expect(cancelled).rejects.toThrow("stopped");
 });
+
+test("a cancelled page does not hold up the next one", async () => {
+  const document = (html: string) => ({
+    url: "https://a.example/",
+    contentType: "text/html",
+    bytes: Buffer.from(html),
+  });
+  await readPage(document("<html><body><p>first"), new AbortController().signal);
+  const cancel = new AbortController();
+  const cancelled = readPage(document(`<html><body>${"<div>".repeat(100_000)}x`), cancel.signal);
+  cancel.abort(new Error("stopped"));
+  await expect(cancelled).rejects.toThrow("stopped");
+  const next = await readPage(document("<html><body><p>next"), new AbortController().signal, 3_000);
+  expect(next).toMatchObject({ ok: true, text: "next" });
+});
