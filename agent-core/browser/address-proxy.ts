@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 import { connections } from "../platform/http/connections.ts";
 import { CONNECT_TIMEOUT_MS, proxyFor } from "../platform/http/network-settings.ts";
 import { openTunnel } from "../platform/http/tunnel-agent.ts";
-import { type AddressGuard, checkUrl } from "../web/address-guard.ts";
+import { type AddressGuard, checkUrl, pinned } from "../web/address-guard.ts";
 import { isLoopback, portOf } from "./page-address.ts";
 
 /** As in connections.ts. */
@@ -29,7 +29,7 @@ const HOP_HEADERS = ["proxy-connection", "proxy-authorization"];
 /** Refused connection: host with port, and the reason in a sentence. */
 export type Refusal = { readonly host: string; readonly text: string };
 
-type Target = { readonly ok: true; readonly url: URL; readonly lookup: LookupFunction | undefined };
+type Target = { readonly url: URL; readonly lookup: LookupFunction | undefined };
 
 export class AddressProxy {
   readonly password = randomUUID();
@@ -93,7 +93,7 @@ export class AddressProxy {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url !== undefined && isLoopback(url) && this.#ports.has(portOf(url))) {
       if (/localhost\.?$/i.test(url.hostname)) url.hostname = "localhost";
-      return { ok: true, url, lookup: undefined };
+      return { url, lookup: undefined };
     }
     const checked = await checkUrl(url ?? address, this.#guard);
     if (!checked.ok) {
@@ -101,14 +101,7 @@ export class AddressProxy {
       this.#refuse({ host: url?.host ?? "", text: own ? `${url.host} ${THIS_MACHINE}` : checked.text });
       return undefined;
     }
-    const { addresses } = checked;
-    const lookup: LookupFunction = (_hostname, { all }, callback) => {
-      const [first] = addresses;
-      if (first === undefined) callback(new Error(`${checked.url.hostname} has no checked address`), "", 0);
-      else if (all) callback(null, [...addresses]);
-      else callback(null, first.address, first.family);
-    };
-    return { ok: true, url: checked.url, lookup };
+    return { url: checked.url, lookup: pinned(checked.addresses) };
   }
 
   #refuse(refusal: Refusal): void {

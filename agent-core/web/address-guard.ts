@@ -4,7 +4,7 @@
  */
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, type LookupFunction } from "node:net";
 import { abortable } from "../platform/deadline.ts";
 import { connections } from "../platform/http/connections.ts";
 import { proxyFor } from "../platform/http/network-settings.ts";
@@ -132,6 +132,16 @@ export async function checkUrl(address: string | URL, guard: AddressGuard, signa
     if (reason !== undefined) return { ok: false, text: `${named} was refused: ${reason}.${permission}` };
   }
   return { ok: true, url, addresses };
+}
+
+/** Name resolution that knows only the addresses of a check. */
+export function pinned(addresses: readonly LookupAddress[]): LookupFunction {
+  return (hostname, { all }, callback) => {
+    const [first] = addresses;
+    if (first === undefined) callback(new Error(`${hostname} has no checked address`), "", 0);
+    else if (all) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  };
 }
 
 const PERMISSION = "Only the user can allow such addresses, with web.allow_private_urls in config.yaml.";

@@ -2,12 +2,10 @@
  * Fetch of a URL from the model: checked addresses at each redirect, a connection to exactly these addresses, and limits
  * of bytes, time and redirects.
  */
-import type { LookupAddress } from "node:dns";
-import type { LookupFunction } from "node:net";
 import { messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
 import type { HttpResponse } from "../platform/http/http-response.ts";
-import { type AddressGuard, checkUrl } from "./address-guard.ts";
+import { type AddressGuard, checkUrl, pinned } from "./address-guard.ts";
 
 /** Redirects of one fetch. Shorteners and consent pages need three or four. */
 const MAX_REDIRECTS = 5;
@@ -71,16 +69,6 @@ async function fetchWithin(start: string, options: FetchOptions, signal: AbortSi
     address = new URL(location, checked.url);
   }
   return { ok: false, text: `${start} redirects more than ${MAX_REDIRECTS} times.` };
-}
-
-/** Name resolution that knows only the addresses of the check. */
-function pinned(addresses: readonly LookupAddress[]): LookupFunction {
-  return (hostname, { all }, callback) => {
-    const [first] = addresses;
-    if (first === undefined) callback(new Error(`${hostname} has no checked address`), "", 0);
-    else if (all) callback(null, [...addresses]);
-    else callback(null, first.address, first.family);
-  };
 }
 
 async function received(url: URL, response: HttpResponse, maxBytes: number): Promise<Fetched> {
