@@ -254,20 +254,14 @@ function outcomeOf({ decision, input, text }: HookVerdict): RecordedHook["outcom
 /** Settles at the timeout or the cancel even if the hook ignores its signal. */
 async function withTimeout(hook: Hook, payload: HookPayload, signal: AbortSignal): Promise<HookVerdict> {
   signal.throwIfAborted();
-  const ended = new AbortController();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const end = (reason: unknown): void => {
-    ended.abort(reason);
-    reject(reason);
-  };
-  const cancel = (): void => end(signal.reason);
-  const timer = setTimeout(() => end(new Error(`no answer within ${hook.timeoutMs / 1_000} s`)), hook.timeoutMs);
-  signal.addEventListener("abort", cancel, { once: true });
+  const timeout = new AbortController();
+  const late = new Error(`no answer within ${hook.timeoutMs / 1_000} s`);
+  const timer = setTimeout(() => timeout.abort(late), hook.timeoutMs);
+  const ended = AbortSignal.any([signal, timeout.signal]);
   try {
-    return await Promise.race([hook.run(payload, ended.signal), promise]);
+    return await abortable(hook.run(payload, ended), ended);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", cancel);
   }
 }
 
