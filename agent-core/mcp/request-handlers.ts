@@ -158,9 +158,10 @@ async function askField(
 ): Promise<FieldAnswer> {
   const options = optionsOf(field);
   const label = [field.title ?? name, field.description].filter((text) => text !== undefined).join(": ");
-  const listed = options.length > MAX_CHOICES ? ` (one of: ${options.join(", ")})` : "";
-  const shownOptions = options.length > MAX_CHOICES ? [] : options;
-  const choices = (isRequired ? shownOptions : [...shownOptions, LEAVE_EMPTY]).slice(-MAX_CHOICES).map(visibleText);
+  const ways = isRequired ? [] : [LEAVE_EMPTY];
+  const areChoices = options.length + ways.length <= MAX_CHOICES;
+  const listed = areChoices ? "" : ` (one of: ${options.join(", ")})`;
+  const choices = [...(areChoices ? options : []), ...ways].map(visibleText);
   let problem = "";
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const question = `${intro}\n\n${visibleText(label)}${visibleText(listed)}${problem}`;

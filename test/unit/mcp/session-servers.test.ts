@@ -338,6 +338,22 @@ test("the user fills in a server's form field by field", async () => {
   expect(questions[0]?.question).toBe("The MCP server fix asks: About you\n\nname");
 });
 
+test("a form names all values of an optional field that has too many for choices", async () => {
+  const { call, questions } = await open([fixture()], { answers: [{ kind: "answered", text: "north" }] });
+  const requestedSchema = {
+    type: "object",
+    properties: { way: { type: "string", enum: ["north", "east", "south", "west"] } },
+  };
+  const params = { message: "Where to?", requestedSchema };
+  expect((await call("request", { method: "elicitation/create", params })).text).toContain('"way":"north"');
+  expect(questions).toEqual([
+    {
+      question: "The MCP server fix asks: Where to?\n\nway (one of: north, east, south, west)",
+      choices: ["Leave empty"],
+    },
+  ]);
+});
+
 test("an agent that is used as a library takes servers as an extension", async () => {
   const model = await startModelServer();
   const cwd = temporaryFolder("hermes-mcp-");
