@@ -181,10 +181,14 @@ export class ServerConnection {
       if (generation === this.#generation && this.#client !== undefined) this.#set({ kind: "on" });
     } catch (error) {
       if (generation !== this.#generation || this.#state.kind !== "starting") return; // its end is reported already
+      const client = this.#client;
+      this.#client = undefined;
+      this.#generation += 1; // the close below is no crash
       const message = messageOf(error);
       if (isSignInNeeded(error)) this.#set({ kind: "needs-sign-in", error: message });
       else if (this.#crashes.length > 0) this.#crashed(message);
       else this.#set({ kind: "failed", error: message, willRestart: false });
+      await client?.close().catch(() => undefined);
     }
   }
 

@@ -90,6 +90,25 @@ test("a program that ends while its tools are listed has ended once", async () =
   ]);
 });
 
+test("a server whose tools cannot be listed has failed, and its program ends", async () => {
+  const code = `require("node:readline").createInterface(process.stdin).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const found = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } };
+    const answer = method === "initialize" ? { result: found } : { error: { code: -32603, message: "no list: " + process.pid } };
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+  })`;
+  const server = { name: "bare", command: process.execPath, args: ["-e", code], env: [] };
+  const [config] = editorServers([server]).servers;
+  if (config === undefined) throw new Error("no server");
+  const connection = new ServerConnection({ config, folder: temporaryFolder("hermes-mcp-"), clock: new ManualClock() });
+  onTestFinished(() => connection.close());
+  await connection.start();
+  const { state } = connection;
+  expect(state).toEqual({ kind: "failed", error: expect.stringMatching(/no list: \d+$/), willRestart: false });
+  const pid = Number(/\d+$/.exec("error" in state ? state.error : "")?.[0]);
+  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
+
 test("a server over HTTP that forgot the connection, as after its restart, is connected again", async () => {
   let session = 1;
   const server = createServer(async (request, response) => {
