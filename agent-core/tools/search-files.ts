@@ -50,6 +50,7 @@ async function run(call: Input, { host, cwd, otherFolders = [], signal, isSecret
   const more = found.truncated ? " or more" : "";
   if (end < rows.length)
     shown.push(`[${call.offset + 1}-${end} of ${rows.length}${more}; continue with offset ${end}]`);
+  else if (found.truncated) shown.push("[incomplete: the search stopped early; narrow the pattern, path or file_glob]");
   return { ok: true, text: shown.join("\n") };
 }
 

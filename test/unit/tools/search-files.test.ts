@@ -17,6 +17,14 @@ test("a search over a folder leaves out the text of secret files, but lists thei
   expect((await run(tool, { pattern: "the word", path: "sub/.env" })).text).toContain("KEY=the word");
 });
 
+test("counts of a search that stopped early are called incomplete", async () => {
+  const { folder, run } = toolBench();
+  writeFileSync(join(folder, "a.txt"), "x\n".repeat(10_001));
+  expect((await run(tool, { pattern: "x", output_mode: "count" })).text).toBe(
+    "a.txt: 10000\n[incomplete: the search stopped early; narrow the pattern, path or file_glob]",
+  );
+});
+
 test("a search without a folder reaches every folder of the workspace", async () => {
   const { folder, context } = toolBench();
   const lib = toolBench().folder;
