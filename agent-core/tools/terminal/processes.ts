@@ -259,9 +259,9 @@ class OutputMatches {
   /** Complete lines since the last call that contain one of the texts. */
   async hits(): Promise<readonly string[]> {
     const { totalBytes } = await this.#running.read(0, 0);
-    const { text } = await this.#running.read(Math.max(this.#from, totalBytes - MAX_BYTES), MAX_BYTES);
+    const { text, nextByte } = await this.#running.read(Math.max(this.#from, totalBytes - MAX_BYTES), MAX_BYTES);
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-    this.#from = totalBytes - Buffer.byteLength(text.slice(whole.length));
+    this.#from = nextByte - Buffer.byteLength(text.slice(whole.length));
     const found = plainText(whole)
       .split("\n")
       .filter((line) => this.#texts.some((wanted) => line.toLowerCase().includes(wanted)));

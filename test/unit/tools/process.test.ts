@@ -148,6 +148,16 @@ test("watched texts are told of, a flood of them in short", async () => {
   ]);
 });
 
+test("a watched text that is printed during a check is told of once", async () => {
+  const on = bench();
+  const id = await background(on, 'echo "Listening on 80"; read x', "Listening", { watch: ["listening"] });
+  const running = on.context.processes.find(id)?.running;
+  if (running === undefined) throw new Error("no process");
+  vi.spyOn(running, "read").mockResolvedValueOnce({ text: "", nextByte: 0, totalBytes: 0 }); // before it was printed
+  expect(await on.context.processes.notices()).toEqual(["[p1 printed: Listening on 80]"]);
+  expect(await on.context.processes.notices()).toEqual([]);
+});
+
 test("what a command leaves running is a process, not a stray", async () => {
   const on = bench();
   const { text } = await on.run(terminal, { command: "sleep 875 & echo $! > pid; echo started" });
