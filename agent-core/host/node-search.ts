@@ -73,7 +73,8 @@ async function ripgrepSearch(
 ): Promise<SearchResult | undefined> {
   const hits: SearchHit[] = [];
   const read = request.target === "files" ? fileReader(request) : readEvent;
-  const child = spawn(program, argumentsOf(request), { stdio: ["ignore", "pipe", "pipe"], signal });
+  const options = { stdio: ["ignore", "pipe", "pipe"], windowsHide: true, signal } as const;
+  const child = spawn(program, argumentsOf(request), options);
   const exit = new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(FAILED));
     child.once("close", resolve);

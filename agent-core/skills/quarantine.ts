@@ -20,7 +20,11 @@ const MAX_DEPTH = 5;
 /** Options of git that run nothing of the repository: no hooks, filters, submodules or transport programs. */
 const CLONE = ["clone", "--quiet", "--depth=1", "--no-tags", "--single-branch", "--template="];
 const SAFE = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.symlinks=true"].flatMap((each) => ["-c", each]);
-const VARIABLES = "GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=file:git:http:https:ssh GIT_LFS_SKIP_SMUDGE=1".split(" ");
+const VARIABLES = {
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
+  GIT_LFS_SKIP_SMUDGE: "1",
+};
 
 export type QuarantinedSkill = {
   readonly name: string;
@@ -89,11 +93,13 @@ export async function quarantine(
 
 async function clone(url: string, folder: string, signal: AbortSignal): Promise<void> {
   const ends = AbortSignal.any([signal, AbortSignal.timeout(CLONE_TIMEOUT_MS)]);
-  const command = [...VARIABLES, "git", ...SAFE, ...CLONE, "--no-recurse-submodules", "--", url, folder];
-  const { exitCode, stderr } = await runProgram("env", command, { signal: ends }).catch((error: unknown) => {
-    signal.throwIfAborted();
-    throw new Error(`Could not run git: ${ends.aborted ? "it took longer than two minutes" : messageOf(error)}.`);
-  });
+  const args = [...SAFE, ...CLONE, "--no-recurse-submodules", "--", url, folder];
+  const { exitCode, stderr } = await runProgram("git", args, { env: VARIABLES, signal: ends }).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      throw new Error(`Could not run git: ${ends.aborted ? "it took longer than two minutes" : messageOf(error)}.`);
+    },
+  );
   if (exitCode === 0) return;
   const lines = stderr.trim().split("\n");
   const reason = lines.find((line) => line.startsWith("fatal:")) ?? lines.at(-1) ?? "";

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import * as z from "zod";
 import { readJsonFile, replaceFile } from "../config/home-file.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -123,7 +123,7 @@ export class SkillHub {
         const fresh = `${target}.new`;
         await rm(fresh, { recursive: true, force: true });
         await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-        await cp(folder, fresh, { recursive: true, filter: (path) => !path.endsWith("/.git") });
+        await cp(folder, fresh, { recursive: true, filter: (path) => basename(path) !== ".git" });
         await this.#archive(name);
         await rename(fresh, target);
         return [name, { source, hash, installedAt }] as const;

@@ -14,13 +14,24 @@ export type ProgramResult = {
   readonly stderr: string;
 };
 
-/** `input` is the program's stdin. Rejects when the program cannot start, and when the signal aborts. */
+type ProgramOptions = {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+};
+
+/** `input` is the program's stdin; `env`: variables besides those of this process. Rejects when the program cannot start, and when the signal aborts. */
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { input = "", signal }: { readonly input?: string; readonly signal?: AbortSignal } = {},
+  { input = "", env, signal }: ProgramOptions = {},
 ): Promise<ProgramResult> {
-  const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "pipe"], ...(signal && { signal }) });
+  const child = spawn(program, [...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+    windowsHide: true,
+    ...(signal && { signal }),
+  });
   const { stdin, stdout, stderr } = child;
   let [out, err] = ["", ""];
   stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -110,6 +110,7 @@ function spawnChild(
   return spawn(program, [...args], {
     ...(cwd !== undefined && { cwd }),
     detached: process.platform !== "win32",
+    windowsHide: true,
     env: {
       ...(inherits ? process.env : { TERM: process.env["TERM"] }),
       ...UNATTENDED_ENVIRONMENT,
