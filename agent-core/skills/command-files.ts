@@ -130,7 +130,7 @@ async function parseCommand(source: string, name: string): Promise<ParsedSkill> 
   const body = source.slice(head?.[0].length ?? 0).trim();
   if (body === "") return { ok: false, reason: "it has no text" };
   const description = head === null ? undefined : describedIn(head[1] ?? "");
-  const firstLine = body.split("\n", 1)[0]?.replace(/^#+\s*/, "") ?? name;
+  const firstLine = body.split(/\r?\n/, 1)[0]?.replace(/^#+\s*/, "") ?? name;
   return {
     ok: true,
     body,

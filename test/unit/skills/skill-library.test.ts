@@ -284,7 +284,7 @@ describe("commands of other agents", () => {
       "project/.claude/commands/team/fix-issue.md",
       "---\ndescription: Fixes an issue\nargument-hint: [number] [how]\n---\nFix issue $1 ($ARGUMENTS) for $20.\n",
     );
-    put("project/.github/prompts/Write Docs.prompt.md", "# Write the docs\nAll of them.\n");
+    put("project/.github/prompts/Write Docs.prompt.md", "# Write the docs\r\nAll of them.\r\n");
     put("project/.cursor/commands/empty.md", "\n");
     put("project/.claude/commands/README.md", "About these.\n");
     skill("project/.claude/skills/normal");
