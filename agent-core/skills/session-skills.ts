@@ -1,5 +1,6 @@
 /** The skills of a session, as an extension: the prompt's index, slash commands, routing, and the list for people. */
 import { messageOf } from "../platform/errors.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import { routeSkills } from "./route-skills.ts";
@@ -200,8 +201,7 @@ function stateOf({ skills, failures }: KnownSkills): string {
 
 /** The message stays as the user wrote it; the skill's text follows as data. */
 function skillCommand({ name, description }: KnownSkill): SkillCommand {
-  const short = description.length > COMMAND_CHARS ? `${description.slice(0, COMMAND_CHARS - 1)}…` : description;
-  return { name, description: short, hint: "what to do", run: () => undefined };
+  return { name, description: oneLine(description, COMMAND_CHARS), hint: "what to do", run: () => undefined };
 }
 
 function skillItem(skill: KnownSkill): HermesExtensionItem {
