@@ -187,6 +187,7 @@ export class AcpSession {
     if (mode === this.#mode) return;
     this.#mode = mode;
     this.#made.journal.append({ type: "mode", mode });
+    this.agent.modeChanged();
     this.send({ sessionUpdate: "current_mode_update", currentModeId: mode });
     this.#sendOptions();
   }

@@ -202,6 +202,11 @@ export class AIAgent {
     return this.#setup.models.current;
   }
 
+  /** The value of `approvalMode` has changed: calls that it allows now stop waiting for the user. */
+  modeChanged(): void {
+    this.#setup.policy.changed();
+  }
+
   /** Uses another model from the next call on. Throws an Error in one line when there is no such model. */
   setModel(settings: ModelSettings): void {
     this.#setup.models.choose(this.#setup.resolve(settings));

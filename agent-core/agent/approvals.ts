@@ -29,6 +29,10 @@ export type Policy = {
   isPlanning(): boolean;
   /** True for a file (absolute) that may hold keys. */
   isSecret(path: string): boolean;
+  /** The mode has changed. A lasting answer calls it, too. */
+  changed(): void;
+  /** Calls `listener` after each change. Returns a function that ends this. */
+  onChange(listener: () => void): () => void;
 };
 
 export type Asker = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
@@ -72,25 +76,34 @@ export function placeReasons(effect: Effect, cwd: string, { host }: ToolContext)
 
 type AskPorts = {
   readonly ask: Asker | undefined;
+  readonly policy: Policy;
+  /** Judges the call again. */
+  readonly judge: () => Promise<PolicyDecision>;
   readonly record: (answer: RecordedAnswer) => void;
   readonly hooks: Hooks;
 };
 
-/** Asks the user about a call for which the policy decided `ask`, and keeps the grant that the user gives. */
+type Question = Extract<PolicyDecision, { kind: "ask" }>;
+
+/**
+ * Asks the user about a call for which the policy decided `ask`, and keeps the grant that the user gives. A mode or a
+ * grant that allows the call in the meantime answers, too.
+ */
 export async function askUser(
   request: Omit<ApprovalRequest, "reasons" | "grant">,
-  decision: Extract<PolicyDecision, { kind: "ask" }>,
-  { ask, record, hooks }: AskPorts,
+  decision: Question,
+  ports: AskPorts,
   signal: AbortSignal,
 ): Promise<Authorization> {
+  const { ask, record, hooks } = ports;
   const { reasons, grant } = decision;
   const { callId, name: tool } = request;
   const unavailable: ApprovalAnswer = { kind: "unavailable" };
   const { command = request.title, input } = request;
   const facts = { command, description: reasons.join("; "), surface: "acp" };
   hooks.observe("pre_approval_request", { callId, tool, input, extra: facts });
-  const answer =
-    (await ask?.({ ...request, reasons, ...(grant && { grant: grant.description }) }, signal)) ?? unavailable;
+  const asked = { ...request, reasons, ...(grant && { grant: grant.description }) };
+  const answer = (await (ask && firstAnswer(ask, asked, { ...ports, decision }, signal))) ?? unavailable;
   hooks.observe("post_approval_response", { callId, tool, input, extra: { ...facts, choice: choices[answer.kind] } });
   signal.throwIfAborted();
   record({
@@ -116,6 +129,29 @@ export async function askUser(
       };
     case "unavailable":
       return refusal(request.name, "it needs the user's approval, and the user did not answer");
+  }
+}
+
+/** The user's answer, or `once` as soon as the policy allows the call in the sandbox for which it was asked. */
+async function firstAnswer(
+  ask: Asker,
+  request: ApprovalRequest,
+  { policy, judge, decision }: Pick<AskPorts, "policy" | "judge"> & { readonly decision: Question },
+  signal: AbortSignal,
+): Promise<ApprovalAnswer> {
+  const allowed = new AbortController();
+  const judgeAgain = async (): Promise<void> => {
+    const again = await judge();
+    if (again.kind === "allow" && again.sandbox === decision.sandbox) allowed.abort();
+  };
+  const stop = policy.onChange(() => void judgeAgain());
+  try {
+    return await ask(request, AbortSignal.any([signal, allowed.signal]));
+  } catch (error) {
+    if (!allowed.signal.aborted || signal.aborted) throw error;
+    return { kind: "once" };
+  } finally {
+    stop();
   }
 }
 
@@ -190,7 +226,16 @@ export function sessionPolicy({
 }: PolicyOptions): Policy {
   const scope = { ...scopeOptions, resolvePath };
   const sent = { chars: 0 };
+  const listeners = new Set<() => void>();
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
   return {
+    changed,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     isPlanning: () => mode() === "plan",
     isSecret: (path) => secretReason(path, scope) !== undefined,
     warmUp: () =>
@@ -215,7 +260,13 @@ export function sessionPolicy({
       const { grant } = decision;
       return {
         ...decision,
-        grant: grant && { description: grant.description, keep: (lasting) => grants.keep(grant, lasting) },
+        grant: grant && {
+          description: grant.description,
+          keep(lasting) {
+            grants.keep(grant, lasting);
+            changed();
+          },
+        },
       };
     },
   };

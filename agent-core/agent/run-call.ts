@@ -293,7 +293,8 @@ async function authorizeAndRun(
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();
-  const judged = (await judgeFurtherFiles(prepared.effect, staged.diffs, services.policy)) ?? first;
+  const judgeFiles = () => judgeFurtherFiles(prepared.effect, staged.diffs, services.policy);
+  const judged = (await judgeFiles()) ?? first;
   const decision = withHookVerdict(judged, verdict);
   if (decision.kind === "deny") return failed(decision.text);
   if (decision.kind === "allow" && judged.kind === "ask") services.recordAnswer(allowed(resolved, "hook"));
@@ -315,7 +316,14 @@ async function authorizeAndRun(
     const authorization = await askUser(
       request,
       withPlace,
-      { ask: services.ask, record: services.recordAnswer, hooks: services.hooks },
+      {
+        ask: services.ask,
+        record: services.recordAnswer,
+        hooks: services.hooks,
+        policy: services.policy,
+        judge: async () =>
+          withHookVerdict((await judgeFiles()) ?? (await services.policy.decide(judgedEffect)), verdict),
+      },
       signal,
     );
     if (!authorization.ok) return authorization;

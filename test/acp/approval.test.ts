@@ -105,6 +105,26 @@ test("/grants makes a permission of this session a lasting one", async () => {
   expect(asked).toHaveLength(1);
 });
 
+test("a mode that allows a waiting call lets it run; any other mode leaves the request open", async () => {
+  const { agent } = await start("once");
+  const asked = Promise.withResolvers<void>();
+  let isAnswered = false;
+  agent.on("session/request_permission", () => {
+    asked.resolve();
+    return new Promise(() => undefined); // the user never answers
+  });
+  const sessionId = await askingSession(agent);
+  const turn = agent.prompt(sessionId, "replace two with TWO in a.txt").finally(() => {
+    isAnswered = true;
+  });
+  await asked.promise;
+  await agent.request("session/set_mode", { sessionId, modeId: "plan" });
+  expect([isAnswered, readFileSync(join(agent.cwd, "a.txt"), "utf8")]).toEqual([false, "one\ntwo\nthree\n"]);
+  await agent.request("session/set_mode", { sessionId, modeId: "code" });
+  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+});
+
 test("a client that cannot ask gets a no, and a cancelled question is none", async () => {
   const agent = new AcpAgent();
   running.push(agent);
