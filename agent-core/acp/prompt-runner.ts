@@ -8,9 +8,9 @@ import { UsageError } from "../platform/errors.ts";
 import { failure } from "../protocol/handle.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
-import { commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
+import { actsAtOnce, commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
 import type { ConnectedClient } from "./connected-client.ts";
-import { userUpdates } from "./conversation-updates.ts";
+import { noticeUpdate, userUpdates } from "./conversation-updates.ts";
 import { hasPictures, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
 import { faultError, sessionUnusable, throwRequestError } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
@@ -46,7 +46,7 @@ export class PromptRunner {
   }
 
   /**
-   * Runs a prompt after the earlier ones; `/stop` and `/steer` act at once. Throws a `RequestError` for a message that
+   * Runs a prompt after the earlier ones; `/stop`, `/steer` and changes of a setting act at once. Throws a `RequestError` for a message that
    * cannot be sent, and rejects with one when the model cannot be used.
    */
   run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
@@ -85,7 +85,7 @@ export class PromptRunner {
   }
 
   /**
-   * Runs a command that acts on the running prompt. Undefined for any other message, and for one that came too late.
+   * Runs a command that acts beside the running prompt. Undefined for any other message, and for one that came too late.
    * `runAfterwards`: for a message whose turn ended while its pictures were scaled.
    */
   #interject(
@@ -99,6 +99,7 @@ export class PromptRunner {
       this.cancel();
       return this.#last.then(() => ({ stopReason: "end_turn" }));
     }
+    if (actsAtOnce({ name, argument })) return this.#changeSetting(message, signal);
     if (name !== steer.name || argument === "") return undefined;
     const steered = withText(message, argument);
     if (hasPictures(steered)) {
@@ -107,6 +108,15 @@ export class PromptRunner {
       );
     }
     return agent.steer(steered) ? Promise.resolve({ stopReason: "end_turn" }) : undefined;
+  }
+
+  /** The answer is a notice, which is plain text: as a message it would be a part of the running one. */
+  async #changeSetting(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
+    const commands = this.#options.forCommands(signal);
+    const answer = await this.#answer(typedText(message), commands);
+    if (typeof answer === "string" && answer !== CANCELLED)
+      commands.send(noticeUpdate("info", answer.replaceAll("`", ""), undefined));
+    return { stopReason: signal.aborted ? "cancelled" : "end_turn" };
   }
 
   async #runPrompt(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {

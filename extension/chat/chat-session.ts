@@ -27,6 +27,9 @@ import type { PromptContent } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
 
+/** A command of the agent that changes a setting or the title, beside a running turn, too. */
+const CHANGES_SETTING = /^\s*\/(?:mode|model|title)\s+\S/;
+
 /** Folders of the session and the facts that a new session starts with. */
 export type SessionPlace = {
   readonly cwd: string;
@@ -118,8 +121,12 @@ export class ChatSession {
     await this.#opening;
   }
 
-  /** Starts a turn, or queues the prompt. `now` sends it into the running turn. */
+  /** Starts a turn, or queues the prompt. `now` sends it into the running turn. A change of a setting never waits. */
   prompt(content: PromptContent, now = false): void {
+    if (this.agent.offers.hermes && this.#state.turn.kind === "running" && CHANGES_SETTING.test(content.text)) {
+      void this.#changeSetting(content);
+      return;
+    }
     this.dispatch({ type: "prompt", id: randomUUID(), ...content, now: now && this.agent.offers.hermes });
   }
 
@@ -293,6 +300,18 @@ export class ChatSession {
       this.dispatch({ type: "turn-ended", stopReason });
     } catch (error) {
       this.dispatch({ type: "turn-failed", message: await this.agent.explain(error), ...faultOf(error) });
+    }
+  }
+
+  /** Sends a command that the agent runs beside the turn. */
+  async #changeSetting(content: PromptContent): Promise<void> {
+    const before = this.option("model")?.currentValue;
+    try {
+      const prompt = await this.#blocksOf(content);
+      await this.#request((agent, sessionId) => agent.request(methods.agent.session.prompt, { sessionId, prompt }));
+      if (this.option("model")?.currentValue !== before) this.#rememberModel();
+    } catch (error) {
+      this.log.push({ kind: "notice", severity: "error", text: await this.agent.explain(error) });
     }
   }
 

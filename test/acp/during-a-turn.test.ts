@@ -1,5 +1,5 @@
 // A client may send prompts and commands while a turn runs, and sees the state of the turn.
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -91,6 +91,39 @@ test("while a permission request waits, /queue and /steer are taken, and /stop e
   expect(existsSync(join(agent.cwd, "a.txt"))).toBe(true);
   expect((await agent.prompt(id, "more")).result).toEqual({ stopReason: "end_turn" });
   expect(agent.text()).toContain("again");
+});
+
+test("a permission for the session lets other calls run that wait for the same one", async () => {
+  const { agent, model, id } = await opened();
+  const options: ((outcome: object) => void)[] = [];
+  const both = Promise.withResolvers<void>();
+  agent.on("session/request_permission", () => {
+    const { promise, resolve } = Promise.withResolvers<object>();
+    if (options.push(resolve) === 2) both.resolve();
+    return promise;
+  });
+  const path = join(agent.cwd, ".env");
+  writeFileSync(path, "KEY=1\nOTHER=2\n");
+  model.script({ parts: [call("read_file", { path }), call("read_file", { path, offset: 2 })] }, say("done"));
+  const turn = agent.prompt(id, "go");
+  await both.promise;
+  options[0]?.({ outcome: { outcome: "selected", optionId: "session" } });
+  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+});
+
+test("/model, /mode and /title act during a turn, and answer by a notice", async () => {
+  const { agent, model, id } = await opened();
+  model.script({ silent: true });
+  const turn = agent.prompt(id, "go");
+  await model.nextRequest();
+  for (const command of ["/mode auto", "/title Averages", "/mode none"])
+    expect((await agent.prompt(id, command)).result).toEqual({ stopReason: "end_turn" });
+  expect(agent.of("current_mode_update").at(-1)).toMatchObject({ currentModeId: "auto" });
+  const notices = agent.of("agent_thought_chunk").map(({ content }) => (content as { text: string }).text);
+  expect(notices.join("")).toMatch(/^Mode: auto\.\nTitle: Averages\nThere is no mode none\. Available: /);
+  expect(agent.text()).toBe("");
+  await agent.prompt(id, "/stop");
+  await turn;
 });
 
 test("the agent's state is visible before the first token, and while tools run", async () => {

@@ -59,6 +59,21 @@ describe("cards of requests", () => {
     await panel().idle();
   });
 
+  test("a mode typed while a request waits acts at once: it runs a call that it allows", async () => {
+    await panel().send("run rm a.txt");
+    await card().waitFor();
+    await panel().send("/mode auto");
+    await card().waitFor({ state: "detached" });
+    await panel().page.locator(".notice").getByText("Mode: auto.").waitFor();
+    await expect.poll(() => existsSync(join(panel().workspace, "a.txt"))).toBe(false);
+    await panel().idle();
+    expect(await panel().bubbles()).not.toContain("/mode auto");
+    await panel().send("/mode code");
+    await panel().idle();
+    await panel().send("create a.txt with one");
+    await panel().idle();
+  });
+
   test("a hidden panel's request is a notification, which answers without the panel", async () => {
     await panel().send("run sleep 0.3; rm a.txt");
     await panel().hide();
