@@ -197,6 +197,22 @@ describe("next steps in the panel", () => {
       await expect.poll(steps).toEqual(labels);
     });
 
+    test.each([
+      ["max_tokens", ["Continue", "Choose Model"]],
+      ["max_turn_requests", ["Continue"]],
+      ["refusal", ["Try Again", "Choose Model"]],
+      ["cancelled", []],
+    ] as const)("so does an end by %s", async (stopReason, labels) => {
+      await ask();
+      await panel().feed({ kind: "turn-end", stopReason });
+      await panel().locator(".turn-end").waitFor();
+      await expect.poll(steps).toEqual(labels);
+      if (stopReason !== "max_tokens") return;
+      await pictures("output-limit");
+      await button("Continue").click();
+      await expect.poll(posted).toEqual({ type: "prompt", text: "Continue where you stopped." });
+    });
+
     test("the steps are there again after a reload, until the next message", async () => {
       await ask();
       const failed = { sessionUpdate: "notice", severity: "error", title: "The key was refused." } as const;

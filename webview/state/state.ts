@@ -101,7 +101,7 @@ export type TurnEndEntry = {
   readonly key: string;
   readonly tone: "muted" | "error";
   readonly text: string;
-  /** Kind of the fault that ended the turn. */
+  /** Kind of the fault that ended the turn, or the reason for an early end. */
   readonly fault?: string;
 };
 

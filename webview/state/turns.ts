@@ -63,8 +63,12 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
   }
   const hasPlan = event.stopReason === "end_turn" && isPlanning(idle) && idle.entries.at(-1)?.type === "answer";
   if (hasPlan) return announce({ ...idle, hasPlan }, t("The plan is ready. {0}", lastReply(idle)));
-  const label = event.stopReason && stopLabels[event.stopReason];
-  if (label) return announce(addEntry(idle, { type: "turn-end", tone: "muted", text: label }, at), label);
+  const { stopReason } = event;
+  const label = stopReason && stopLabels[stopReason];
+  if (label) {
+    const end = { type: "turn-end", tone: "muted", text: label, fault: stopReason } as const;
+    return announce(addEntry(idle, end, at), label);
+  }
   return announce(idle, t("{0} has finished. {1}", idle.agentName, lastReply(idle)));
 }
 

@@ -9,13 +9,14 @@ import { t } from "../../texts.ts";
 import { Icon, IconButton } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
-/** Prompt that continues a failed turn whose tool calls have already done some of the work. */
+/** Prompt that continues a turn whose answer or tool calls have already done some of the work. */
 export const CONTINUE = t("Continue where you stopped.");
 
 type Step = { readonly label: string; readonly act: (panel: Panel) => void };
 
 const setKey: Step = { label: t("Set Key"), act: ({ post }) => post({ type: "set-key" }) };
 const chooseModel: Step = { label: t("Choose Model"), act: chooseForTurn };
+const goOn: Step = { label: t("Continue"), act: ({ post }) => post({ type: "prompt", text: CONTINUE }) };
 const tryAgain: Step = { label: t("Try Again"), act: sendAgain };
 const network: Step = {
   label: t("Open Settings"),
@@ -32,7 +33,7 @@ const newSession: Step = { label: t("New Session"), act: (panel) => panel.newSes
 /** Steps for a fault without steps of its own. */
 const USUAL: readonly Step[] = [tryAgain, chooseModel];
 
-/** Steps for each kind of fault, the most useful first. */
+/** Steps for each kind of fault and each early end, the most useful first. */
 const steps: Readonly<Record<string, readonly Step[]>> = {
   authentication: [setKey, chooseModel, tryAgain],
   billing: [chooseModel, tryAgain],
@@ -43,6 +44,10 @@ const steps: Readonly<Record<string, readonly Step[]>> = {
   "bad-request": [chooseModel, log],
   "unsupported-parameter": [chooseModel, log],
   unknown: [tryAgain, chooseModel, log],
+  cancelled: [],
+  max_tokens: [goOn, chooseModel],
+  max_turn_requests: [goOn],
+  refusal: [tryAgain, chooseModel],
 };
 
 export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {
@@ -55,7 +60,7 @@ export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {
       <div class={`turn-end turn-end-${entry.tone}`} role={isError ? "alert" : undefined}>
         {isError && <Icon name="error" />} <span dir="auto">{entry.text}</span>
       </div>
-      {isError && isLast && (
+      {isLast && known.length > 0 && (
         <div class="turn-steps">
           {known.map((step, index) => (
             <button
