@@ -51,6 +51,7 @@ describe("undo of the user's own undo", () => {
     await panel().page.keyboard.press("Enter");
     const files = panel().page.getByRole("list", { name: "Files that changed since then" });
     await expect.poll(() => files.locator(".restore-file .tool-title").allTextContents()).toEqual(["a.txt", "new.txt"]);
+    await panel().page.getByRole("status").getByText("2 files have changed since then", { exact: true }).waitFor();
     await panel().pictures("resend-with-files");
     await panel().page.keyboard.press("ControlOrMeta+a");
     await panel().page.keyboard.type("read a.txt");

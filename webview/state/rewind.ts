@@ -14,9 +14,11 @@ export function previewRestore(
   if (preview === null) return state.restore?.position === position ? { ...state, restore: undefined } : state;
   const shown = { ...state, restore: { position, preview } };
   const count = preview.files.filter(({ leftAlone }) => leftAlone === undefined).length;
-  const text =
-    count === 1 ? t("Restore to here: 1 file would change") : t("Restore to here: {0} files would change", count);
-  return announce(shown, text);
+  // Not that they would be restored: the preview is also a part of the editor of a message.
+  return announce(
+    shown,
+    count === 1 ? t("1 file has changed since then") : t("{0} files have changed since then", count),
+  );
 }
 
 /** Adds a line about the restore; only the last restore can be undone. `at`: clock, milliseconds. */
