@@ -46,8 +46,8 @@ export class PromptRunner {
   }
 
   /**
-   * Runs a prompt after the earlier ones; `/stop`, `/steer` and changes of a setting act at once. Throws a `RequestError` for a message that
-   * cannot be sent, and rejects with one when the model cannot be used.
+   * Runs a prompt after the earlier ones; `/stop`, `/steer` and changes of a setting act at once. Throws a
+   * `RequestError` for a message that cannot be sent, and rejects with one when the model cannot be used.
    */
   run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
     const message = userMessage(blocks);

@@ -144,7 +144,7 @@ async function firstAnswer(
     const again = await judge();
     if (again.kind === "allow" && again.sandbox === decision.sandbox) allowed.abort();
   };
-  const stop = policy.onChange(() => void judgeAgain());
+  const stop = policy.onChange(() => void judgeAgain().catch(() => undefined)); // the request stays
   try {
     return await ask(request, AbortSignal.any([signal, allowed.signal]));
   } catch (error) {

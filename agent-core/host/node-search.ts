@@ -73,8 +73,7 @@ async function ripgrepSearch(
 ): Promise<SearchResult | undefined> {
   const hits: SearchHit[] = [];
   const read = request.target === "files" ? fileReader(request) : readEvent;
-  const options = { stdio: ["ignore", "pipe", "pipe"], windowsHide: true, signal } as const;
-  const child = spawn(program, argumentsOf(request), options);
+  const child = spawn(program, argumentsOf(request), { stdio: ["ignore", "pipe", "pipe"], windowsHide: true, signal });
   const exit = new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(FAILED));
     child.once("close", resolve);

@@ -20,7 +20,10 @@ type ProgramOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** `input` is the program's stdin; `env`: variables besides those of this process. Rejects when the program cannot start, and when the signal aborts. */
+/**
+ * `input` is the program's stdin; `env`: variables besides those of this process. Rejects when the program cannot start,
+ * and when the signal aborts.
+ */
 export async function runProgram(
   program: string,
   args: readonly string[],
