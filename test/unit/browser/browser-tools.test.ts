@@ -210,6 +210,8 @@ describe.runIf(hasBrowser())("in a real browser", () => {
 
   test("a download is stored in the session's folder under a safe name", async () => {
     await user.click('"Report"');
+    // On a busy machine the browser tells of the download after the page has settled: a later call reports it.
+    while (!user.text.includes("Downloaded")) await user.run("snapshot");
     const path = /Downloaded \S+report\.csv \(8 bytes\) to (\S+)/.exec(user.text)?.[1] ?? "";
     expect(path.startsWith(join(user.bench.folder, ".spill"))).toBe(true);
     expect(readFileSync(path, "utf8")).toBe("a,b\n1,2\n");
