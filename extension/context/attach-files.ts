@@ -109,7 +109,10 @@ async function selectedInTerminal(): Promise<string> {
   await clipboard.writeText("");
   try {
     await vscode.commands.executeCommand("workbench.action.terminal.copySelection");
-    return (await clipboard.readText()).trim();
+    const text = (await clipboard.readText()).trim();
+    // VS Code warns that nothing is selected. The output of the last command takes its place.
+    if (text === "") await vscode.commands.executeCommand("notifications.hideToasts");
+    return text;
   } finally {
     await clipboard.writeText(before);
   }

@@ -44,6 +44,13 @@ describe("the main job, in the packaged extension without key or network", () =>
     await window.pictures("main-job", ["light", "dark", "high-contrast"]);
   });
 
+  test("attaches the output of the terminal, without a warning that nothing is selected", async () => {
+    await window.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await window.runCommand("Hermes: Add Terminal to Hermes");
+    await window.panel.getByRole("button", { name: "Remove Terminal: Hermes: cat a.txt" }).click();
+    expect(await window.page.locator(".notification-toast").allTextContents()).toEqual([]);
+  });
+
   test("sees the edit as a diff and undoes its hunk", async () => {
     await window.runCommand("Hermes: Review Edits");
     await window.diffEditor.waitFor();
