@@ -77,9 +77,12 @@ export class ChatPanel {
 export class Panels {
   readonly sideBar: ChatPanel;
   readonly #all = new Set<ChatPanel>();
-  readonly #sightChanged = new Set<() => void>();
+  readonly #sightChanged = new vscode.EventEmitter<void>();
   #facts: WorkspaceFacts;
   #active: ChatPanel;
+
+  /** A panel was shown, hidden, or used after another one, or shows another session. */
+  readonly onDidChangeSight = this.#sightChanged.event;
 
   /** `revealSideBar` opens the side bar with the view. */
   constructor(isTrusted: boolean, revealSideBar: Reveal) {
@@ -96,7 +99,7 @@ export class Panels {
   set active(panel: ChatPanel) {
     if (this.#active === panel || !this.#all.has(panel)) return;
     this.#active = panel;
-    this.#fireSightChanged();
+    this.#sightChanged.fire();
   }
 
   /** Facts of the workspace, the same in all panels. */
@@ -125,11 +128,6 @@ export class Panels {
     return this.showing(session)?.connection.isVisible === true;
   }
 
-  /** A panel was shown, hidden, or used after another one, or shows another session. */
-  onDidChangeSight(listener: () => void): void {
-    this.#sightChanged.add(listener);
-  }
-
   setFacts(changed: Partial<WorkspaceFacts>): void {
     this.#facts = { ...this.#facts, ...changed };
     for (const { connection } of this.#all) connection.sendFacts();
@@ -153,13 +151,9 @@ export class Panels {
   }
 
   #create(place: ChatPanel["place"], reveal: Reveal): ChatPanel {
-    const ports = { facts: () => this.#facts, sightChanged: () => this.#fireSightChanged() };
+    const ports = { facts: () => this.#facts, sightChanged: () => this.#sightChanged.fire() };
     const panel = new ChatPanel(place, new PanelConnection(ports), reveal);
     this.#all.add(panel);
     return panel;
-  }
-
-  #fireSightChanged(): void {
-    for (const listener of this.#sightChanged) listener();
   }
 }

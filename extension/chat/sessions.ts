@@ -1,5 +1,6 @@
 /** The open sessions of the window, and the panel that shows each. A session is in one panel at most. */
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { forkMethod } from "../../agent-core/protocol/sessions.ts";
@@ -47,8 +48,13 @@ export class Sessions {
   readonly #interrupted: Set<string>;
   /** The window closes: the ends of its turns are not recorded. */
   #isFrozen: boolean = false;
-  readonly #changed = new Set<() => void>();
-  readonly #began = new Set<() => void>();
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #began = new vscode.EventEmitter<void>();
+
+  /** A panel shows another session, or the session that it shows has other options or another state or title. */
+  readonly onDidChange = this.#changed.event;
+  /** A session in a panel has begun. */
+  readonly onDidBegin = this.#began.event;
 
   constructor(options: SessionsOptions, panels: Panels, router: SessionRouter) {
     this.#options = options;
@@ -210,16 +216,6 @@ export class Sessions {
     for (const session of [...this.#open]) if (session.agent.name === name) session.dispatch({ type: "agent-ended" });
   }
 
-  /** A panel shows another session, or the session that it shows has other options or another state or title. */
-  onDidChange(listener: () => void): { dispose(): void } {
-    return subscribe(this.#changed, listener);
-  }
-
-  /** A session in a panel has begun. */
-  onDidBegin(listener: () => void): { dispose(): void } {
-    return subscribe(this.#began, listener);
-  }
-
   #create(stored: StoredSession | undefined, ready?: Promise<unknown>): ChatSession {
     const session = new ChatSession(this.#ports, this.#options.agentOf(stored?.sessionId), stored, ready);
     this.#open.add(session);
@@ -234,7 +230,7 @@ export class Sessions {
     const before = panel.show(session);
     if (before !== undefined) this.#leave(before);
     void session.open();
-    notify(this.#changed);
+    this.#changed.fire();
   }
 
   /** Closes an idle session that no panel shows. A busy one closes when it is idle. */
@@ -246,7 +242,7 @@ export class Sessions {
   #sessionChanged(session: ChatSession): void {
     if (session.isRunning) this.#running.add(session);
     else if (this.#running.delete(session) && !this.#panels.isInSight(session)) this.#unseen.add(session);
-    if (this.#panels.showing(session) !== undefined) notify(this.#changed);
+    if (this.#panels.showing(session) !== undefined) this.#changed.fire();
     if (!this.#isFrozen) {
       const running = [...this.#running].flatMap(({ sessionId }) => sessionId ?? []);
       this.#options.running.set([...this.#interrupted, ...running]);
@@ -256,7 +252,7 @@ export class Sessions {
 
   #sightChanged(): void {
     for (const session of this.#unseen) if (this.#panels.isInSight(session)) this.#unseen.delete(session);
-    notify(this.#changed);
+    this.#changed.fire();
     this.#showStates();
   }
 
@@ -292,7 +288,7 @@ export class Sessions {
     const panel = this.#panels.showing(session);
     if (panel === undefined) return;
     if (panel.place === "side-bar") this.#options.lastShown.set(sessionId);
-    notify(this.#began);
+    this.#began.fire();
   }
 
   #sessionClosed(session: ChatSession, isOpen: boolean): void {
@@ -311,15 +307,6 @@ export class Sessions {
     closing?.resolve();
     this.#showStates();
   }
-}
-
-function subscribe(listeners: Set<() => void>, listener: () => void): { dispose(): void } {
-  listeners.add(listener);
-  return { dispose: () => listeners.delete(listener) };
-}
-
-function notify(listeners: ReadonlySet<() => void>): void {
-  for (const listener of listeners) listener();
 }
 
 export type RoutedSession = { readonly log: EventLog; receive(update: SessionUpdate): void };

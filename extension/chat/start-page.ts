@@ -38,8 +38,10 @@ export class StartPage implements vscode.Disposable {
     this.#history = history;
     this.#panels = panels;
     this.#firstRun = firstRun;
-    this.#subscription = vscode.languages.onDidChangeDiagnostics(() => this.#schedule());
-    panels.onDidChangeSight(() => this.#schedule());
+    this.#subscription = vscode.Disposable.from(
+      vscode.languages.onDidChangeDiagnostics(() => this.#schedule()),
+      panels.onDidChangeSight(() => this.#schedule()),
+    );
   }
 
   /** A session has begun. Without a model the panel shows the page that sets one up, never an example before it. */
