@@ -63,7 +63,10 @@ async function readFile(file: File, seesPictures: boolean): Promise<Attachment |
   const bytes = file.size > MAX_TEXT_BYTES ? undefined : await file.arrayBuffer().catch(() => undefined);
   const text = bytes && decodedText(bytes);
   if (text !== undefined) return { kind: "text", label: labelOf(name), text };
-  return refused(name, t('it is no picture and no short text. Add it by "@", then "Files and pictures from disk"'));
+  return refused(
+    name,
+    t('it is neither a picture nor a short text. Add it by "@", then "Files and pictures from disk"'),
+  );
 }
 
 const BLIND = t("the model sees no pictures. Choose another model first");

@@ -20,7 +20,7 @@ const FORMS: readonly Form[] = [
 export async function exportSession(worker: AgentWorker, sessionId: string): Promise<void> {
   const form = await vscode.window.showQuickPick(FORMS, {
     title: vscode.l10n.t("Export Session"),
-    placeHolder: vscode.l10n.t("In which form?"),
+    placeHolder: vscode.l10n.t("Choose the format"),
   });
   if (form === undefined) return;
   const { format, extension, label } = form;

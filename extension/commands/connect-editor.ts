@@ -173,7 +173,7 @@ export function addAgent(text: string, { command, args, env }: AgentCommand): st
   const [error] = errors;
   if (error !== undefined) {
     const line = settings.slice(0, error.offset).split("\n").length;
-    throw new Error(vscode.l10n.t("line {0} is no valid JSON ({1})", line, printParseErrorCode(error.error)));
+    throw new Error(vscode.l10n.t("line {0} is not valid JSON ({1})", line, printParseErrorCode(error.error)));
   }
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
     throw new Error(vscode.l10n.t("it holds no JSON object"));

@@ -32,14 +32,14 @@ export function commandOfUri({ path, query }: Pick<vscode.Uri, "path" | "query">
       const sessionId = parameters.get("id") ?? "";
       return SESSION_ID.test(sessionId)
         ? { kind: "open-session", sessionId }
-        : vscode.l10n.t("it has no valid id of a session");
+        : vscode.l10n.t("it has no valid session id");
     }
     case "/sessions":
       return { kind: "show-sessions" };
     case "/setup":
       return { kind: "show-setup" };
     default:
-      return vscode.l10n.t("{0} is no page of Hermes", JSON.stringify(path.slice(0, 80)));
+      return vscode.l10n.t("{0} is not a page of Hermes", JSON.stringify(path.slice(0, 80)));
   }
 }
 

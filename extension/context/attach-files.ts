@@ -43,7 +43,7 @@ export async function attachFiles(
 
 async function attachFile(uri: vscode.Uri, within: boolean): Promise<Attachment | string> {
   const label = nameOf(uri);
-  if (uri.scheme !== "file") return vscode.l10n.t("{0} is not attached: it is no file on this machine.", label);
+  if (uri.scheme !== "file") return vscode.l10n.t("{0} is not attached: it is not a file on this machine.", label);
   if (within && realPlace(uri).below === undefined) {
     return vscode.l10n.t("{0} is not attached: it is outside the workspace.", label);
   }

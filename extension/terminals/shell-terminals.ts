@@ -96,7 +96,7 @@ export class ShellTerminals implements vscode.Disposable {
     this.#shells.add(shell);
     if (await shell.prepare()) return shell;
     if (shell.isClosed) {
-      return vscode.l10n.t("The terminal of your shell was closed, so it runs in Hermes' own terminal");
+      return vscode.l10n.t("The terminal of your shell was closed, so this command runs in Hermes' own terminal");
     }
     await shell.close();
     return this.#hindered(NOT_PREPARED);
@@ -130,7 +130,10 @@ async function start(
   }
   // A command runs only in the folder that it was approved for.
   if (request.cwd != null && !(await shell.enter(request.cwd))) {
-    const reason = vscode.l10n.t("Your shell could not change to {0}, so it runs in Hermes' own terminal", request.cwd);
+    const reason = vscode.l10n.t(
+      "Your shell could not change to {0}, so this command runs in Hermes' own terminal",
+      request.cwd,
+    );
     return { ok: false, reason };
   }
   return { ok: true, command: await startInShell(shell, line, outputFile, sink) };

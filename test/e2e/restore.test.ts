@@ -44,7 +44,7 @@ describe("restore to here", () => {
     const lines = (await files()).map((line) => line.replace(/\s+/g, " "));
     expect(lines).toHaveLength(3);
     expect(lines[0]).toContain("a.txt");
-    expect(lines[2]).toContain("Left alone: you changed it since");
+    expect(lines[2]).toContain("Skipped: you changed it since");
     await window.pictures("restore-card");
     await card().getByRole("button", { name: "Cancel" }).press("Escape");
     await card().waitFor({ state: "detached" });

@@ -157,7 +157,7 @@ describe("context of a message", () => {
     await drag("drop", { file: ["notes.txt", "text/plain", "some notes"] });
     await expect.poll(names).toEqual(["Text: notes.txt"]);
     await drag("drop", { file: ["tool.bin", "", "\0\0"] });
-    await panel().page.getByText("tool.bin was not attached: it is no picture and no short text.").waitFor();
+    await panel().page.getByText("tool.bin was not attached: it is neither a picture nor a short text.").waitFor();
     await panel().page.getByText("Drop to attach").waitFor({ state: "detached" });
   });
 

@@ -40,7 +40,7 @@ export function codeActions(
   const explain = async (block: Block, uri: vscode.Uri, reason: "same" | "gap" | "unclear"): Promise<void> => {
     const name = vscode.workspace.asRelativePath(uri);
     const text = {
-      same: vscode.l10n.t("Hermes: {0} has this code already.", name),
+      same: vscode.l10n.t("Hermes: {0} already has this code.", name),
       gap: vscode.l10n.t("Hermes: this code leaves out parts of {0}, so it cannot replace them.", name),
       unclear: vscode.l10n.t("Hermes: it is not clear which lines of {0} this code replaces.", name),
     }[reason];

@@ -22,13 +22,13 @@ test("a link cannot hide characters in a prompt", () => {
 test("any other link is refused with its reason", async () => {
   expect(link("/ask")).toBe("it has no prompt");
   expect(link(`/ask?prompt=${"a".repeat(4_001)}`)).toBe("its prompt has more than 4000 characters");
-  expect(link("/session?id=../../etc")).toBe("it has no valid id of a session");
-  expect(link("/run?command=rm")).toBe('"/run" is no page of Hermes');
+  expect(link("/session?id=../../etc")).toBe("it has no valid session id");
+  expect(link("/run?command=rm")).toBe('"/run" is not a page of Hermes');
   const warnings: string[] = [];
   const { handleUri } = openUris(
     () => expect.unreachable(),
     (text) => warnings.push(text),
   );
   await handleUri({ path: "/x", query: "" } as never);
-  expect(warnings).toEqual(['Hermes cannot open this link: "/x" is no page of Hermes.']);
+  expect(warnings).toEqual(['Hermes cannot open this link: "/x" is not a page of Hermes.']);
 });

@@ -158,7 +158,7 @@ function FileLine({ file: { path, label, change, added, removed, leftAlone } }: 
       {leftAlone === undefined && <span class="visually-hidden">{words[change]}</span>}
       {added !== undefined && <span class="count-added">+{added}</span>}
       {removed !== undefined && <span class="count-removed">−{removed}</span>}
-      {leftAlone !== undefined && <span class="restore-why">{t("Left alone: {0}", leftAlone)}</span>}
+      {leftAlone !== undefined && <span class="restore-why">{t("Skipped: {0}", leftAlone)}</span>}
     </li>
   );
 }

@@ -28,7 +28,7 @@ test("replaces an older entry, and starts an empty file", () => {
 });
 
 test("refuses a file that is no JSON, with the line", () => {
-  expect(() => addAgent('{\n  "a": 1,\n  b\n}', agent)).toThrow("line 3 is no valid JSON");
+  expect(() => addAgent('{\n  "a": 1,\n  b\n}', agent)).toThrow("line 3 is not valid JSON");
   expect(() => addAgent("[]", agent)).toThrow("it holds no JSON object");
 });
 
