@@ -4,6 +4,7 @@
  */
 import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { FileEdit } from "../documents/guarded-edit.ts";
 
@@ -122,7 +123,10 @@ export class DiskEdits implements vscode.Disposable {
       const [was, is] = [kept?.text, now?.text];
       // A file that is not text, before or after, has no lines to review.
       if (was === is || was === null || is === null) return;
-      await this.#noted.note({ path, before: was ?? null, after: is ?? null });
+      await this.#noted.note({ path, before: was ?? null, after: is ?? null }).catch((error: unknown) => {
+        // The turn ended well, and the other files come up.
+        this.#noted.warn(`could not put ${path} up for review: ${messageOf(error)}`);
+      });
     });
   }
 }

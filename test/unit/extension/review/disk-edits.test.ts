@@ -27,26 +27,30 @@ function folder() {
 test("turns after one that could not begin or end are compared with their own beginning", async () => {
   const { path, listing } = folder();
   const noted: unknown[] = [];
-  let isRefused = false as boolean;
-  const edits = new DiskEdits({
-    note: async (edit) => {
-      if (isRefused) throw new Error("not readable");
-      noted.push(edit);
-    },
-    warn: () => undefined,
-  });
+  const edits = new DiskEdits({ note: async (edit) => void noted.push(edit), warn: () => undefined });
   found.list = () => Promise.reject(new Error("the search failed"));
   await expect(edits.begin()).rejects.toThrow("the search failed");
   found.list = listing;
   await edits.begin();
   writeFileSync(path, "by the first turn\n");
-  isRefused = true;
-  await expect(edits.end()).rejects.toThrow("not readable");
-  isRefused = false;
+  found.list = () => Promise.reject(new Error("the search failed"));
+  await expect(edits.end()).rejects.toThrow("the search failed");
+  found.list = listing;
   writeFileSync(path, "by the user, between turns\n");
   await edits.begin();
   await edits.end();
   expect(noted).toEqual([]);
+});
+
+test("a file that cannot come up for review is a warning, not the failure of its turn", async () => {
+  const { path } = folder();
+  const warnings: string[] = [];
+  const note = () => Promise.reject(new Error("it is a folder now"));
+  const edits = new DiskEdits({ note, warn: (line) => void warnings.push(line) });
+  await edits.begin();
+  writeFileSync(path, "by the turn\n");
+  await edits.end();
+  expect(warnings).toEqual([`could not put ${path} up for review: it is a folder now`]);
 });
 
 test("a turn that begins beside another one waits until the texts are kept", async () => {
