@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { StartPage as StartPageContents, Suggestion } from "../../agent-core/protocol/panel-events.ts";
 import { reviewPrompt } from "../commands/action-prompts.ts";
+import { openRepositories } from "../commands/git-repository.ts";
 import { readText } from "../documents/read-text.ts";
 import type { FirstRun } from "../models/first-run.ts";
 import type { Panels } from "./panels.ts";
@@ -19,13 +20,6 @@ const TEST_FILES = ["Cargo.toml", "go.mod", "pyproject.toml", "pytest.ini", "tox
 
 /** Value of the script `test` that `npm init` writes. */
 const NO_TESTS = /no test specified/;
-
-/** The part of the API of VS Code's git extension that is used here. */
-type Git = { getAPI(version: 1): { readonly repositories: readonly Repository[] } };
-type Repository = {
-  readonly state: Readonly<Record<GitChanges, readonly unknown[] | undefined>>;
-};
-type GitChanges = "workingTreeChanges" | "indexChanges" | "untrackedChanges";
 
 export class StartPage implements vscode.Disposable {
   readonly #history: SessionHistory;
@@ -129,18 +123,13 @@ const EXPLAIN: Suggestion = {
 };
 
 async function changedFiles(): Promise<number> {
-  const git = vscode.extensions.getExtension<Git>("vscode.git");
-  if (git === undefined) return 0;
-  try {
-    const { repositories } = (git.isActive ? git.exports : await git.activate()).getAPI(1);
-    const lists: readonly GitChanges[] = ["workingTreeChanges", "indexChanges", "untrackedChanges"];
-    return repositories.reduce(
-      (sum, { state }) => sum + lists.reduce((files, list) => files + (state[list]?.length ?? 0), 0),
-      0,
-    );
-  } catch {
-    return 0; // `git.enabled` is off
-  }
+  const repositories = await openRepositories().catch(() => []); // the page has other suggestions
+  const changes = repositories.flatMap(({ state: { workingTreeChanges, indexChanges, untrackedChanges = [] } }) => [
+    ...workingTreeChanges,
+    ...indexChanges,
+    ...untrackedChanges,
+  ]);
+  return changes.length;
 }
 
 type ProblemFile = { readonly label: string; readonly count: number };

@@ -16,6 +16,7 @@ export type GitRepository = {
     readonly HEAD: { readonly name?: string } | undefined;
     /** With the new files, unless `git.untrackedChanges` is `separate`. */
     readonly workingTreeChanges: readonly Change[];
+    readonly indexChanges: readonly Change[];
     /** Missing in older versions. */
     readonly untrackedChanges?: readonly Change[];
   };
@@ -63,10 +64,15 @@ function rootOf(view: unknown): vscode.Uri | undefined {
   return view.rootUri instanceof vscode.Uri ? view.rootUri : undefined;
 }
 
+/** All open repositories; none while VS Code's git extension is disabled. */
+export async function openRepositories(): Promise<readonly GitRepository[]> {
+  const git = await vscode.extensions.getExtension<GitExtension>("vscode.git")?.activate();
+  return git?.enabled === true ? git.getAPI(1).repositories : [];
+}
+
 /** Staged and other changes, and new files, of all repositories. Rejects with an Error in one line if there are none. */
 export async function changesSinceCommit(): Promise<string> {
-  const git = await vscode.extensions.getExtension<GitExtension>("vscode.git")?.activate();
-  const repositories = git?.enabled === true ? git.getAPI(1).repositories : [];
+  const repositories = await openRepositories();
   if (repositories.length === 0) throw new Error(vscode.l10n.t("no git repository is open"));
   const diffs = repositories.flatMap((repository) => [repository.diff(true), otherChanges(repository)]);
   return (await Promise.all(diffs)).join("");

@@ -1,5 +1,6 @@
 /** Read-only documents for texts that are not in a file: baselines, proposals and checkpoints. */
 import * as vscode from "vscode";
+import { findDocument } from "../documents/read-text.ts";
 import {
   ACCEPTED_SCHEME,
   BASELINE_SCHEME,
@@ -37,7 +38,7 @@ export class OriginalDocuments implements vscode.TextDocumentContentProvider, vs
     if (uri.scheme === GONE_SCHEME) return "";
     if (uri.scheme === BASELINE_SCHEME) {
       // After the review, a diff that is still open shows no difference.
-      return this.#review.find(vscode.Uri.file(path))?.baseline ?? openText(path) ?? "";
+      return this.#review.find(vscode.Uri.file(path))?.baseline ?? findDocument(path)?.getText() ?? "";
     }
     const proposal = this.#review.find(proposalUri(path));
     return (uri.scheme === PROPOSAL_SCHEME ? proposal?.present : proposal?.baseline) ?? "";
@@ -46,11 +47,6 @@ export class OriginalDocuments implements vscode.TextDocumentContentProvider, vs
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
-}
-
-function openText(path: string): string | undefined {
-  const documents = vscode.workspace.textDocuments;
-  return documents.find(({ uri }) => uri.scheme === "file" && uri.fsPath === path)?.getText();
 }
 
 const CHECKPOINT_SCHEME = "hermes-checkpoint";
