@@ -1,9 +1,11 @@
 /** Jobs as people and models see them: the list, and the requests that create and change jobs. */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
+import { codeOf } from "../platform/errors.ts";
 import { newId } from "../platform/new-id.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import type { CronJob, CronOutcome, CronRequest, CronState, CronValues } from "../protocol/cron.ts";
+import { writeFault } from "../sessions/write-fault.ts";
 import { type BuiltIn, isBuiltIn, isSpent, type Job, lastPlanned, type RunRecord } from "./job.ts";
 import { dueInstant, instantText, nextInstant, parseSchedule, scheduleText } from "./schedule.ts";
 import { type CronSettings, failuresInARow, type Scheduler, viewOf } from "./scheduler.ts";
@@ -154,7 +156,12 @@ export class CronRequests {
 
   async #change(change: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {
     const { scheduler, changed } = this.#ports;
-    await scheduler.files.changeJobs(await scheduler.zone(), change);
+    try {
+      await scheduler.files.changeJobs(await scheduler.zone(), change);
+    } catch (error) {
+      if (codeOf(error) === undefined) throw error; // a damaged table, in words for people
+      throw new Error(`The jobs cannot be stored: ${writeFault(error)}.`, { cause: error });
+    }
     changed();
   }
 

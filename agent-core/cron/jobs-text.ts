@@ -14,11 +14,17 @@ function jobLine({ name, id, builtIn, scheduleText, state, next, zone, last, fai
     `${name} [${id}${builtIn ? ", built in" : ""}]`,
     scheduleText,
     state,
-    next === undefined ? undefined : `${next < Date.now() ? "due since" : "next"} ${instantText(next, zone)}`,
+    next === undefined ? undefined : nextText(next, zone, builtIn),
     last === undefined ? undefined : `last: ${runText(last, zone)}`,
     failures > 1 ? `${failures} failures in a row` : undefined,
   ];
   return facts.filter((fact) => fact !== undefined).join(" · ");
+}
+
+/** A new home has missed no run of a built-in job: it begins with one. */
+function nextText(next: number, zone: string, builtIn: boolean): string {
+  if (next >= Date.now()) return `next ${instantText(next, zone)}`;
+  return builtIn ? "next when Hermes is idle" : `due since ${instantText(next, zone)}`;
 }
 
 /** Result of a run with its times: both of them for a late one. */

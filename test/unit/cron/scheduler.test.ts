@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { DailyJobs } from "../../../agent-core/cron/cron-files.ts";
 import { CronRequests } from "../../../agent-core/cron/cron-requests.ts";
 import { jobsText } from "../../../agent-core/cron/jobs-text.ts";
@@ -67,10 +67,8 @@ function planner({
 }
 
 function ledger(): Record<string, unknown>[] {
-  const lines = readFileSync(join(home, "cron", "runs.jsonl"), "utf8")
-    .trim()
-    .split("\n");
-  return lines.map((line) => JSON.parse(line));
+  const text = readFileSync(join(home, "cron", "runs.jsonl"), "utf8").trim();
+  return text.split("\n").map((line) => JSON.parse(line));
 }
 
 const times = (runs: readonly CronRun[]): string[] =>
@@ -355,17 +353,22 @@ test("the loops that learn are due once a day after 03:30, and can be paused and
   expect(await daily.isDue("report")).toBe(true);
   await act({ action: "pause", job: "report" });
   expect(await daily.isDue("report")).toBe(false);
-  expect((await act({ action: "update", job: "report", schedule: "0 5 * * *" })).message).toContain(
-    "Changed the schedule",
-  );
+  const moved = await act({ action: "update", job: "report", schedule: "0 5 * * *" });
+  expect(moved.message).toContain("Changed the schedule");
   await act({ action: "resume", job: "report" });
   await clock.advance(2 * HOUR);
   expect(await daily.isDue("report")).toBe(true);
-  expect((await requests.state()).jobs.map(({ name, builtIn }) => [name, builtIn])).toEqual([
-    ["Daily health report", true],
-    ["Make skills from repeated work", true],
-  ]);
-  expect(jobsText(await requests.state())).toContain("- Daily health report [report, built in] · ");
+  const [report, distillation] = jobsText(await requests.state()).split("\n");
+  expect(report).toMatch(/^- Daily health report \[report, built in\] · .* · active · next when Hermes is idle/);
+  expect(distillation).toMatch(/^- Make skills from repeated work \[distillation, built in\]/);
+});
+
+test("a job that cannot be stored is named in words", async () => {
+  const { scheduler, create } = planner();
+  const refusal = Object.assign(new Error("EACCES: mkdir 'cron'"), { code: "EACCES" });
+  vi.spyOn(scheduler.files, "changeJobs").mockRejectedValue(refusal);
+  const words = "The jobs cannot be stored: Hermes has no permission to write there (EACCES: mkdir 'cron').";
+  await expect(create("every 2h")).rejects.toThrow(words);
 });
 
 test("a disk that fails while a job runs fails the job, and not its process", async () => {
