@@ -12,7 +12,7 @@ import { newId } from "../platform/new-id.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
 import { openUrlMethod } from "../protocol/extensions.ts";
-import { call, readMeta } from "../protocol/method.ts";
+import { call, endingWith, readMeta } from "../protocol/method.ts";
 import type { Answer, Question } from "../tools/tool.ts";
 import { hermesCapabilities } from "./connected-client.ts";
 import { diffContent, fenced } from "./conversation-updates.ts";
@@ -64,8 +64,7 @@ export async function askPermission(
     _meta: { hermes },
   };
   try {
-    const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
-    const response = await client.request(methods.client.session.requestPermission, question, waiting);
+    const response = await client.request(methods.client.session.requestPermission, question, endingWith(signal));
     return answerOf(response, question.options);
   } catch {
     if (signal.aborted) throw signal.reason;
@@ -137,7 +136,7 @@ async function askByForm({ client, sessionId }: UserClient, question: Question, 
         properties: choices.length > 0 ? { [CHOICE]: choice, [OTHER]: answer } : { [OTHER]: answer },
       },
     },
-    { cancellationSignal: signal, stopWaitingOnCancel: true },
+    endingWith(signal),
   );
   if (response.action !== "accept") return { kind: "cancelled" };
   const content: unknown = response.content;
@@ -156,8 +155,7 @@ async function askByOptions(asked: UserClient, question: Question, signal: Abort
       { optionId: "skip", name: "Skip", kind: "reject_once" },
     ],
   };
-  const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
-  const response = await client.request(methods.client.session.requestPermission, request, waiting);
+  const response = await client.request(methods.client.session.requestPermission, request, endingWith(signal));
   if (response.outcome.outcome === "cancelled") return { kind: "cancelled" };
   return answered(question.choices[Number(response.outcome.optionId)] ?? "");
 }

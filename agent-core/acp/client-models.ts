@@ -7,7 +7,7 @@ import {
   type HermesChatDelta,
   type HermesChatOutcome,
 } from "../protocol/editor-models.ts";
-import { call, InvalidResponseError } from "../protocol/method.ts";
+import { call, endingWith, InvalidResponseError } from "../protocol/method.ts";
 import { faultOf } from "../providers/classify.ts";
 import type { Fault, FaultKind } from "../providers/fault.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
@@ -25,8 +25,7 @@ export class ClientModels implements EditorModels {
   }
 
   async list(signal: AbortSignal): Promise<readonly EditorModel[]> {
-    const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
-    return (await call(this.#client, editorModelMethods.list, {}, waiting)).models;
+    return (await call(this.#client, editorModelMethods.list, {}, endingWith(signal))).models;
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -36,10 +35,7 @@ export class ClientModels implements EditorModels {
     const { model, tools } = request;
     const messages = withImageMessages(request.messages);
     const chat: HermesChat = { chatId, model, messages, tools };
-    const ended = call(this.#client, editorModelMethods.chat, chat, {
-      cancellationSignal: signal,
-      stopWaitingOnCancel: true,
-    });
+    const ended = call(this.#client, editorModelMethods.chat, chat, endingWith(signal));
     let outcome: HermesChatOutcome | undefined;
     ended.then(
       (response) => {

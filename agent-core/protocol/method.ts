@@ -37,6 +37,11 @@ export class InvalidResponseError extends Error {
   }
 }
 
+/** Options of a request that ends at once with the signal, whatever the peer does. */
+export function endingWith(signal: AbortSignal): SendRequestOptions {
+  return { cancellationSignal: signal, stopWaitingOnCancel: true };
+}
+
 /** Sends a request and parses the response. Rejects with the peer's RequestError or an InvalidResponseError. */
 export async function call<Params extends z.ZodType, Result extends z.ZodType>(
   peer: Peer,
