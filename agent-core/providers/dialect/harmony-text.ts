@@ -105,6 +105,7 @@ export class HarmonyText {
   }
 }
 
-function textDelta(text: string): readonly ModelEvent[] {
+/** No event for an empty text. */
+export function textDelta(text: string): readonly ModelEvent[] {
   return text === "" ? [] : [{ type: "text-delta", text }];
 }

@@ -5,6 +5,7 @@
 import { newCallId } from "../wire/partial-tool-calls.ts";
 import { type WrittenMarks, writtenThoughtDetail } from "../wire/reasoning-places.ts";
 import type { ModelEvent, ToolSchema } from "../wire/wire.ts";
+import { textDelta } from "./harmony-text.ts";
 import { bareStarts, CALL_MARKS, type CallStarts, markedStarts, readWrittenCalls } from "./written-calls.ts";
 
 /** Marks around thoughts, by the models that write them: Qwen, DeepSeek, MiniMax · others · Gemini · Mistral · Kimi. */
@@ -252,10 +253,6 @@ export class WrittenParts {
 function writtenEnd(event: Finish): Finish {
   const reason = event.reason === "stop" ? "tool_calls" : event.reason;
   return { ...event, reason, reasoningDetails: [...(event.reasoningDetails ?? []), WRITTEN_CALLS] };
-}
-
-function textDelta(text: string): readonly ModelEvent[] {
-  return text === "" ? [] : [{ type: "text-delta", text }];
 }
 
 /** Length of the end of `text` that may be the beginning of a mark. */
