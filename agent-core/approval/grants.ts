@@ -104,7 +104,7 @@ export class Grants implements GrantLookup {
   }
 
   #change(change: (grants: Map<string, Grant>) => void): void {
-    let isKnown = false as boolean;
+    let isKnown = false;
     this.#attempt("written, so the change ends with this process", () => {
       makeFolder(dirname(this.#path), 0o700);
       withLockSync(`${this.#path}.lock`, () => {

@@ -230,7 +230,7 @@ function withShorter(items: readonly TranscriptEntry[], shortened: readonly Shor
 function rangesOf(going: readonly TranscriptEntry[], transcript: readonly TranscriptEntry[]): readonly PositionRange[] {
   const positions = new Set(going.map(({ position }) => position));
   const ranges: [number, number][] = [];
-  let isOpen = false as boolean;
+  let isOpen = false;
   for (const { position } of transcript) {
     const last = ranges.at(-1);
     if (!positions.has(position)) isOpen = false;

@@ -33,7 +33,7 @@ export class SharedServers {
     const removeRoots = connection.addRoots(roots);
     const removeListener = connection.onChange(onChange);
     if (known === undefined) void connection.start();
-    let isReleased = false as boolean;
+    let isReleased = false;
     return {
       connection,
       release: async () => {

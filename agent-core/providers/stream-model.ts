@@ -85,7 +85,7 @@ export async function* guardStream(
   const stop = new AbortController();
   const read = new GuardedRead({ signal, stop, limits });
   let events: AsyncIterator<ModelEvent> | undefined;
-  let isOver = false as boolean;
+  let isOver = false;
   try {
     events = (await open(stop.signal))[Symbol.asyncIterator]();
     for (let next = await read.of(events); !next.done; next = await read.of(events)) {

@@ -106,7 +106,7 @@ class PersistentCall {
   async *run(): AsyncGenerator<CallEvent> {
     for (;;) {
       let last: Extract<ModelEvent, { type: "finish" | "fault" }> | undefined;
-      let hasContent = false as boolean;
+      let hasContent = false;
       let size = 0;
       const limits = streamLimits(this.#route.silenceMs(this.#route.chain.current), this.#route.clock);
       for await (const event of this.#open(limits)) {
