@@ -1,6 +1,7 @@
 /** Approval policy: decides in which mode an effect runs, asks or is denied. */
 
 import { findProgram } from "../platform/find-program.ts";
+import { pathBelow } from "../platform/paths.ts";
 import { holdsValue, redact } from "../providers/redact.ts";
 import { commandGrant } from "./command-grant.ts";
 import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
@@ -65,13 +66,13 @@ function decideRead(paths: readonly string[], context: PolicyContext): Decision 
   const { scope, trusted } = context;
   const asking = reasonsOf(paths, (path) => secretReason(path, scope) ?? outsideReason(path, scope));
   if (asking.length === 0) return ALLOW;
-  const reasons = asking.map(({ path, reason }) => `Reads ${path}: ${reason}`);
+  const reasons = asking.map(({ path, reason }) => `Reads ${shownPath(path, scope)}: ${reason}`);
   if (!trusted) {
     return deny(
       `The user has not trusted this workspace, so nothing but its own files is read. ${reasons[0] ?? ""}. Answer without it.`,
     );
   }
-  const decision = askUnlessGranted(reasons, pathGrant("reading", asking), context);
+  const decision = askUnlessGranted(reasons, pathGrant("reading", asking, scope), context);
   return paths.some((path) => secretReason(path, scope) !== undefined) ? asProtected(decision) : decision;
 }
 
@@ -90,8 +91,8 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
       : guarded;
   if (asking.length === 0) return ALLOW;
   const decision = askUnlessGranted(
-    asking.map(({ path, reason }) => `Edits ${path}: ${reason}`),
-    pathGrant("editing", asking),
+    asking.map(({ path, reason }) => `Edits ${shownPath(path, scope)}: ${reason}`),
+    pathGrant("editing", asking, scope),
     context,
   );
   return guarded.length > 0 ? asProtected(decision) : decision;
@@ -165,9 +166,15 @@ function reasonsOf(paths: readonly string[], why: (path: string) => string | und
   });
 }
 
-function pathGrant(verb: "reading" | "editing", paths: readonly PathReason[]): GrantOffer {
+/** `scope`: the offer names files of its folder by their path in it. The grants are listed in other folders, too. */
+function pathGrant(verb: "reading" | "editing", paths: readonly PathReason[], scope?: CommandScope): GrantOffer {
   const keys = paths.map(({ path }): Grant => ({ id: JSON.stringify([verb, path]), description: `${verb} ${path}` }));
-  return { description: keys.map(({ description }) => description).join("; "), keys };
+  const offers = paths.map(({ path }) => `${verb} ${scope === undefined ? path : shownPath(path, scope)}`);
+  return { description: offers.join("; "), keys };
+}
+
+function shownPath(path: string, { cwd }: CommandScope): string {
+  return pathBelow(cwd, path) || path;
 }
 
 type CommandEffect = Extract<Effect, { kind: "command" }>;

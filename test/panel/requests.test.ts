@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openPanel, usePanel } from "../support/panel/open-panel.ts";
@@ -18,6 +18,7 @@ describe("cards of requests", () => {
   const panel = usePanel(() => openPanel());
 
   const card = () => panel().page.getByRole("alertdialog");
+  const choose = (mode: string) => panel().page.getByRole("combobox", { name: "Mode" }).selectOption(mode);
   const focused = () => panel().page.locator(":focus").getAttribute("aria-label");
 
   test("a question takes no key from the composer, and keys typed while it comes do not arm it", async () => {
@@ -59,19 +60,35 @@ describe("cards of requests", () => {
     await panel().idle();
   });
 
+  test("an edit that asks shows its change once, and names the file by its path in the workspace", async () => {
+    await choose("ask");
+    await panel().send("replace two with TWO in a.txt");
+    await card().getByText("Edits a.txt: every edit asks in this mode", { exact: true }).waitFor();
+    await card().getByText("Stop asking for: editing a.txt", { exact: true }).waitFor();
+    await panel().pictures("permission-edit");
+    const { page } = panel();
+    expect([
+      await page.getByText("TWO", { exact: true }).count(),
+      await page.getByText("lasting answer").count(),
+    ]).toEqual([1, 0]);
+    await card().getByRole("button", { name: "Allow once" }).click();
+    await panel().toolCalls("completed").getByText("TWO", { exact: true }).waitFor();
+    await panel().idle();
+    await choose("code");
+  });
+
   test("a mode typed while a request waits acts at once: it runs a call that it allows", async () => {
-    await panel().send("run rm a.txt");
+    const file = join(panel().workspace, "b.txt");
+    writeFileSync(file, "");
+    await panel().send("run rm b.txt");
     await card().waitFor();
     await panel().send("/mode auto");
     await card().waitFor({ state: "detached" });
     await panel().page.locator(".notice").getByText("Mode: auto.").waitFor();
-    await expect.poll(() => existsSync(join(panel().workspace, "a.txt"))).toBe(false);
+    await expect.poll(() => existsSync(file)).toBe(false);
     await panel().idle();
     expect(await panel().bubbles()).not.toContain("/mode auto");
-    await panel().send("/mode code");
-    await panel().idle();
-    await panel().send("create a.txt with one");
-    await panel().idle();
+    await choose("code");
   });
 
   test("a hidden panel's request is a notification, which answers without the panel", async () => {

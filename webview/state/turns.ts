@@ -99,8 +99,12 @@ type LastTurn = {
 
 /** Shows a permission request until the host reports its end, and updates the card of its tool call. */
 export function addPermission(state: PanelState, request: PermissionRequest, at: number): PanelState {
-  const id = request.toolCall.toolCallId;
-  const known = changeToolCall(upsertToolCall(state, request.toolCall, at), id, { waiting: true });
+  const { reasons, toolCall } = request;
+  const id = toolCall.toolCallId;
+  // Other agents have no reasons: what the user must know may be in the content, which the request does not show.
+  const { content: _, ...shownByRequest } = toolCall;
+  const update = reasons.length > 0 ? shownByRequest : toolCall;
+  const known = changeToolCall(upsertToolCall(state, update, at), id, { waiting: true });
   const others = known.permissions.filter((other) => other.requestId !== request.requestId);
   const what = request.toolCall.title ?? request.command ?? t("a tool call");
   return announce({ ...known, permissions: [...others, request] }, t("Permission needed: {0}", what));
