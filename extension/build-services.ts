@@ -166,6 +166,7 @@ function followParts(
     reportDecisions(services),
     followWorker(services),
     agents.onDidEnd((name) => sessions.agentEnded(name)),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => sessions.foldersChanged()),
     hoverOverMemory(worker),
     ...followSettings(services),
   ];

@@ -1,4 +1,5 @@
 /** The open sessions of the window, and the panel that shows each. A session is in one panel at most. */
+
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
@@ -209,6 +210,19 @@ export class Sessions {
   agentRestarted(): void {
     for (const session of [...this.#open])
       if (session.agent.offers.hermes) session.dispatch({ type: "agent-restarted" });
+  }
+
+  /** Opens sessions without messages again. Any other one keeps its folders: to open it again would end its processes. */
+  foldersChanged(): void {
+    const text = vscode.l10n.t(
+      "The folders of the workspace have changed. This session keeps those that it began with; a new session has all of them.",
+    );
+    for (const session of this.#open) {
+      if (session.sessionId === undefined) continue;
+      const isEmpty = session.title === undefined && !session.isRunning && session.agent.offers.hermes;
+      if (isEmpty) session.dispatch({ type: "agent-restarted" });
+      else session.log.push({ kind: "notice", severity: "info", text });
+    }
   }
 
   /** Another agent has ended: the next message of each of its sessions starts it again. */

@@ -34,6 +34,22 @@ describe("a turn without its panel", () => {
     ]);
   });
 
+  test("an added folder is in new sessions, and one that has begun says that it keeps its own", async () => {
+    await panel().runCommand("Hermes: New Session");
+    await panel().send("read a.txt");
+    await panel().idle();
+    panel().addFolder("library", { "b.txt": "from the library" });
+    await panel().page.locator(".notice").getByText("The folders of the workspace have changed.").waitFor();
+    await panel().pictures("folders-changed");
+    await panel().runCommand("Hermes: New Session");
+    await panel().page.getByText("Reads and edits files and runs commands").waitFor();
+    panel().addFolder("tools", { "c.txt": "from the tools" });
+    await panel().send("read tools/c.txt");
+    await panel().page.getByText("1|from the tools").first().waitFor();
+    expect(await panel().page.locator(".notice").count()).toBe(0);
+    await panel().idle();
+  });
+
   test("after a reload of the window one click continues it", async () => {
     await panel().send("run until test -e never; do sleep 0.05; done");
     await panel().toolCalls("in_progress").first().waitFor();

@@ -237,6 +237,12 @@ export class Panel {
     this.#started().vscode.changeSetting(name, value);
   }
 
+  /** Makes a folder beside that of the workspace, and adds it. */
+  addFolder(name: string, files: Readonly<Record<string, string>>): void {
+    writeFiles(join(this.#root, name), files);
+    this.#started().vscode.addFolder(join(this.#root, name), name);
+  }
+
   /** Hides the side bar, with which the panel's page goes away, and shows it again. */
   async hideAndShow(): Promise<void> {
     await this.#started().vscode.hidePanel();

@@ -79,6 +79,8 @@ export class ThinVSCode {
   readonly #fromPanel = new EventEmitter<unknown>();
   readonly #visibilityChanged = new EventEmitter<void>();
   readonly #panelClosed = new EventEmitter<void>();
+  readonly #foldersChanged = new EventEmitter<void>();
+  readonly #folders: object[] = [];
   readonly #settingChanged = new EventEmitter<{ affectsConfiguration(name: string): boolean }>();
   #view: Promise<View> | undefined;
   readonly #provider = Promise.withResolvers<{ resolveWebviewView(view: object): unknown }>();
@@ -154,6 +156,12 @@ export class ThinVSCode {
     return view;
   }
 
+  /** Adds a folder to the workspace. */
+  addFolder(path: string, name: string): void {
+    this.#folders.push({ uri: Uri.file(path), name, index: this.#folders.length });
+    this.#foldersChanged.fire();
+  }
+
   /** Changes a setting, as the user does in the editor of the settings. */
   changeSetting(name: string, value: unknown): void {
     this.#settings[name] = value;
@@ -225,6 +233,7 @@ export class ThinVSCode {
     const { workspace: folder } = this.#options;
     const uri = Uri.file(folder);
     const workspaceFolder = { uri, name: "workspace", index: 0 };
+    this.#folders.push(workspaceFolder);
     const pathOf = (place: Uri | string): string => (typeof place === "string" ? place : place.fsPath);
     const unsaved = (): unknown => this.#files.unsaved;
     return {
@@ -235,14 +244,14 @@ export class ThinVSCode {
       },
       isTrusted: true,
       workspaceFile: undefined,
-      workspaceFolders: [workspaceFolder],
+      workspaceFolders: this.#folders,
       getConfiguration: (section: string) => this.#configuration(section),
       getWorkspaceFolder: ({ path }: Uri) => (path.startsWith(`${folder}/`) ? workspaceFolder : undefined),
       asRelativePath: (place: Uri | string) =>
         pathOf(place).startsWith(`${folder}/`) ? relative(folder, pathOf(place)) : pathOf(place),
       onDidChangeConfiguration: this.#settingChanged.event,
       onDidGrantWorkspaceTrust: never,
-      onDidChangeWorkspaceFolders: never,
+      onDidChangeWorkspaceFolders: this.#foldersChanged.event,
       createFileSystemWatcher: () =>
         Object.assign(new Disposable(), { onDidCreate: never, onDidChange: never, onDidDelete: never }),
       findFiles: async () =>
