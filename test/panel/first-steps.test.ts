@@ -58,6 +58,10 @@ describe("next steps in the panel", () => {
     });
     await button(/^Review my changes/).waitFor();
     await pictures("start-page");
+    await panel().page.setViewportSize({ width: 320, height: 300 });
+    const title = panel().page.getByRole("heading", { level: 1 });
+    expect((await title.boundingBox())?.y).toBeGreaterThan(0); // the page scrolls from here
+    await panel().setWidth(320);
     await button(/^Review my changes/).click();
     await expect.poll(posted).toEqual({ type: "prompt", text: "Review them." });
     await button(/^Fix the total/).click();
