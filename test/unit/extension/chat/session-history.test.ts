@@ -3,8 +3,11 @@ import { expect, test, vi } from "vitest";
 vi.mock("vscode", () => ({
   l10n: { t: (text: string) => text },
   workspace: { workspaceFolders: undefined },
-  window: { showErrorMessage: async () => undefined },
   Disposable: { from: () => ({ dispose: () => undefined }) },
+}));
+// Another test of this worker may have loaded the notifications with its own module `vscode`.
+vi.mock("../../../../extension/notifications.ts", () => ({
+  withErrorMessage: (_: string, action: () => Promise<void>) => action().catch(() => undefined),
 }));
 const { sessionActions } = await import("../../../../extension/chat/actions/session-actions.ts");
 const { SessionHistory } = await import("../../../../extension/chat/session-history.ts");
