@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { counted } from "../platform/counted.ts";
 import { nearFiles } from "./nearest-names.ts";
 import { absolutePath, shortTitle, shownPath } from "./shown-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
@@ -44,7 +45,7 @@ async function run({ path, offset, limit }: Input, context: ToolContext): Promis
   const lines = read.text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
   if (offset > lines.length) {
-    const has = `${path} has ${lines.length} lines`;
+    const has = `${path} has ${counted(lines.length, "line")}`;
     return {
       ok: false,
       text: `read_file: ${has}; offset ${offset} is past the end. Use an offset of ${lines.length} or less.`,

@@ -21,9 +21,13 @@ export async function chooseModel(services: Services): Promise<boolean> {
   picker.busy = true;
   picker.show();
   const picked = pickedFrom(picker);
-  const agent = await worker.agent();
-  const { groups } = await call(agent, settingsMethods.models, {});
-  picker.items = itemsOf(groups, sessions.shown.option("model")?.currentValue);
+  try {
+    const { groups } = await call(await worker.agent(), settingsMethods.models, {});
+    picker.items = itemsOf(groups, sessions.shown.option("model")?.currentValue);
+  } catch (error) {
+    picker.hide(); // it would stay busy over the message
+    throw error;
+  }
   picker.activeItems = picker.items.filter(({ picked: isCurrent }) => isCurrent);
   picker.busy = false;
   const item = await picked;

@@ -28,7 +28,7 @@ test("read_file explains an offset past the end, a folder, a binary, an empty an
   put("b.bin", Buffer.from([1, 0, 2]));
   put("empty.txt", "");
   expect((await bench.run(readFile, { path: "a.txt", offset: 4 })).text).toContain(
-    "has 1 lines; offset 4 is past the end",
+    "has 1 line; offset 4 is past the end",
   );
   expect((await bench.run(readFile, { path: "." })).text).toContain("is a folder");
   expect((await bench.run(readFile, { path: "b.bin" })).text).toContain("binary");
