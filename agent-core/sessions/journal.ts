@@ -240,7 +240,7 @@ export class Journal {
     if (files.identityAt(path) === undefined) this.#lost = file.lines.content();
     this.#knownSize = this.#lost === undefined ? file.lines.size : undefined;
     this.#file = undefined;
-    void this.#syncing.then(() => file.lines.close());
+    void this.#syncing.then(() => file.lines.close()).catch(() => undefined); // its contents are read, or were replaced
     file.lock.release();
   }
 

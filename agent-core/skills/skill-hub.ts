@@ -5,7 +5,7 @@ import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import * as z from "zod";
 import { readJsonFile, replaceFile } from "../config/home-file.ts";
-import { messageOf } from "../platform/errors.ts";
+import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { visibleText } from "../platform/visible-text.ts";
@@ -137,7 +137,9 @@ export class SkillHub {
   async #archive(name: string): Promise<void> {
     const archived = join(this.#skills, ARCHIVE, `${name}-${Date.now()}`);
     await mkdir(dirname(archived), { recursive: true, mode: 0o700 });
-    await rename(this.#folderOf(name), archived).catch(() => undefined); // it is not there yet, or no longer
+    await rename(this.#folderOf(name), archived).catch((error: unknown) => {
+      if (!hasCode(error, "ENOENT")) throw error; // it is not there yet, or no longer
+    });
   }
 
   async #writeLock(skills: HubLock["skills"]): Promise<void> {
