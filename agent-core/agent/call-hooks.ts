@@ -42,9 +42,13 @@ export async function beforeCall(call: HookedCall, hooks: Hooks, signal: AbortSi
 
 function blockText(tool: string, { decidedBy, reasons }: Awaited<ReturnType<Hooks["run"]>>): string {
   const labels = [...new Set(decidedBy)];
-  const by = `the hook${labels.length === 1 ? "" : "s"} "${labels.join('", "')}" blocked it`;
+  const by = `the ${namedHooks(labels)} blocked it`;
   const advice = "Do not try the same thing another way; continue without it, or ask.";
   return `${tool} was not run: ${by}. ${reasons.map(sentence).join(" ")} ${advice}`;
+}
+
+function namedHooks(labels: readonly string[]): string {
+  return `hook${labels.length === 1 ? "" : "s"} "${labels.join('", "')}"`;
 }
 
 /** Makes a sentence of a hook's reason, because other sentences follow it. */
@@ -54,7 +58,7 @@ function sentence(reason: string): string {
   return /[.!?…]$/.test(text) ? capital : `${capital}.`;
 }
 
-/** The result for the model: with the text that hooks add, or with the text that replaces it. */
+/** The result for the model: with the text that hooks add, and then as hooks replace it. */
 export async function afterCall(
   call: HookedCall,
   result: ToolResult,
@@ -81,5 +85,5 @@ export async function afterCall(
 function changeNote(labels: readonly string[], input: Readonly<Record<string, unknown>>): string {
   const json = JSON.stringify(input);
   const shown = json.length > SHOWN_INPUT_CHARS ? `${json.slice(0, SHOWN_INPUT_CHARS).toWellFormed()}…` : json;
-  return `[The hook "${labels.join('", "')}" changed this call. It ran with the input ${shown}]`;
+  return `[The ${namedHooks(labels)} changed this call. It ran with the input ${shown}]`;
 }

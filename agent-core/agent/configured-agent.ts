@@ -12,6 +12,7 @@ import { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { networkVariables } from "../platform/http/network-settings.ts";
+import { statOf } from "../platform/paths.ts";
 import { deployments } from "../providers/deployments.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import { type ModelSettings, resolveModel } from "../providers/resolve-model.ts";
@@ -22,7 +23,7 @@ import { chooseSearch, SEARCH_VARIABLES } from "../web/web-access.ts";
 import type { AIAgentOptions, DelegationSettings } from "./agent-options.ts";
 import type { AuxiliaryModels } from "./auxiliary.ts";
 
-/** `model`: name of the model at its provider; undefined when config.yaml names none. */
+/** `model`: name of the model at its provider; undefined when neither config.yaml nor HERMES_MODEL names one. */
 export type StatedFacts = { readonly model: string | undefined; readonly facts: ModelFacts };
 
 export type ConfiguredAgent = {
@@ -67,7 +68,7 @@ export type ConfiguredAgent = {
   /** Name of a plugin's context engine; undefined for a built-in one. */
   readonly pluginEngine: string | undefined;
   /** Endpoints from the section `providers` of config.yaml. */
-  readonly places: readonly ModelSettings[];
+  readonly endpoints: readonly ModelSettings[];
   /** Facts about the model of config.yaml that precede those of its endpoint. */
   readonly stated: StatedFacts;
   /** The section `mcp_servers` of config.yaml. */
@@ -132,7 +133,7 @@ export async function configuredAgent(
     cron,
     asksForSkills: config.skills.write_approval,
     pluginEngine: config.compression.enabled && !engines.has(config.context.engine) ? config.context.engine : undefined,
-    places: Object.keys(config.providers)
+    endpoints: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),
     stated: statedFacts(config, merged),
@@ -142,7 +143,8 @@ export async function configuredAgent(
       ...warnings,
       ...prefill.warnings,
       ...toolsetWarnings(toolsets),
-      ...[...fallbackWarnings(config, merged), ...targetWarnings(config.compression)],
+      ...fallbackWarnings(config, merged),
+      ...targetWarnings(config.compression),
       ...(search.warning === undefined ? [] : [search.warning]),
     ],
     errors,
@@ -216,7 +218,7 @@ function toolsetWarnings(toolsets: readonly string[] = []): readonly string[] {
   return names.length === 0 ? [] : [`config.yaml: toolsets without tools in this version: ${names.join(", ")}.`];
 }
 
-/** Fallbacks that no key makes usable. */
+/** Warnings about fallbacks that would fail even with a key. */
 function fallbackWarnings(config: Config, environment: Environment): readonly string[] {
   return config.fallback_providers.flatMap((entry) => {
     const resolution = resolveModel(modelSettings(entry, config, environment), environment);
@@ -226,11 +228,10 @@ function fallbackWarnings(config: Config, environment: Environment): readonly st
 }
 
 function targetWarnings({ threshold, target = 0 }: Config["compression"]): readonly string[] {
-  const maxTarget = threshold * MAX_TARGET_SHARE;
+  const maxTarget = Number((threshold * MAX_TARGET_SHARE).toFixed(4));
   if (target <= maxTarget) return [];
-  return [
-    `config.yaml: compression.target is ${target}, but at most 90 % of compression.threshold is possible: ${maxTarget}.`,
-  ];
+  const share = `${100 * MAX_TARGET_SHARE} % of compression.threshold`;
+  return [`config.yaml: compression.target is ${target}, but at most ${share} is possible: ${maxTarget}.`];
 }
 
 const prefillSchema = z.array(z.object({ role: z.enum(["user", "assistant"]), content: z.string().min(1) }));
@@ -244,7 +245,10 @@ async function prefillMessages(home: string, config: Config): Promise<Prefill> {
   const path = isAbsolute(name) ? name : join(home, name);
   const parsed = prefillSchema.safeParse(await readJsonFile(path));
   if (parsed.success) return { messages: parsed.data, warnings: [] };
-  const expected = 'It must be a JSON list of messages: [{"role": "user", "content": "…"}, …]';
+  const expected =
+    statOf(path) === undefined
+      ? "There is no such file"
+      : 'It must be a JSON list of messages: [{"role": "user", "content": "…"}, …]';
   return { messages: [], warnings: [`config.yaml: prefill_messages_file: ${path} was not used. ${expected}.`] };
 }
 

@@ -75,7 +75,7 @@ export class ModelDirectory {
   /** Message of the last failure that was logged, by title. */
   readonly #unlisted = new Map<string, string>();
   #environment: Environment = {};
-  #places: readonly ModelSettings[] = [];
+  #endpoints: readonly ModelSettings[] = [];
   #stated: StatedFacts = { model: undefined, facts: {} };
   #found: readonly DiscoveredModels[] = [];
   #refreshing: Promise<void> | undefined;
@@ -93,11 +93,11 @@ export class ModelDirectory {
   /** Uses a new configuration: the environment including `.env`, and endpoints and facts of config.yaml. */
   configure({
     options: { environment = {} },
-    places,
+    endpoints,
     stated,
-  }: Pick<ConfiguredAgent, "options" | "places" | "stated">): void {
+  }: Pick<ConfiguredAgent, "options" | "endpoints" | "stated">): void {
     this.#environment = environment;
-    this.#places = places;
+    this.#endpoints = endpoints;
     this.#stated = stated;
   }
 
@@ -123,12 +123,12 @@ export class ModelDirectory {
     const available = this.#found.map(({ deployment }) => deployment);
     return choice === undefined
       ? resolveModel({}, this.#environment, available)
-      : resolveChoice(choice, this.#environment, { available, own: this.#places });
+      : resolveChoice(choice, this.#environment, { available, own: this.#endpoints });
   }
 
   /** Models by provider: the configured provider first, the built-in model last. */
   groups(): readonly ModelGroup[] {
-    const configured = sourcesOf(this.#environment, this.#places).map((source) => this.#groupOf(source));
+    const configured = sourcesOf(this.#environment, this.#endpoints).map((source) => this.#groupOf(source));
     const found = this.#found.map(({ deployment: { name, title }, models }) => ({
       provider: name,
       title,
@@ -216,7 +216,7 @@ export class ModelDirectory {
 
   async #refreshLists(): Promise<void> {
     const isFirst = await this.#cache.load();
-    const old = sourcesOf(this.#environment, this.#places).filter((source) => this.#isDue(source));
+    const old = sourcesOf(this.#environment, this.#endpoints).filter((source) => this.#isDue(source));
     const listings = await Promise.all(old.map(async (source) => ({ source, listing: await listModels(source) })));
     for (const { source, listing } of listings) {
       if (listing.ok) await this.#save(source, listing.models);

@@ -13,7 +13,7 @@ type Port = {
 
 /** Ends when the other side calls `endStream`, or when the worker ends. */
 export function portStream(port: Port): Stream {
-  // A closed or cancelled stream takes no more messages: enqueue would throw into the port's events.
+  // A closed or cancelled stream takes no more messages: enqueue would throw in the listener.
   let isOpen = true;
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {

@@ -34,7 +34,7 @@ export function faultOf(
 }
 
 /** Wordings of providers around a refused parameter. The first group is its name. */
-const SENTENCES: readonly RegExp[] = [
+const REFUSALS: readonly RegExp[] = [
   // OpenAI, Mistral, vLLM: Unsupported parameter: 'temperature' · Unknown parameter: 'x.y'
   /(?:unsupported|unknown|unrecognized|invalid|unexpected)[^'"`\n]{0,40}['"`]([\w.]+)['"`]/i,
   // Anthropic: temperature: Extra inputs are not permitted · messages.1.content: cache_control: Extra inputs …
@@ -63,7 +63,7 @@ const REFUSED_MARK = /cache_control\b.{0,40}(not permitted|not supported|unsuppo
 /** Top-level name of the refused parameter: `reasoning` for `reasoning.effort`. Undefined when none can be omitted. */
 export function refusedParameter({ parameter, text }: Pick<ErrorDetails, "parameter" | "text">): string | undefined {
   if (REFUSED_MARK.test(text)) return "cache_control";
-  const named = parameter ?? SENTENCES.map((sentence) => sentence.exec(text)?.[1]).find(Boolean);
+  const named = parameter ?? REFUSALS.map((refusal) => refusal.exec(text)?.[1]).find(Boolean);
   const name = named?.split(/[.[]/, 1)[0];
   return name === undefined || name === "" || NEEDED.has(name) ? undefined : name;
 }
@@ -81,7 +81,7 @@ type Rule = {
 const BILLING =
   /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits/i;
 /** "Usage limit reached, try again at …" is a temporary limit, not a bill. */
-const PASSING = /try again|resets? (at|in)|(retry|again) (after|in)|per (second|minute|hour|day)/i;
+const TEMPORARY = /try again|resets? (at|in)|(retry|again) (after|in)|per (second|minute|hour|day)/i;
 const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
 const PARAMETER =
   /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter/i;
@@ -90,7 +90,7 @@ const REASONING =
   /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|without its required 'reasoning'|reasoning input items|not persisted when .?store|expected .{0,4}thinking.{0,60}found/i;
 /** DeepSeek's and Kimi's refusal of calls without reasoning, directly or through a gateway. */
 const NO_REASONING = /missing.{0,4}reasoning_content|reasoning_content.{0,60}(is missing|must be passed back)/i;
-/** A server that gave a field and refuses it. DeepSeek's R1 does, and gateways in front of strict servers. */
+/** A server refuses a field that it sent itself: DeepSeek's R1, and gateways in front of strict servers. */
 const OWN_FIELD =
   /(remove|extra inputs|unknown|unrecognized|unexpected|not permitted|not supported).{0,80}(reasoning_(content|details)|extra_content)\b|messages?\W.{0,40}(reasoning|extra_content).{0,60}(not permitted|not supported|unsupported|unknown|unexpected)/i;
 const IMAGE =
@@ -111,7 +111,7 @@ const is =
     codes.includes(status);
 
 const rules: readonly Rule[] = [
-  { status: is(402), text: PASSING, kind: "rate-limit" },
+  { status: is(402), text: TEMPORARY, kind: "rate-limit" },
   { status: is(402), kind: "billing" },
   { status: is(401), kind: "authentication" },
   { status: is(403), text: BILLING, kind: "billing" },
@@ -127,10 +127,9 @@ const rules: readonly Rule[] = [
   { status: is(413), kind: "context-overflow" },
   { status: is(429), codes: /insufficient_quota/, kind: "billing" },
   { status: is(429), text: OVERLOADED, kind: "overloaded" },
-  { status: is(429), text: PASSING, kind: "rate-limit" },
+  { status: is(429), text: TEMPORARY, kind: "rate-limit" },
   { status: is(429), text: BILLING, kind: "billing" },
   { status: is(429), kind: "rate-limit" },
-  // Before the overflow rules, because both kinds of text mention "max_tokens".
   { status: is(400, 422), text: NO_REASONING, kind: "reasoning-missing" },
   { status: is(400, 422), text: REASONING, kind: "reasoning-rejected" },
   { status: is(400, 422), text: OWN_FIELD, kind: "reasoning-rejected" },
@@ -138,6 +137,7 @@ const rules: readonly Rule[] = [
   { status: is(400, 415, 422), text: IMAGE, kind: "image-rejected" },
   { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "unsupported-parameter" },
   { status: is(400, 422), codes: /context_length_exceeded/, kind: "context-overflow" },
+  // Before the overflow rule for texts, because both kinds of text mention "max_tokens".
   { status: is(400, 422), text: PARAMETER, kind: "unsupported-parameter" },
   { status: is(400, 422), text: OVERFLOW, kind: "context-overflow" },
   { status: is(400, 422), codes: /model_not_found/, kind: "model-not-found" },

@@ -37,9 +37,9 @@ export const ChipRow = memo(function ChipRow({ attachments, edits }: ChipRowProp
     if (edits === undefined || attachment === undefined) return;
     // The next chip takes the place of the removed one, and its focus.
     const next = chipAt(row.current, index + 1) ?? chipAt(row.current, index - 1);
-    setActive(Math.min(index, attachments.length - 2));
     if (next === undefined) edits.leave();
     else next.focus();
+    setActive(Math.min(index, attachments.length - 2)); // the focus has set the index before the removal
     edits.remove(attachment);
   };
   const move = (to: number): void => {
@@ -114,7 +114,7 @@ function indexOfChip(row: HTMLElement | null, target: unknown): number {
   return [...(row?.querySelectorAll(".chip-name") ?? [])].indexOf(target as Element);
 }
 
-/** Focuses the last chip of the field around `element`. */
+/** Focuses the last chip in `element`. */
 export function focusLastChip(element: HTMLElement | null): void {
   const chips = element?.querySelectorAll<HTMLElement>(".chip-name");
   chips?.[chips.length - 1]?.focus();
@@ -122,7 +122,7 @@ export function focusLastChip(element: HTMLElement | null): void {
 
 type ChipProps = {
   readonly attachment: Attachment;
-  /** Tells it from another of the same name. */
+  /** Folder that distinguishes it from an attachment of the same name. */
   readonly folder: string | undefined;
   readonly isStop: boolean;
   /** The text of the chip is shown under the row. */
@@ -175,7 +175,7 @@ function ChipButton({ icon, name, act }: ChipButtonProps) {
   );
 }
 
-/** Shows the attachment in the editor; undefined for one that has no place there. */
+/** Opens the attachment: in the editor, or a session in the panel. Undefined for one without a place. */
 function openerOf(panel: Panel, attachment: Attachment): (() => void) | undefined {
   if (attachment.kind === "picture") {
     const { mimeType, data } = attachment;
