@@ -189,7 +189,7 @@ test("an edit while a command runs is logged as the edit's alone, and the comman
   bench.write("c.txt", "c\n");
   const first = bench.turn();
   const command = bench.run(`echo b > b.txt; ${UNTIL_GO}; echo more >> a.txt`, "command");
-  await expect.poll(() => existsSync(bench.path("b.txt"))).toBe(true);
+  await expect.poll(() => existsSync(bench.path("b.txt")) && bench.read("b.txt")).toBe("b\n");
   await bench.edit("a.txt", "edited\n", "edit");
   await bench.edit("c.txt", "C\n", "edit");
   await bench.edit("new.txt", "new\n", "edit");
@@ -208,7 +208,7 @@ test("an edit while a command runs is logged as the edit's alone, and the comman
 test("a change belongs to the commands that ran since the last scan, or to the one that owns the file", async () => {
   bench.turn();
   const slow = bench.run(`echo 1 > before.txt; ${UNTIL_GO}; echo 1 > after.txt`, "slow", ["slow.txt"]);
-  await expect.poll(() => existsSync(bench.path("before.txt"))).toBe(true);
+  await expect.poll(() => existsSync(bench.path("before.txt")) && bench.read("before.txt")).toBe("1\n");
   await bench.run("echo 1 > during.txt; echo 1 > own.txt; echo 1 > slow.txt", "quick", ["own.txt"]);
   bench.write("go", "");
   await slow;
