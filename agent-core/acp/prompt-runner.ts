@@ -5,10 +5,11 @@ import type { CommandAnswer } from "../agent/extensions.ts";
 import { type RunOptions, TURN_RUNS } from "../agent/turn-runner.ts";
 import { typedText } from "../messages/message.ts";
 import { UsageError } from "../platform/errors.ts";
+import { changesSetting } from "../protocol/conversation.ts";
 import { failure } from "../protocol/handle.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
-import { actsAtOnce, commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
+import { commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { noticeUpdate, userUpdates } from "./conversation-updates.ts";
 import { hasPictures, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
@@ -94,12 +95,13 @@ export class PromptRunner {
     runAfterwards: () => Promise<PromptResponse>,
   ): Promise<PromptResponse> | undefined {
     const { agent } = this.#options;
-    const { name, argument } = commandIn(typedText(message));
+    const text = typedText(message);
+    const { name, argument } = commandIn(text);
     if (name === stop.name) {
       this.cancel();
       return this.#last.then(() => ({ stopReason: "end_turn" }));
     }
-    if (actsAtOnce({ name, argument })) return this.#changeSetting(message, signal);
+    if (changesSetting(text)) return this.#changeSetting(message, signal);
     if (name !== steer.name || argument === "") return undefined;
     const steered = withText(message, argument);
     if (hasPictures(steered)) {

@@ -140,6 +140,13 @@ export const HermesRewoundMeta = z.object({
 });
 export type HermesRewoundMeta = z.infer<typeof HermesRewoundMeta>;
 
+/**
+ * True for a command that changes a setting or the title. The agent runs it beside a turn, so a client need not queue it.
+ */
+export function changesSetting(prompt: string): boolean {
+  return /^\s*\/(?:mode|model|title)\s+\S/.test(prompt);
+}
+
 const steerParams = z.object({ sessionId: z.string(), prompt: z.array(promptBlock).min(1) });
 
 const steerResult = z.object({ queued: z.literal(true) });

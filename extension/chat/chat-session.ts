@@ -10,7 +10,12 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { HermesFaultData, type PromptBlock, steerMethod } from "../../agent-core/protocol/conversation.ts";
+import {
+  changesSetting,
+  HermesFaultData,
+  type PromptBlock,
+  steerMethod,
+} from "../../agent-core/protocol/conversation.ts";
 import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
@@ -26,9 +31,6 @@ import { EventLog } from "./event-log.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
-
-/** A command of the agent that changes a setting or the title, beside a running turn, too. */
-const CHANGES_SETTING = /^\s*\/(?:mode|model|title)\s+\S/;
 
 /** Folders of the session and the facts that a new session starts with. */
 export type SessionPlace = {
@@ -123,7 +125,7 @@ export class ChatSession {
 
   /** Starts a turn, or queues the prompt. `now` sends it into the running turn. A change of a setting never waits. */
   prompt(content: PromptContent, now = false): void {
-    if (this.agent.offers.hermes && this.#state.turn.kind === "running" && CHANGES_SETTING.test(content.text)) {
+    if (this.agent.offers.hermes && this.#state.turn.kind === "running" && changesSetting(content.text)) {
       void this.#changeSetting(content);
       return;
     }

@@ -179,11 +179,6 @@ function unknownCommand(name: string, { agent }: CommandSession): string {
   return `There is no command \`/${name}\`. ${hint}`;
 }
 
-/** Changes a setting or the title, which a running turn does not hinder. */
-export function actsAtOnce({ name, argument }: ReturnType<typeof commandIn>): boolean {
-  return argument !== "" && [mode, model, title].some((command) => command.name === name);
-}
-
 /** The command's name in a message, and the text after it. `name` is undefined for an ordinary message. */
 export function commandIn(text: string): { readonly name: string | undefined; readonly argument: string } {
   const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
