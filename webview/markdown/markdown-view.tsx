@@ -8,13 +8,11 @@ import { usePanel } from "../views/panel-context.ts";
 import { addToolbar, highlight } from "./code-blocks.ts";
 import { type MarkdownBlock, MarkdownStream } from "./markdown-stream.ts";
 import { showMath } from "./math.ts";
-import { createParser, linkKind } from "./parser.ts";
-
-const parser = createParser();
+import { linkKind, markdownParser } from "./parser.ts";
 
 export function MarkdownView({ text, growing }: { readonly text: StreamedText; readonly growing: boolean }) {
   const { post } = usePanel();
-  const stream = useMemo(() => new MarkdownStream(parser), []);
+  const stream = useMemo(() => new MarkdownStream(markdownParser), []);
   const blocks = stream.update(text, !growing);
   useNextTask(stream.isBehind);
   const leaves = text.length > LONG_CHARS;

@@ -24,8 +24,10 @@ export function createParser(): MarkdownIt {
 }
 
 /** Words of a Markdown text on one line, without its marks: a screen reader would spell them out. */
-export function plainText(parser: MarkdownIt, markdown: string): string {
-  const texts = parser.parse(markdown, {}).map(({ children, content }) => children?.map(wordsOf).join("") ?? content);
+export function plainText(markdown: string): string {
+  const texts = markdownParser
+    .parse(markdown, {})
+    .map(({ children, content }) => children?.map(wordsOf).join("") ?? content);
   return texts.join(" ").replaceAll(/\s+/g, " ").trim();
 }
 
@@ -171,3 +173,6 @@ function decode(href: string): string | undefined {
 function hasControls(text: string): boolean {
   return /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u.test(text);
 }
+
+/** The parser of the panel. It needs the rules above. */
+export const markdownParser = createParser();

@@ -1,7 +1,7 @@
 /** Life of a turn: the user's prompt, the agent's requests, the end. */
 import type { StopReason } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
-import { createParser, plainText } from "../markdown/parser.ts";
+import { plainText } from "../markdown/parser.ts";
 import { t } from "../texts.ts";
 import { announce, type PanelState, type PermissionRequest, type QuestionRequest, type TextEntry } from "./state.ts";
 import { wholeText } from "./streamed-text.ts";
@@ -10,8 +10,6 @@ import { addEntry, growText, sealOpen } from "./transcript.ts";
 
 /** Beginning of a reply that a screen reader reads aloud; the rest is in the transcript. Characters. */
 const SPOKEN_CHARS = 600;
-
-const parser = createParser();
 
 const stopLabels: Record<StopReason, string | undefined> = {
   end_turn: undefined,
@@ -74,7 +72,7 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
 
 function lastReply(state: PanelState): string {
   const reply = state.entries.findLast((entry) => entry.type === "answer" || entry.type === "user");
-  return reply?.type === "answer" ? plainText(parser, wholeText(reply.text).slice(0, SPOKEN_CHARS)) : "";
+  return reply?.type === "answer" ? plainText(wholeText(reply.text).slice(0, SPOKEN_CHARS)) : "";
 }
 
 /** The last message of the user, and the calls since. */
