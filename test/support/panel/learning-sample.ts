@@ -220,6 +220,19 @@ const reports: readonly HealthReport[] = Array.from({ length: DAYS }, (_, days) 
 
 const run = { denied: [], state: "completed", late: false } as const;
 
+/** Last run of the job j-1. */
+const failingTests = {
+  ...run,
+  job: "j-1",
+  name: "Failing tests",
+  planned: NOW - 3_600_000,
+  started: NOW - 60_000,
+  late: true,
+  ended: NOW,
+  summary: "2 tests fail since yesterday.",
+  sessionId: sessionOn(0),
+};
+
 const cron: CronState = {
   enabled: true,
   zone: "Europe/Berlin",
@@ -238,17 +251,7 @@ const cron: CronState = {
       skills: [],
       workdir: PROJECT,
       deliver: "notify",
-      last: {
-        ...run,
-        job: "j-1",
-        name: "Failing tests",
-        planned: NOW - 3_600_000,
-        started: NOW - 60_000,
-        late: true,
-        ended: NOW,
-        summary: "2 tests fail since yesterday.",
-        sessionId: sessionOn(0),
-      },
+      last: failingTests,
     },
     {
       id: "j-2",
@@ -281,17 +284,7 @@ const cron: CronState = {
     },
   ],
   runs: [
-    {
-      ...run,
-      job: "j-1",
-      name: "Failing tests",
-      planned: NOW - 3_600_000,
-      started: NOW - 60_000,
-      late: true,
-      ended: NOW,
-      summary: "2 tests fail since yesterday.",
-      sessionId: sessionOn(0),
-    },
+    failingTests,
     {
       ...run,
       job: "j-1",

@@ -5,6 +5,7 @@ import { reduce, reduceAll, type StateEvent } from "../../../webview/state/reduc
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { wholeText } from "../../../webview/state/streamed-text.ts";
 import { hidesNextPage, thoughtId, visibleEntries } from "../../../webview/state/summaries.ts";
+import { sessionEvent } from "./support/session-event.ts";
 
 const event = (update: SessionUpdate): PanelEvent => ({ kind: "update", update });
 const info = (hermes: unknown): SessionUpdate => ({ sessionUpdate: "session_info_update", _meta: { hermes } });
@@ -118,8 +119,7 @@ test("with the very first message all is taken back, and nothing is earlier", ()
 });
 
 test("a new session, or the same one opened again, knows nothing of earlier messages", () => {
-  const session = { sessionId: "s", cwd: "/", agentName: "Hermes", configOptions: [], commands: [] } as const;
-  expect(reduce(opened(), { kind: "session", ...session }, 0).earlier).toBe(undefined);
+  expect(reduce(opened(), sessionEvent("s"), 0).earlier).toBe(undefined);
 });
 
 test("the line over compressed messages stands first until they have all come", () => {

@@ -3,6 +3,7 @@ import type { HermesExtensionItem } from "../../../agent-core/protocol/extension
 import { attentionKey, attentionText, extensionsOf, needingAttention } from "../../../webview/state/extensions.ts";
 import { reduce, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
+import { sessionEvent } from "./support/session-event.ts";
 
 const item = (name: string, state: HermesExtensionItem["state"]): HermesExtensionItem => ({
   id: `mcp ${name}`,
@@ -13,24 +14,16 @@ const item = (name: string, state: HermesExtensionItem["state"]): HermesExtensio
   detail: "npx",
   actions: [],
 });
-const session = (sessionId: string): StateEvent => ({
-  kind: "session",
-  sessionId,
-  cwd: "/",
-  agentName: "Hermes",
-  configOptions: [],
-  commands: [],
-});
 const items = (...all: readonly HermesExtensionItem[]): StateEvent => ({
   kind: "facts",
   facts: { ...emptyState.facts, extensions: [{ sessionId: "s", items: all }] },
 });
 const play = (...events: readonly StateEvent[]): PanelState =>
-  [session("s"), ...events].reduce((state, event) => reduce(state, event, 0), emptyState);
+  [sessionEvent("s"), ...events].reduce((state, event) => reduce(state, event, 0), emptyState);
 
 test("only the extensions of the session shown are listed", () => {
   expect(extensionsOf(play(items(item("git", "on"))))).toEqual([item("git", "on")]);
-  expect(extensionsOf(play(items(item("git", "on")), session("other")))).toEqual([]);
+  expect(extensionsOf(play(items(item("git", "on")), sessionEvent("other")))).toEqual([]);
 });
 
 test("an extension that fails or needs the user is named once, until its state changes", () => {
@@ -40,7 +33,7 @@ test("an extension that fails or needs the user is named once, until its state c
   expect(failed.announcement.text).toBe("git has failed");
   const seen = reduce(failed, { kind: "extensions-seen", keys: [attentionKey(item("git", "failed"))] }, 0);
   expect(needingAttention(seen)).toEqual([]);
-  expect(needingAttention(reduce(seen, session("s"), 0))).toEqual([]);
+  expect(needingAttention(reduce(seen, sessionEvent("s"), 0))).toEqual([]);
   const both = reduce(seen, items(item("git", "needs-sign-in"), item("db", "needs-consent")), 0);
   expect(attentionText(needingAttention(both))).toBe("2 extensions need your attention");
 });

@@ -3,6 +3,7 @@ import type { HermesExtensionItem } from "../../../agent-core/protocol/extension
 import type { HistoryPage, HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { Panel } from "../../../webview/panel.ts";
+import { sessionEvent } from "./support/session-event.ts";
 
 // The panel alone decides which page it shows; commands of the host are run once.
 const list: HistoryPage = {
@@ -13,14 +14,6 @@ const list: HistoryPage = {
   hasMore: false,
   isLoading: false,
 };
-const session = (sessionId: string): PanelEvent => ({
-  kind: "session",
-  sessionId,
-  cwd: "/",
-  agentName: "Hermes",
-  configOptions: [],
-  commands: [],
-});
 
 class FakeHost {
   readonly posted: PanelMessage[] = [];
@@ -44,7 +37,7 @@ class FakeHost {
 
   begins(sessionId: string): HostMessage {
     this.#epochs += 1;
-    return { type: "events", epoch: String(this.#epochs), first: 0, reset: true, events: [session(sessionId)] };
+    return { type: "events", epoch: String(this.#epochs), first: 0, reset: true, events: [sessionEvent(sessionId)] };
   }
 
   take(): readonly PanelMessage[] {
@@ -104,7 +97,7 @@ test("a message that is sent closes the list; a panel that is drawn again shows 
   expect(panel.store.shown.value.route.sessions).toBe(true);
   expect(host.take()).toEqual([{ type: "history-search", query: "", everywhere: false, isArchive: false }]);
   const prompt: PanelEvent = { kind: "prompt", id: "p", text: "go" };
-  panel.receive({ type: "events", epoch: "e", first: 0, reset: true, events: [session("s"), prompt] });
+  panel.receive({ type: "events", epoch: "e", first: 0, reset: true, events: [sessionEvent("s"), prompt] });
   expect(panel.store.shown.value.route.sessions).toBe(false);
 });
 

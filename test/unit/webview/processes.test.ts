@@ -5,18 +5,11 @@ import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { appendText, emptyText } from "../../../webview/state/streamed-text.ts";
 import { lastLine, processesOf } from "../../../webview/state/workspace.ts";
 import { formatCount, formatDuration } from "../../../webview/views/format.ts";
+import { sessionEvent } from "./support/session-event.ts";
 
 const server: HermesProcess = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" };
-const session = (sessionId: string): StateEvent => ({
-  kind: "session",
-  sessionId,
-  cwd: "/",
-  agentName: "Hermes",
-  configOptions: [],
-  commands: [],
-});
 const play = (...events: readonly StateEvent[]): PanelState =>
-  [session("s"), ...events].reduce((state, event) => reduce(state, event, 0), emptyState);
+  [sessionEvent("s"), ...events].reduce((state, event) => reduce(state, event, 0), emptyState);
 const processes = (...all: readonly HermesProcess[]): StateEvent => ({
   kind: "facts",
   facts: { ...emptyState.facts, processes: [{ sessionId: "s", processes: all }] },
@@ -24,8 +17,8 @@ const processes = (...all: readonly HermesProcess[]): StateEvent => ({
 
 test("the processes of the session shown are shown, and are recreated when the user returns to it", () => {
   expect(processesOf(play(processes(server)))).toEqual([server]);
-  expect(processesOf(play(processes(server), session("other")))).toEqual([]);
-  expect(processesOf(play(processes(server), session("other"), session("s")))).toEqual([server]);
+  expect(processesOf(play(processes(server), sessionEvent("other")))).toEqual([]);
+  expect(processesOf(play(processes(server), sessionEvent("other"), sessionEvent("s")))).toEqual([server]);
 });
 
 test("a screen reader hears once that one waits for input, and how it ended", () => {
