@@ -23,7 +23,6 @@ import type { SessionPlace } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
 import { EditorTabs } from "./chat/editor-tabs.ts";
 import type { PageParts } from "./chat/panel-page.ts";
-import type { ChatPanel } from "./chat/panels.ts";
 import { Panels } from "./chat/panels.ts";
 import { openPath, SessionExtensions } from "./chat/session-extensions.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
@@ -97,7 +96,7 @@ export function buildServices(
   const sessions = sessionsIn(context, { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs });
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
   const root = vscode.Uri.joinPath(context.extensionUri, "dist", "webview");
-  const actions: PageParts["actionsOf"] = (panel) => actionsOf(panel, services, { requests, checkpoints });
+  const actions: PageParts["actionsOf"] = (...place) => actionsOf(place, services, { requests, checkpoints });
   const page: PageParts = { root, panels, log, actionsOf: actions };
   const tabs = new EditorTabs(page, sessions);
   const services: Services = {
@@ -185,7 +184,7 @@ function learningIn({ root, panels, log }: PageParts, worker: AgentWorker): Lear
 
 /** Actions of one panel, with a list of sessions and restores of its own. */
 function actionsOf(
-  panel: ChatPanel,
+  [panel, webview]: Parameters<PageParts["actionsOf"]>,
   services: Services,
   parts: { readonly requests: Requests; readonly checkpoints: CheckpointDocuments },
 ): ReturnType<PageParts["actionsOf"]> {
@@ -196,7 +195,7 @@ function actionsOf(
     ...sessionActions({ ...services, requests: parts.requests, panel, history, restores }),
     ...workspaceActions(services, panel),
     ...taskActions(services, panel),
-    ...contextActions(services, panel),
+    ...contextActions(services, panel, webview),
     ...codeActions(services, panel),
   };
   return { actions, dispose: () => history.dispose() };

@@ -1,6 +1,6 @@
 // npm run package: builds the extension and packs it into dist/hermes-vscode.vsix, and the agent alone into an npm package
 // (dist/npm/*.tgz) with its entry for the ACP registry (dist/registry/hermes-vscode/).
-// Fails if the extension exceeds its size limit, or if the packed agent does not run.
+// Fails if the extension exceeds its size limit, or if the packed agent does not run. Option: --extension (without the agent).
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -158,5 +158,5 @@ function copy(from: string, to: string): void {
 
 if (import.meta.main) {
   await packageExtension();
-  await packageAgent();
+  if (!process.argv.includes("--extension")) await packageAgent();
 }

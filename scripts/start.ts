@@ -2,12 +2,11 @@
 // starts VS Code's server and prints its address. Options: --server (even where `code` is), --open (in a browser),
 // --folder PATH (instead of the sample workspace), --port N.
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { packageExtension } from "./package.ts";
-import { projectFolder, vscodeTestFolder } from "./project.ts";
-import { runInTerminal } from "./run-program.ts";
+import { packageFile, projectFolder, vscodeTestFolder } from "./project.ts";
+import { runInFile, runInTerminal } from "./run-program.ts";
 import { chromiumArguments, findChromium, findOnPath } from "./system-programs.ts";
 import { installExtension, startVSCodeServer } from "./vscode-server.ts";
 
@@ -64,12 +63,12 @@ async function startDesktop(code: string): Promise<void> {
 }
 
 async function startServer(): Promise<void> {
-  const vsix = await packageExtension();
+  await packageExtension();
   const folders = {
     userDataFolder: join(vscodeTestFolder, "user-data"),
     extensionsFolder: join(vscodeTestFolder, "extensions"),
   };
-  await installExtension(vsix, folders);
+  await installExtension(packageFile, folders);
   const server = await startVSCodeServer({ ...folders, settings, port: options.port });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => void server.stop());
   const address = server.windowUrl(folder);
@@ -78,6 +77,17 @@ async function startServer(): Promise<void> {
   console.log("Ctrl+C ends it.\n");
   if (options.open || hasX()) openInBrowser(address);
   await server.ended;
+}
+
+/** Packs the extension. The packer's own output, which is for publishers, is shown only when it fails. */
+async function packageExtension(): Promise<void> {
+  mkdirSync(vscodeTestFolder, { recursive: true });
+  process.stdout.write("Packaging Hermes … ");
+  const log = join(vscodeTestFolder, "package.log");
+  const args = [join(projectFolder, "scripts", "package.ts"), "--extension"];
+  const code = await runInFile({ command: process.execPath, args, cwd: projectFolder }, log);
+  if (code !== 0) throw new Error(`packaging exited with code ${code}:\n${readFileSync(log, "utf8")}`);
+  console.log(`${relative(projectFolder, packageFile)}, ${(statSync(packageFile).size / 1e6).toFixed(1)} MB.`);
 }
 
 function openInBrowser(address: string): void {

@@ -17,14 +17,17 @@ export type PageParts = {
   readonly root: vscode.Uri;
   readonly panels: Panels;
   /** Actions of a panel, until they are disposed of. */
-  readonly actionsOf: (panel: ChatPanel) => { readonly actions: PanelActions; dispose(): void };
+  readonly actionsOf: (
+    panel: ChatPanel,
+    webview: vscode.Webview,
+  ) => { readonly actions: PanelActions; dispose(): void };
   readonly log: vscode.LogOutputChannel;
 };
 
 /** Shows the page of `panel`, until the result is disposed. Messages of a page that is gone are dropped. */
 export function servePage(webview: vscode.Webview, panel: ChatPanel, parts: PageParts): vscode.Disposable {
   const { root, panels, log } = parts;
-  const page = parts.actionsOf(panel);
+  const page = parts.actionsOf(panel, webview);
   const { connection } = panel;
   webview.options = { enableScripts: true, localResourceRoots: [root] };
   const subscription = webview.onDidReceiveMessage((raw: unknown) => {

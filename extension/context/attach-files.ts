@@ -9,7 +9,7 @@ import { showPanel } from "../commands/show-panel.ts";
 import { realPlace } from "../documents/file-links.ts";
 import { showWarning } from "../notifications.ts";
 import type { Services } from "../services.ts";
-import { editorAttachment } from "./suggestion.ts";
+import { editorAttachment, unsavedAttachment } from "./suggestion.ts";
 import { nameOf } from "./workspace-files.ts";
 
 /** Limit of a picture. In base64 it is nearly 64 MiB, the limit of a message to the panel, which scales it down. */
@@ -41,8 +41,31 @@ export async function attachFiles(
   };
 }
 
+/**
+ * Resource of a text in a drag; undefined for another text. VS Code turns addresses of a remote window's own machine into
+ * those of files, but not inside texts. Its authority has no API: only the addresses for a webview show it.
+ */
+export function draggedUri(text: string, webview: Pick<vscode.Webview, "asWebviewUri">): vscode.Uri | undefined {
+  try {
+    const uri = vscode.Uri.parse(text, true);
+    const file = uri.with({ scheme: "file", authority: "" });
+    const isHere = String(webview.asWebviewUri(uri)) === String(webview.asWebviewUri(file));
+    return uri.scheme === REMOTE && isHere ? file : uri;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Scheme of files on the other end of a remote window. */
+const REMOTE = "vscode-remote";
+
 async function attachFile(uri: vscode.Uri, within: boolean): Promise<Attachment | string> {
   const label = nameOf(uri);
+  const unsaved = unsavedAttachment(uri);
+  if (unsaved !== undefined) return unsaved;
+  if (uri.scheme === REMOTE) {
+    return vscode.l10n.t("{0} is not attached: it is on another machine ({1}).", label, uri.authority);
+  }
   if (uri.scheme !== "file") return vscode.l10n.t("{0} is not attached: it is not a file on this machine.", label);
   if (within && realPlace(uri).below === undefined) {
     return vscode.l10n.t("{0} is not attached: it is outside the workspace.", label);

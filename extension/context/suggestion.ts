@@ -109,10 +109,7 @@ export function editorAttachment(editor = vscode.window.activeTextEditor): Attac
   if (editor === undefined) return undefined;
   const { document, selection } = editor;
   const { uri } = document;
-  if (uri.scheme === "untitled" && selection.isEmpty) {
-    if (document.getText().trim() === "") return undefined;
-    return { kind: "lines", uri: uri.toString(), label: nameOf(uri), start: 1, end: document.lineCount };
-  }
+  if (uri.scheme === "untitled" && selection.isEmpty) return unsavedAttachment(uri);
   const file = fileAttachment(uri);
   if (uri.scheme !== "untitled" && (file === undefined || selection.isEmpty)) return file;
   const start = selection.start.line + 1;
@@ -125,4 +122,11 @@ export function editorAttachment(editor = vscode.window.activeTextEditor): Attac
     start,
     end,
   };
+}
+
+/** All lines of a text that has no file yet; undefined for an empty one, and for a file. */
+export function unsavedAttachment(uri: vscode.Uri): Attachment | undefined {
+  const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+  if (document?.isUntitled !== true || document.getText().trim() === "") return undefined;
+  return { kind: "lines", uri: uri.toString(), label: nameOf(uri), start: 1, end: document.lineCount };
 }

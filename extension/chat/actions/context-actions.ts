@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { messageOf } from "../../../agent-core/platform/errors.ts";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { sessionMethods } from "../../../agent-core/protocol/sessions.ts";
-import { type AttachedFiles, attachFiles } from "../../context/attach-files.ts";
+import { type AttachedFiles, attachFiles, draggedUri } from "../../context/attach-files.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions } from "../panel-page.ts";
@@ -16,8 +16,11 @@ type ContextActions = PanelActions<
 export function contextActions(
   { mentions, suggestion }: Pick<Services, "mentions" | "suggestion">,
   panel: ChatPanel,
+  webview: vscode.Webview,
 ): ContextActions {
   const { connection } = panel;
+  const draggedUris = (texts: readonly string[]): vscode.Uri[] =>
+    texts.map((text) => draggedUri(text, webview)).filter((uri) => uri !== undefined);
   const attach = ({ attachments, refused }: AttachedFiles): void => {
     if (attachments.length > 0) connection.command({ kind: "attach", attachments });
     for (const text of refused) panel.shown.log.push({ kind: "notice", severity: "warning", text });
@@ -33,7 +36,7 @@ export function contextActions(
       }
     },
     "mention-search": ({ id, query }) => mentions.search(connection, id, query),
-    "attach-dropped": async ({ uris }) => attach(await attachFiles(uris.flatMap(parsed), { within: true })),
+    "attach-dropped": async ({ uris }) => attach(await attachFiles(draggedUris(uris), { within: true })),
     "attach-pick": () =>
       withErrorMessage(vscode.l10n.t("The files cannot be attached"), async () => {
         const [folder] = vscode.workspace.workspaceFolders ?? [];
@@ -47,13 +50,4 @@ export function contextActions(
       }),
     "attach-suggested": ({ on }) => suggestion.switch(on),
   };
-}
-
-/** Nothing for a text that is not an address. */
-function parsed(text: string): readonly vscode.Uri[] {
-  try {
-    return [vscode.Uri.parse(text, true)];
-  } catch {
-    return [];
-  }
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { attachFiles } from "../../../extension/context/attach-files.ts";
+import { attachFiles, draggedUri } from "../../../extension/context/attach-files.ts";
 import { isMissing } from "../../../extension/context/prompt-blocks.ts";
 import { workspaceFolder } from "../support/agent-side.ts";
 
@@ -60,4 +60,40 @@ suite("dropped files", () => {
       names.map((name) => `${name} is not attached: it is outside the workspace.`),
     );
   });
+
+  // VS Code writes `vscode-remote://` into drags of a remote window, which this window is.
+  test("are found by the addresses that a remote window writes, and other machines are named", async () => {
+    const panel = vscode.window.createWebviewPanel("suite", "Suite", vscode.ViewColumn.Active);
+    try {
+      const file = vscode.Uri.file(join(folder, "mine.txt"));
+      const [own = ""] = panel.webview.asWebviewUri(file).authority.split(".vscode-");
+      const authority = own.replace("vscode-remote+", "").replaceAll(/-([0-9a-f]{4})/g, (_, code) => charOf(code));
+      const elsewhere = `vscode-remote://ssh-remote%2Bother${file.path}`;
+      const dragged = [`vscode-remote://${authority}${file.path}`, String(file), elsewhere, "no address"].map((text) =>
+        draggedUri(text, panel.webview),
+      );
+      assert.deepEqual(dragged.slice(0, 2).map(String), [String(file), String(file)]);
+      const uris = dragged.filter((uri) => uri !== undefined);
+      const { attachments, refused } = await attachFiles(uris, { within: true });
+      assert.deepEqual(
+        attachments.map((one) => one.kind === "file" && one.uri),
+        [String(file), String(file)],
+      );
+      assert.deepEqual(refused, ["mine.txt is not attached: it is on another machine (ssh-remote+other)."]);
+    } finally {
+      panel.dispose();
+    }
+  });
+
+  test("are attached as their lines before they have a file", async () => {
+    const document = await vscode.workspace.openTextDocument({ content: "one\ntwo" });
+    const { attachments } = await attachFiles([document.uri], { within: true });
+    assert.deepEqual(attachments, [
+      { kind: "lines", uri: String(document.uri), label: document.uri.path, start: 1, end: 2 },
+    ]);
+  });
 });
+
+function charOf(code: string): string {
+  return String.fromCharCode(Number.parseInt(code, 16));
+}
