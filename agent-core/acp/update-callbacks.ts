@@ -75,10 +75,11 @@ export function updateCallbacks(sink: UpdateSink): Updates {
       toolGen: (event) => calls.announce(event),
       thinking: ({ active }) => active && show("thinking"),
       toolProgress: (event) => {
-        if (event.type === "running") show("tools");
+        if (event.type === "running" && calls.isOpen(event.callId)) show("tools");
         calls.progress(event);
       },
       prompted: ({ position }) => {
+        calls.beginTurn();
         const hermes: HermesMessageMeta = { position };
         sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
       },
@@ -141,6 +142,9 @@ type Progress<Type extends ToolProgressEvent["type"]> = Extract<ToolProgressEven
 export class ToolCallUpdates {
   readonly #send: (update: SessionUpdate) => void;
   readonly #open = new Map<string, OpenCall>();
+  /** Calls that the client saw end. */
+  readonly #ended = new Set<string>();
+  #isTurnRunning: boolean = true;
 
   constructor(send: (update: SessionUpdate) => void) {
     this.#send = send;
@@ -148,6 +152,7 @@ export class ToolCallUpdates {
 
   /** The stream began a call; its arguments follow. */
   announce({ callId, name, kind }: Parameters<NonNullable<AgentCallbacks["toolGen"]>>[0]): void {
+    if (!this.#isTurnRunning) return;
     const call = this.#callOf(callId);
     call.announcing = setTimeout(() => {
       call.isSent = true;
@@ -179,12 +184,22 @@ export class ToolCallUpdates {
     }
   }
 
-  /** Closes the calls that never ran. */
+  isOpen(callId: string): boolean {
+    return this.#open.has(callId);
+  }
+
+  beginTurn(): void {
+    this.#isTurnRunning = true;
+  }
+
+  /** Closes the calls that never ran. Work of a cancelled tool may go on: it opens no call any more. */
   endTurn(): void {
+    this.#isTurnRunning = false;
     for (const callId of this.#open.keys()) this.#end(callId, "failed", {});
   }
 
   #start({ callId, name, title, kind, locations, input, parentCallId, taskId }: Progress<"started">): void {
+    if (parentCallId === undefined ? !this.#isTurnRunning : !this.#open.has(parentCallId)) return;
     const call = this.#callOf(callId);
     clearTimeout(call.announcing);
     const places = locations.map((location) => ({ ...location }));
@@ -210,14 +225,16 @@ export class ToolCallUpdates {
   }
 
   #run({ callId, diffs }: Progress<"running">): void {
-    const call = this.#callOf(callId);
+    const call = this.#open.get(callId);
+    if (call === undefined) return;
     call.status = "in_progress";
     call.diffs = diffs;
     this.#update(callId, call, diffs.length > 0 ? diffContent(diffs) : undefined);
   }
 
   #showActivity({ callId, activity }: Progress<"activity">): void {
-    const call = this.#callOf(callId);
+    const call = this.#open.get(callId);
+    if (call === undefined) return;
     if (activity.type === "terminal") {
       this.#update(callId, call, terminalContent(activity.terminalId));
       return;
@@ -256,14 +273,16 @@ export class ToolCallUpdates {
       ...(result.rejected && { rejected: true }),
       ...(result.tasks && { tasks: result.tasks }),
     };
-    if (!this.#open.has(callId)) {
+    const call = this.#open.get(callId);
+    if (call === undefined) {
       // The call has ended before, and its problems came late.
+      if (!this.#ended.has(callId)) return;
       const status = result.ok ? "completed" : "failed";
       const content = resultContent(result);
       this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, status, content, _meta: { hermes } });
       return;
     }
-    const { diffs, hooks } = this.#callOf(callId);
+    const { diffs, hooks } = call;
     const hookText = hookContent(hooks);
     const isShown = result.ok && isSame(diffs, result) && hookText.length === 0;
     this.#end(callId, result.ok ? "completed" : "failed", {
@@ -282,7 +301,9 @@ export class ToolCallUpdates {
     this.#open.delete(toolCallId);
     clearTimeout(call?.announcing);
     clearTimeout(call?.outputting);
-    if (call?.isSent === true) this.#send({ sessionUpdate: "tool_call_update", toolCallId, status, ...facts });
+    if (call?.isSent !== true) return;
+    this.#ended.add(toolCallId);
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId, status, ...facts });
   }
 
   #callOf(callId: string): OpenCall {

@@ -50,6 +50,7 @@ test("a call that is dropped before it was sent is never sent, and one that was 
   updates.endTurn();
   vi.runAllTimers();
   expect(sent).toEqual([]);
+  updates.beginTurn();
   updates.progress(started);
   updates.endTurn();
   expect(sent.at(-1)).toEqual({ sessionUpdate: "tool_call_update", toolCallId: "c1", status: "failed" });
@@ -73,4 +74,28 @@ test("a finished edit has a diff again only if the user's review changed it", ()
   });
   run("c");
   expect(sent.at(-1)).toMatchObject({ status: "completed", content: [{ type: "diff", newText: "c" }] });
+});
+
+test("what a call still does after its end, or after its turn, opens no call", () => {
+  const result = { ok: false, text: "cancelled" };
+  const late = [
+    { type: "activity", callId: "c1", activity: { type: "output", text: "more" } },
+    { type: "activity", callId: "c1", activity: { type: "terminal", terminalId: "t" } },
+    { type: "activity", callId: "c1", activity: { type: "delegation", tasks: [] } },
+    { type: "running", callId: "c1", diffs: [] },
+    { ...started, callId: "c1/1", parentCallId: "c1" },
+    { type: "finished", callId: "c1/1", name: "read_file", result, durationMs: 1 },
+  ] as const;
+  updates.progress(started);
+  updates.progress({ type: "finished", callId: "c1", name: "terminal", result, durationMs: 1 });
+  const seen = sent.length;
+  for (const event of late) updates.progress(event);
+  updates.endTurn();
+  for (const event of [started, ...late]) updates.progress(event);
+  updates.announce({ callId: "c2", name: "read_file", kind: "read" });
+  vi.runAllTimers();
+  expect(sent.slice(seen)).toEqual([]);
+  updates.beginTurn();
+  updates.progress(started);
+  expect(sent.at(-1)).toMatchObject({ sessionUpdate: "tool_call", toolCallId: "c1" });
 });
