@@ -6,9 +6,10 @@ import { parseJson } from "../platform/json.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
+import { fitRefused } from "../tools/fit-arguments.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import { limitResult } from "../tools/result-limit.ts";
-import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import type { Preparation, PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { watchedEdit } from "../tools/watched-edit.ts";
 import {
   type Asker,
@@ -95,14 +96,29 @@ export function resolveCall(
   const withheld = services.withheld(tool);
   if (withheld !== undefined) return { ok: false, call, tool, text: `${tool.name}: ${withheld}` };
   if (!target.ok) return { ok: false, call, tool, text: target.text };
-  const { cwd, otherFolders = [], shell } = services;
-  const input = inWorkspaceFolders(target.input, cwd, otherFolders);
-  const preparation = tool.prepare(input, cwd, shell);
+  const { cwd, otherFolders = [] } = services;
+  const { input, preparation } = prepareFitted(tool, target.input, services);
   if (!preparation.ok) return { ok: false, call, tool, text: preparation.text };
   // The title of a command is the command itself.
   const { title } = preparation.call;
   const shownTitle = tool.kind === "execute" ? title : titleInFolders(title, cwd, otherFolders);
   return { ok: true, call, tool, input, prepared: { ...preparation.call, title: shownTitle } };
+}
+
+/** Prepares a call. Arguments that the tool refuses are fitted to its schema once; the refusal is that of the model's own. */
+function prepareFitted(
+  tool: Tool,
+  raw: unknown,
+  { cwd, otherFolders = [], shell }: Pick<CallServices, "cwd" | "otherFolders" | "shell">,
+): { readonly input: unknown; readonly preparation: Preparation } {
+  const prepared = (value: unknown) => {
+    const input = inWorkspaceFolders(value, cwd, otherFolders);
+    return { input, preparation: tool.prepare(input, cwd, shell) };
+  };
+  const first = prepared(raw);
+  if (first.preparation.ok) return first;
+  const fitted = prepared(fitRefused(raw, tool.schema.parameters));
+  return fitted.preparation.ok ? fitted : first;
 }
 
 type Target =

@@ -16,8 +16,8 @@ import type { CallServices, ResolvedCall } from "./run-call.ts";
 import { ToolBatch } from "./tool-batch.ts";
 import { type TurnHooks, withNote } from "./turn-hooks.ts";
 
-/** Invalid calls of one tool in a row that are returned to the model. One more ends the turn. */
-const INVALID_CALLS_IN_A_ROW = 3;
+/** Answers in a row without a single valid call that are returned to the model. One more ends the turn. */
+const INVALID_ANSWERS_IN_A_ROW = 3;
 /** Continuations of an answer that stopped at the model's output limit. */
 const MAX_CONTINUATIONS = 3;
 const CONTINUE =
@@ -61,7 +61,8 @@ export type TurnOutcome = {
 
 type Progress = {
   readonly usages: Usage[];
-  readonly invalid: Map<string, number>;
+  /** Answers in a row without a single valid call. */
+  invalidAnswers: number;
   readonly repetition: Repetition;
   /** An answer that is being continued: its text up to now, and the id of its message. */
   partial: { readonly text: string; readonly messageId: string; readonly continuations: number } | undefined;
@@ -72,7 +73,7 @@ type Answered = Extract<ModelAnswer, { ok: true }>;
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   const progress: Progress = {
     usages: [],
-    invalid: new Map(),
+    invalidAnswers: 0,
     repetition: new Repetition(),
     partial: undefined,
   };
@@ -127,7 +128,7 @@ async function runCalls(
   progress.partial = undefined;
   turn.record(message);
   const { results, invalid, cancelled } = await batch.finish(calls);
-  const { note, isStuck, times } = progress.repetition.count(calls);
+  const { note, isStuck, times } = progress.repetition.count(calls, results);
   for (const [index, result] of results.entries()) {
     const isLast = index === results.length - 1;
     turn.record(isLast && note ? { ...result, content: `${result.content}\n\n${note}` } : result);
@@ -227,38 +228,47 @@ function notifyStep({ notify, budget }: Turn, { usage }: Answered, added: readon
 
 /** Ends a turn whose model can no longer form valid calls, before it spends the whole budget on them. */
 function tooManyInvalid(
-  { invalid }: Progress,
+  progress: Progress,
   calls: readonly ToolCall[],
-  failed: readonly ResolvedCall[],
+  invalid: readonly ResolvedCall[],
 ): TurnEnd | undefined {
-  const failedIds = new Set(failed.map(({ call }) => call.id));
-  for (const name of new Set(calls.map((call) => call.function.name))) {
-    const allFailed = calls.every(({ id, function: called }) => called.name !== name || failedIds.has(id));
-    const count = allFailed ? (invalid.get(name) ?? 0) + 1 : 0;
-    invalid.set(name, count);
-    if (count > INVALID_CALLS_IN_A_ROW) {
-      return endWith(`The model made ${count} invalid calls of ${name} in a row. Try again, or choose another model.`);
-    }
-  }
-  return undefined;
+  progress.invalidAnswers = invalid.length === calls.length ? progress.invalidAnswers + 1 : 0;
+  if (progress.invalidAnswers <= INVALID_ANSWERS_IN_A_ROW) return undefined;
+  const names = [...new Set(calls.map(({ function: { name } }) => name))].join(", ");
+  return endWith(
+    `The model made invalid calls of ${names} in ${progress.invalidAnswers} answers in a row. Try again, or choose another model.`,
+  );
 }
 
-/** Identical calls in a row before the model gets a note. */
+/** Identical calls with identical results in a row before the model gets a note. */
 const NOTE_AFTER = 10;
-/** Further identical calls before the turn ends. */
+/** Further ones before the turn ends. */
 const GRACE = 2;
+
+const DURATION = /\b\d+(?:\.\d+)? ?(?:ms|s|min)\b/g;
 
 export class Repetition {
   #last = "";
   #count = 0;
 
-  /** Counts the calls of one answer. Returns a note for the model, and true in `isStuck` when the turn must end. */
-  count(calls: readonly ToolCall[]): {
+  /**
+   * Counts the calls of one answer: a model that polls gets new results. Returns a note for the model, and true in `isStuck`
+   * when the turn must end.
+   */
+  count(
+    calls: readonly ToolCall[],
+    results: readonly ToolMessage[],
+  ): {
     readonly note: string | undefined;
     readonly isStuck: boolean;
     readonly times: number;
   } {
-    const key = JSON.stringify(calls.map(({ function: { name, arguments: json } }) => [name, json]));
+    const called = calls.map(({ function: { name, arguments: json } }) => [name, json]);
+    // The file of a long result is named after its call, and the time that a command took is no news.
+    const returned = results.map(({ tool_call_id: id, content }) =>
+      content.replaceAll(id, "").replaceAll(DURATION, ""),
+    );
+    const key = JSON.stringify([called, returned]);
     this.#count = key === this.#last ? this.#count + 1 : 1;
     this.#last = key;
     const times = this.#count;

@@ -34,7 +34,8 @@ type PartialCall = {
   /** Place in the JSON text where `arguments` ends. */
   readonly place: JsonPlace;
   readonly extra: Readonly<Record<string, unknown>> | undefined;
-  readonly phase: "unnamed" | "open" | "ended";
+  /** `held`: further arguments behind complete ones, which are no call if they only repeat those. */
+  readonly phase: "unnamed" | "open" | "held" | "ended";
 };
 
 export type PartialCalls = {
@@ -61,7 +62,8 @@ export function newCallId(): string {
 
 /**
  * Adds the pieces of one chunk. A call ends with the brace that closes its arguments. Empty arguments `{}` end with the next
- * chunk, because some servers send them before the real ones. Throws when a call continues after its end.
+ * chunk, because some servers send them before the real ones. Arguments that follow complete ones are a call of their own:
+ * some servers join parallel calls. Throws when a call continues after its end with anything else.
  */
 export function addPieces(calls: PartialCalls, pieces: readonly CallPiece[]): CallProgress {
   if (pieces.length === 0 && calls.calls.every(({ phase }) => phase === "ended")) return { calls, events: [] };
@@ -115,7 +117,7 @@ function addPiece(draft: Draft, piece: CallPiece, { takenIds, newId }: PartialCa
     sentId: piece.id,
     name: "",
     arguments: "",
-    place: { depth: 0, isInString: false, isEscaped: false },
+    place: START,
     extra: undefined,
     phase: "unnamed",
   };
@@ -134,26 +136,70 @@ function beginsAnother(call: PartialCall, { id, name, arguments: text = "" }: Ca
   return (Boolean(id) || text !== "") && isWholeObject(call.arguments);
 }
 
-function extend(draft: Draft, call: PartialCall, { name, arguments: text = "", extra }: CallPiece): void {
+function extend(draft: Draft, call: PartialCall, piece: CallPiece): void {
+  const { name, arguments: text = "", extra } = piece;
+  const [own, others] = splitAfterObject(call, text);
+  if (own !== text) {
+    extend(draft, call, { ...piece, arguments: own });
+    const extended = draft.calls[call.index];
+    if (extended !== undefined) continueAfter(draft, extended, others);
+    return;
+  }
   if (call.phase === "ended") {
-    rejectFurther(call, text.trim());
+    continueAfter(draft, call, text);
     return;
   }
   const extended: PartialCall = {
     ...call,
+    ...argumentsAfter(call, text),
     name: call.name || (name ?? ""),
-    arguments: call.arguments + text,
-    place: placeAfter(call.place, text),
     extra: extra === undefined ? call.extra : { ...call.extra, ...extra },
-    phase: call.name || name ? "open" : "unnamed",
+    phase: phaseAfter(call, name),
   };
   draft.calls[call.index] = extended;
   if (extended.phase === "unnamed") return;
   if (call.phase === "unnamed") draft.events.push(startOf(extended));
   const added = call.phase === "unnamed" ? extended.arguments : text;
-  if (added === "") return;
-  draft.events.push({ type: "tool-call-delta", index: call.index, text: added });
-  if (isClosed(extended)) end(draft, extended);
+  if (added !== "" && extended.phase === "open")
+    draft.events.push({ type: "tool-call-delta", index: call.index, text: added });
+  if (added !== "" && isClosed(extended)) end(draft, extended);
+}
+
+/** Some servers send `{}` before the real arguments. */
+function argumentsAfter(call: PartialCall, text: string): Pick<PartialCall, "arguments" | "place"> {
+  const isReplaced = call.arguments.trim() === "{}" && text.trimStart().startsWith("{");
+  const { arguments: json, place } = isReplaced ? { arguments: "", place: START } : call;
+  return { arguments: json + text, place: placeAfter(place, text) };
+}
+
+function phaseAfter(call: PartialCall, name: string | undefined): PartialCall["phase"] {
+  if (call.phase === "held") return "held";
+  return call.name || name ? "open" : "unnamed";
+}
+
+/** Text behind complete arguments: nothing, the arguments again, or those of another call of the same tool. */
+function continueAfter(draft: Draft, call: PartialCall, text: string): void {
+  const further = text.trim();
+  if (further === "") return;
+  if (call.phase !== "ended") extend(draft, call, { key: call.key, arguments: text });
+  else if (further.startsWith("{")) hold(draft, call, text);
+  else throw new Error(`The call of ${call.name} went on after its end.`);
+}
+
+function hold(draft: Draft, { key, name }: PartialCall, text: string): void {
+  const held: PartialCall = {
+    index: draft.calls.length,
+    key,
+    id: newCallId(),
+    sentId: undefined,
+    name,
+    arguments: "",
+    place: START,
+    extra: undefined,
+    phase: "held",
+  };
+  draft.calls.push(held);
+  extend(draft, held, { key, arguments: text });
 }
 
 /** True after the brace that closes the arguments. */
@@ -161,13 +207,10 @@ function isClosed({ place, arguments: json }: PartialCall): boolean {
   return place.depth === 0 && json.trim() !== "{}" && isWholeObject(json);
 }
 
-/** Some servers repeat the whole arguments in their last chunk. */
-function rejectFurther(call: PartialCall, text: string): void {
-  if (text !== "" && text !== call.arguments.trim()) throw new Error(`The call of ${call.name} went on after its end.`);
-}
-
 /** Place in a JSON text: count of open braces and brackets, and the state of a string. */
 type JsonPlace = { readonly depth: number; readonly isInString: boolean; readonly isEscaped: boolean };
+
+const START: JsonPlace = { depth: 0, isInString: false, isEscaped: false };
 
 /** An escaped character, the first half of one, a quotation mark, a brace or a bracket. */
 const TOKEN = /\\[\s\S]?|["{}[\]]/g;
@@ -184,6 +227,19 @@ function placeAfter({ depth, isInString, isEscaped }: JsonPlace, text: string): 
   return { depth, isInString, isEscaped: endsEscaped };
 }
 
+/** The text up to the end of the call's object, and the further objects behind it. */
+function splitAfterObject({ place, phase }: PartialCall, text: string): readonly [own: string, others: string] {
+  const whole = [text, ""] as const;
+  if (phase === "ended" || !/\}\s*\{/.test(text)) return whole;
+  let [read, at] = [place, 0];
+  for (const { index } of text.matchAll(/\}(?=\s*\{)/g)) {
+    read = placeAfter(read, text.slice(at, index + 1));
+    at = index + 1;
+    if (read.depth === 0 && !read.isInString) return [text.slice(0, at), text.slice(at)];
+  }
+  return whole;
+}
+
 function endComplete(draft: Draft, which: (call: PartialCall) => boolean): void {
   for (const call of draft.calls) {
     if (call.phase === "open" && which(call) && isWholeObject(call.arguments)) end(draft, call);
@@ -192,11 +248,17 @@ function endComplete(draft: Draft, which: (call: PartialCall) => boolean): void 
 
 function end(draft: Draft, call: PartialCall): void {
   draft.calls[call.index] = { ...call, phase: "ended" };
-  if (call.phase === "unnamed") draft.events.push(startOf(call));
+  if (call.phase === "held" && repeats(draft, call)) return;
+  if (call.phase !== "open") draft.events.push(startOf(call));
   const { id, index, name, extra } = call;
   const called = { name, arguments: call.arguments.trim() || "{}" };
   const ended: ToolCall = { id, type: "function", function: called, ...(extra && { extra }) };
   draft.events.push({ type: "tool-call-end", index, call: ended });
+}
+
+/** Some servers repeat the whole arguments in their last chunk. */
+function repeats({ calls }: Draft, { index, key, arguments: json }: PartialCall): boolean {
+  return calls.some((call) => call.index < index && call.key === key && call.arguments.trim() === json.trim());
 }
 
 function startOf({ index, id, name }: PartialCall): ModelEvent {

@@ -159,12 +159,52 @@ test("a child's iterations count against a shared parent budget", async () => {
   expect(await own.runConversation({ userMessage: "go" })).toMatchObject({ iterations: 1 });
 });
 
-test("an invalid call gets an explanation three times in a row, then the turn ends with one line", async () => {
-  model.script(...Array.from({ length: 5 }, () => ({ parts: [call("read_file", { path: 7 })] })));
+test("three answers in a row with invalid calls only are explained, and a fourth one ends the turn with one line", async () => {
+  model.script(...Array.from({ length: 5 }, () => ({ parts: [call("read_file", { limit: 7 })] })));
   const result = await agentWith().runConversation({ userMessage: "go" });
   expect(result.stopReason).toBe("error");
-  expect(result.fault?.message).toContain("4 invalid calls of read_file in a row");
+  expect(result.fault?.message).toContain("invalid calls of read_file in 4 answers in a row");
   expect(model.requests).toHaveLength(4);
+});
+
+test("a turn that makes progress goes on, whatever the number of invalid calls", async () => {
+  const wrong = call("read_file", { limit: 7 });
+  const right = call("read_file", { path: "a.txt" });
+  const mixed = Array.from({ length: 6 }, (_, index) => ({ parts: index % 2 === 0 ? [wrong] : [wrong, right] }));
+  model.script(...mixed, say("done"));
+  expect(await agentWith().chat("go")).toBe("done");
+});
+
+test("arguments that nearly fit run as fitted, and the card shows the values that ran", async () => {
+  model.script({ parts: [call("read_file", { file_path: "a.txt", offset: "2", limit: null })] }, say("done"));
+  const started: unknown[] = [];
+  await agentWith({ toolProgress: (event) => event.type === "started" && started.push(event.input) }).chat("go");
+  expect(started).toEqual([{ path: "a.txt", offset: 2 }]);
+  expect(lastRequest().at(-1)?.["content"]).toBe("2|two");
+});
+
+test.each([
+  ["two objects", '{"path":"a.txt","limit":1}{"path":"a.txt","offset":2}', ["1|one", "2|two"]],
+  ["lines of objects", '{"path":"a.txt","offset":2}\n{"path":"a.txt","limit":1}', ["2|two", "1|one"]],
+  ["an empty object in front", '{}{"path":"a.txt","offset":2}', ["2|two"]],
+  ["the same object twice", '{"path":"a.txt","offset":2}{"path":"a.txt","offset":2}', ["2|two"]],
+  ["brackets in a text", '{"path":"a.txt","offset":2}{"path":"}{"}', ["2|two", "does not exist"]],
+])("arguments glued together are calls of their own: %s", async (_, raw, results) => {
+  model.script({ parts: [{ type: "call", name: "read_file", input: {}, raw }] }, say("done"));
+  await agentWith().chat("go");
+  const found = lastRequest().filter(({ role }) => role === "tool");
+  expect(found.map(({ content }) => String(content))).toEqual(results.map((text) => expect.stringContaining(text)));
+  expect(new Set(found.map(({ tool_call_id: id }) => id)).size).toBe(results.length);
+});
+
+test("a model that polls goes on while the results change, and is stopped when they repeat", async () => {
+  const poll = { parts: [call("terminal", { command: "echo x >> count; wc -l < count" })] };
+  const same = { parts: [call("terminal", { command: "wc -l < a.txt" })] };
+  model.script(...Array.from({ length: 20 }, () => poll), say("done"), ...Array.from({ length: 20 }, () => same));
+  const agent = agentWith({}, { approvalMode: () => "auto" });
+  expect(await agent.chat("go")).toBe("done");
+  const result = await agent.runConversation({ userMessage: "again" });
+  expect(result.fault?.message).toContain("The model made the same call 13 times in a row");
 });
 
 test("an interrupted answer leaves its text in the history, and the agent continues", async () => {
