@@ -1,10 +1,12 @@
 /** Grants that a lasting answer to a command covers: keyed by effect, real paths, script text and folder. */
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
+import { gitLayoutSync } from "../host/git-layout.ts";
+import { gitSettings, readGitSync } from "../host/read-git.ts";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import type { CommandVerdict } from "./command-verdict.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
-import { gitFolder, hashOf, readScript } from "./project-scripts.ts";
+import { hashOf, readScript } from "./project-scripts.ts";
 import type { CommandPart } from "./shell/recorder.ts";
 
 /** Tools whose second word is a command. */
@@ -236,62 +238,47 @@ function push({ words, folders }: Granted, scope: CommandScope): Grant | undefin
   if (program !== "git" || verb !== "push" || folder === undefined || more.length > 0) return undefined;
   const options = rest.filter((word) => word.startsWith("-"));
   const [named, ...refs] = rest.filter((word) => !word.startsWith("-"));
-  const repository = repositoryAbove(folder);
-  if (repository === undefined || !options.every((option) => PLAIN_PUSH.test(option))) return undefined;
-  const { own, common } = gitFolder(repository);
-  const config = readScript(join(common, "config")) ?? "";
-  const head = /^ref: refs\/heads\/(.*)$/m.exec(readScript(join(own, "HEAD")) ?? "")?.[1];
-  const address = remoteAddress(config, named ?? usualRemote(config, head));
+  const top = gitLayoutSync(folder)?.top;
+  const settings = new Map(gitSettings(folder)?.map(({ key, value }) => [key, value]));
+  if (top === undefined || !options.every((option) => PLAIN_PUSH.test(option))) return undefined;
+  const head = readGitSync(folder, ["symbolic-ref", "--quiet", "--short", "HEAD"])?.toString().trim();
+  const remote = named ?? usualRemote(settings, head);
+  const address = remoteAddress(folder, settings, remote);
   const branches = refs.length > 0 ? refs.map((ref) => (ref === "HEAD" ? head : ref)) : [head];
   if (address === undefined || !branches.every((branch) => branch !== undefined && /^[\w./-]+$/.test(branch)))
     return undefined;
   // A tag is what a release is made of, and by these settings a branch goes to one of another name, or all do.
-  const isWide =
-    options.some((option) => /^--(?:follow-)?tags$/.test(option)) || (refs.length === 0 && PUSHES_MORE.test(config));
+  const pushesMore = settings.has(`remote.${remote}.push`) || WIDE_PUSH.test(settings.get("push.default") ?? "");
+  const isWide = options.some((option) => /^--(?:follow-)?tags$/.test(option)) || (refs.length === 0 && pushesMore);
   const isShared = isWide || branches.some((branch) => branch !== undefined && SHARED_BRANCH.test(branch));
   const what = isShared ? "every branch, main and releases too," : "work branches, not main or releases,";
   return {
-    id: JSON.stringify(["push", scope.resolvePath(repository), address, isShared]),
+    id: JSON.stringify(["push", scope.resolvePath(top), address, isShared]),
     description: `\`git push\` of ${what} to ${address}`,
   };
 }
 
-const PUSHES_MORE = /^\s*(?:default\s*=\s*(?:upstream|tracking|matching)|push\s*=)/im;
+const WIDE_PUSH = /^(?:upstream|tracking|matching)$/;
+
+type Settings = ReadonlyMap<string, string>;
 
 /** The remote that git pushes a branch to when the command names none. */
-function usualRemote(config: string, branch: string | undefined): string {
-  const value = (section: string, key: RegExp): string | undefined =>
-    linesOf(config, section)
-      .flatMap((line) => key.exec(line)?.[1] ?? [])
-      .at(-1);
-  const own = `[branch "${branch ?? ""}"]`;
-  return (
-    value(own, /^\s*pushremote\s*=\s*(\S+)/i) ??
-    value("[remote]", /^\s*pushdefault\s*=\s*(\S+)/i) ??
-    value(own, /^\s*remote\s*=\s*(\S+)/i) ??
-    "origin"
-  );
-}
-
-/** Lines of a section, which a file may have more than once. */
-function linesOf(config: string, section: string): readonly string[] {
-  const texts = config.split(/^(?=\[)/m).filter((text) => text.startsWith(section));
-  return texts.flatMap((text) => text.split("\n"));
-}
-
-function repositoryAbove(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return at;
-    if (dirname(at) === at) return undefined;
-  }
+function usualRemote(settings: Settings, branch = ""): string {
+  const names = [`branch.${branch}.pushremote`, "remote.pushdefault", `branch.${branch}.remote`];
+  return names.map((name) => settings.get(name)).find((name) => name !== undefined) ?? "origin";
 }
 
 /** Addresses that a push to the remote reaches; undefined when the settings name another program or no such remote. */
-function remoteAddress(config: string, remote: string): string | undefined {
-  const lines = linesOf(config, `[remote "${remote}"]`);
-  if (lines.some((line) => /^\s*(?:receivepack|uploadpack|vcs|mirror)\b/i.test(line))) return undefined;
-  const addresses = lines.flatMap((line) => /^\s*(?:push)?url\s*=\s*(\S+)/i.exec(line)?.[1] ?? []);
-  return addresses.length === 0 || addresses.some((address) => address.includes("::"))
+function remoteAddress(folder: string, settings: Settings, remote: string): string | undefined {
+  const runsMore = ["receivepack", "uploadpack", "vcs", "mirror"].some((name) =>
+    settings.has(`remote.${remote}.${name}`),
+  );
+  if (runsMore || !settings.has(`remote.${remote}.url`)) return undefined;
+  const addresses = readGitSync(folder, ["remote", "get-url", "--push", "--all", remote])
+    ?.toString()
+    .trim()
+    .split("\n");
+  return addresses === undefined || addresses.some((address) => address.includes("::"))
     ? undefined
     : addresses.join(" and ");
 }

@@ -17,9 +17,10 @@ import {
 } from "./decision.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
 import { decideBrowse, decideFetch, ownSecrets } from "./internet-policy.ts";
-import { exportedVariables, isPlainRepository } from "./project-scripts.ts";
+import { exportedVariables } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
+import { isPlainRepository } from "./repository.ts";
 import { textFilters } from "./rules/programs.ts";
 import { secretReason } from "./secret-paths.ts";
 import { type CommandPart, widerReach } from "./shell/recorder.ts";

@@ -1,7 +1,7 @@
-/** Scripts of a project that a command runs by name: package scripts, makefile recipes, shell scripts, git hooks. */
+/** Scripts of a project that a command runs by name: package scripts, makefile recipes, shell scripts. */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 
 /** Longest script that is read (bytes): a verdict takes a millisecond, and people keep scripts short. */
@@ -150,82 +150,6 @@ function expanded(line: string, variables: ReadonlyMap<string, string>, depth = 
     if (value === undefined || depth > 8 || line.length > MAX_VALUE) return '"$hermes_unknown"';
     return expanded(value, variables, depth + 1);
   });
-}
-
-/** Git folder of a repository or a submodule, with its HEAD; a linked worktree has the rest in `common`. */
-type GitFolder = { readonly own: string; readonly common: string };
-
-export function gitFolder(top: string): GitFolder {
-  const git = join(top, ".git");
-  const linked = /^gitdir: (.+)/.exec(readScript(git) ?? "")?.[1];
-  const own = linked === undefined ? git : resolve(top, linked);
-  return { own, common: resolve(own, readScript(join(own, "commondir"))?.trim() || ".") };
-}
-
-/** True when git runs hooks in `folder`: installed ones, or those of a folder in the working tree. */
-export function hasHooks(folder: string): boolean {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) {
-      const { common } = gitFolder(at);
-      const config = readScript(join(common, "config")) ?? "";
-      return existsSync(join(at, ".husky")) || /hookspath/i.test(config) || installedHooks(common).length > 0;
-    }
-    if (dirname(at) === at) return false;
-  }
-}
-
-/** Settings that git itself writes when it clones a repository, adds remotes and makes branches. */
-const PLAIN_SETTINGS =
-  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol)|remote\.[\w.-]+\.(?:url|fetch|tagopt|prune)|branch\..+\.(?:remote|merge|rebase|vscode-merge-base)|user\.(?:name|email)|pull\.(?:rebase|ff)|push\.default|init\.defaultbranch|commit\.gpgsign)$/i;
-const PLAIN_ADDRESS = /^(?:https:\/\/|ssh:\/\/(?!-)|git:\/\/|(?:[\w.-]+@)?\w[\w.-]*:(?!:))[^\s]*$/;
-
-/** True when nothing in the repository of `folder` makes git run a program while it contacts a remote. */
-export function isPlainRepository(folder: string): boolean {
-  for (let at = folder; ; at = dirname(at)) {
-    const git = join(at, ".git");
-    if (existsSync(git)) return !hasHooks(at) && namesIn(join(git, "modules")).length === 0 && hasPlainSettings(git);
-    if (dirname(at) === at) return true; // without a repository git contacts nothing
-  }
-}
-
-function hasPlainSettings(git: string): boolean {
-  const config = readScript(join(git, "config"));
-  if (config === undefined || existsSync(join(git, "config.worktree"))) return false;
-  let section = "";
-  return config.split("\n").every((line) => {
-    const text = line.trim();
-    if (text === "" || /^[#;]/.test(text)) return true;
-    const [, name, , inner] = /^\[([\w.-]+)(\s+"((?:[^"\\])*)")?\]$/.exec(text) ?? [];
-    if (name !== undefined) {
-      section = inner === undefined ? name : `${name}.${inner}`;
-      return true;
-    }
-    const [, key = "", value = ""] = /^([\w-]+)\s*=\s*(.*)$/.exec(text) ?? [];
-    if (!PLAIN_SETTINGS.test(`${section}.${key}`) || value.endsWith("\\")) return false;
-    return !/^url$/i.test(key) || PLAIN_ADDRESS.test(value);
-  });
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // no folder
-  }
-}
-
-function installedHooks(git: string): readonly string[] {
-  return namesIn(join(git, "hooks")).filter((name) => !name.endsWith(".sample"));
-}
-
-/** True when `folder` lies in a bare repository inside `root`: git would use the settings that the checkout brought. */
-export function isInBareRepository(folder: string, root: string): boolean {
-  for (let at = folder; at.startsWith(root); at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return false;
-    if (existsSync(join(at, "HEAD")) && existsSync(join(at, "config")) && existsSync(join(at, "objects"))) return true;
-    if (dirname(at) === at) return false;
-  }
-  return false;
 }
 
 const EXPORTED = /^(?:declare -x|export) ([A-Za-z_]\w*)="((?:[^"\\]|\\[\s\S])*)"$/gm;

@@ -1,11 +1,11 @@
 /** Secret files of the workspace that a command may print without naming them. */
-import { existsSync, lstatSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
+import { gitLayoutSync, repositoryOf } from "../host/git-layout.ts";
+import { readGitSync } from "../host/read-git.ts";
 import { escapePattern } from "../platform/escape-pattern.ts";
-import { entriesOf } from "../platform/paths.ts";
+import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
 import { FolderCache } from "./folder-cache.ts";
-import { gitFolder } from "./project-scripts.ts";
 import { isSecretName } from "./secret-paths.ts";
 import { TOKEN, UNKNOWN } from "./shell/arg.ts";
 
@@ -72,11 +72,6 @@ function readListing(folder: string): Listing {
   };
 }
 
-/** Tracked secret files by the path of the index, with the index's time of change. */
-const indexes = new Map<string, { readonly changedAt: number; readonly secrets: readonly string[] }>();
-/** A larger index takes too long to read before a command. */
-const MAX_INDEX_BYTES = 64_000_000;
-
 /**
  * Secret files that the repository around `folder` (absolute) tracks. `paths`: git prints only these files; a path that
  * is a pattern counts as every file.
@@ -85,7 +80,7 @@ export function trackedSecrets(folder: string, paths: readonly string[]): readon
   const top = repositoryOf(folder);
   if (top === undefined) return [];
   const wanted = paths.map((path) => (/[*?[]|^:/.test(path) || !isPlain(path) ? top : resolve(folder, path)));
-  return secretsOfIndex(join(gitFolder(top).own, "index"))
+  return secretsOfIndex(top)
     .map((name) => join(top, name))
     .filter((path) => wanted.length === 0 || wanted.some((want) => partsBelow(want, path) !== undefined));
 }
@@ -94,60 +89,18 @@ function isPlain(path: string): boolean {
   return !path.includes(UNKNOWN) && !path.includes(TOKEN);
 }
 
-function repositoryOf(folder: string): string | undefined {
-  if (existsSync(join(folder, ".git"))) return folder;
-  return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder));
-}
+/** Tracked secret files by work tree, with the index's time of change. */
+const indexes = new Map<string, { readonly changedAt: number; readonly secrets: readonly string[] }>();
 
-function secretsOfIndex(index: string): readonly string[] {
-  const stat = lstatSync(index, { throwIfNoEntry: false });
-  if (stat === undefined || stat.size > MAX_INDEX_BYTES) return [];
-  const known = indexes.get(index);
-  if (known?.changedAt === stat.ctimeMs) return known.secrets;
-  const secrets = namesOfIndex(index).filter((name) => isSecretName(name.slice(name.lastIndexOf("/") + 1)));
-  indexes.set(index, { changedAt: stat.ctimeMs, secrets });
+/** Paths in the work tree `top`. */
+function secretsOfIndex(top: string): readonly string[] {
+  const index = join(gitLayoutSync(top)?.own ?? join(top, ".git"), "index");
+  const changedAt = statOf(index)?.ctimeMs;
+  if (changedAt === undefined) return [];
+  const known = indexes.get(top);
+  if (known?.changedAt === changedAt) return known.secrets;
+  const names = readGitSync(top, ["ls-files", "-z"])?.toString().split("\0") ?? [];
+  const secrets = names.filter((name) => isSecretName(name.slice(name.lastIndexOf("/") + 1)));
+  indexes.set(top, { changedAt, secrets });
   return secrets;
-}
-
-/** Bytes of an entry before its name: times, mode, owner and size, the hash, and the flags. */
-const ENTRY_BYTES = 62;
-const HEADER_BYTES = 12;
-const EXTENDED = 0x4000;
-
-/** Names in an index of git, versions 2 to 4, with SHA-1. */
-function namesOfIndex(path: string): readonly string[] {
-  const index = readFileSync(path);
-  const names: string[] = [];
-  if (index.toString("latin1", 0, 4) !== "DIRC") return names;
-  const version = index.readUInt32BE(4);
-  let at = HEADER_BYTES;
-  for (let left = index.readUInt32BE(8); left > 0 && at + ENTRY_BYTES < index.length; left -= 1) {
-    const flags = index.readUInt16BE(at + ENTRY_BYTES - 2);
-    let from = at + ENTRY_BYTES + ((flags & EXTENDED) === 0 ? 0 : 2);
-    let kept = "";
-    if (version >= 4) {
-      const { value, next } = readOffset(index, from);
-      const before = names.at(-1) ?? "";
-      kept = before.slice(0, before.length - value);
-      from = next;
-    }
-    const end = index.indexOf(0, from);
-    if (end < 0) break;
-    names.push(kept + index.toString("latin1", from, end));
-    at = version >= 4 ? end + 1 : at + ((end - at + 8) & ~7);
-  }
-  return names;
-}
-
-/** Number of variable length, as git writes offsets. */
-function readOffset(bytes: Buffer, at: number): { readonly value: number; readonly next: number } {
-  let next = at;
-  let byte = bytes[next] ?? 0;
-  let value = byte & 127;
-  while ((byte & 128) !== 0) {
-    next += 1;
-    byte = bytes[next] ?? 0;
-    value = ((value + 1) << 7) | (byte & 127);
-  }
-  return { value, next: next + 1 };
 }

@@ -1,7 +1,7 @@
 /** Reads the workspace's files from the user's git. */
 
 import { join } from "node:path";
-import { readGit, repositoryOf, withoutFilters } from "../host/read-git.ts";
+import { readGit } from "../host/read-git.ts";
 
 export type Blob = { readonly hash: string; readonly size: number };
 
@@ -38,12 +38,10 @@ export function gitBlobs(roots: readonly string[]): GitBlobs {
 const UNFILTERED = ":(attr:!filter)";
 
 async function unchangedIn(root: string): Promise<ReadonlyMap<string, Blob>> {
-  if (repositoryOf(root) === undefined) return new Map();
-  const [staged, overrides] = await Promise.all([
+  const [staged, changed] = await Promise.all([
     readGit(root, ["ls-files", "--stage", "-z", "--", UNFILTERED]),
-    withoutFilters(root),
+    readGit(root, ["ls-files", "--modified", "--deleted", "-z"]),
   ]);
-  const changed = await readGit(root, ["ls-files", "--modified", "--deleted", "-z"], { settings: overrides });
   if (staged === undefined || changed === undefined) return new Map();
   const touched = new Set(changed.toString().split("\0"));
   const entries = staged

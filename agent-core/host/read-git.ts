@@ -1,52 +1,85 @@
-/** Runs the user's git. Never writes to a repository, and never runs a program of the repository. */
-
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+/** Reads repositories by the user's git. Never writes to one, and never runs a program of it. */
 import { readFile } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
+import { isAbsolute, join } from "node:path";
+import { type GitLayout, gitLayout, gitLayoutSync } from "./git-layout.ts";
+import { type GitResult, type GitSetting, runGit, runGitSync } from "./run-git.ts";
 
-/**
- * Without optional locks git does not refresh its index. `core.fsmonitor` would run a program of the repository, and so
- * would the settings of a bare repository among the workspace's files.
- */
-const READ_ONLY = [
-  "--no-optional-locks",
-  ...["core.fsmonitor=false", "core.quotePath=false", "safe.bareRepository=explicit"].flatMap((each) => ["-c", each]),
-];
-/** A missing object of a partial clone would be fetched, by a program that the repository names. */
-const READ_ONLY_VARIABLES = {
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_NO_LAZY_FETCH: "1",
-  GIT_ALLOW_PROTOCOL: "none",
+/** A setting as git reads it for a repository. */
+export type ScopedSetting = {
+  /** `system`, `global`, `local`, `worktree`, or `command` for those of this process. */
+  readonly scope: string;
+  /** Section and name in lower case; a name in the middle as it is written. */
+  readonly key: string;
+  readonly value: string;
 };
-/** Timeout of git. */
-const TIMEOUT_MS = 20_000;
-const MAX_BYTES = 100_000_000;
 
-type Setting = readonly [key: string, value: string];
+type GitOptions = {
+  readonly input?: string;
+  /** Default 20,000. */
+  readonly timeoutMs?: number;
+};
 
-/** Settings that disable the repository's filters, which are programs; a file with a filter counts as changed. */
-export async function withoutFilters(root: string): Promise<readonly Setting[]> {
-  const names = await readGit(root, [
-    "config",
-    "--null",
-    "--name-only",
-    "--get-regexp",
-    "^filter\\..*\\.(clean|process)$",
-  ]);
-  const filters = (names?.toString() ?? "").split("\0").filter((name) => name !== "");
-  return filters.flatMap((name): Setting[] => [
-    [name, ""],
-    [name.replace(/[^.]+$/, "required"), "false"],
-  ]);
+/** Output of git for the repository around `folder` (absolute); undefined without one, and when git fails or takes too long. */
+export async function readGit(
+  folder: string,
+  args: readonly string[],
+  options: GitOptions = {},
+): Promise<Buffer | undefined> {
+  const folders = plausible(await gitLayout(folder));
+  if (folders === undefined) return undefined;
+  const settings = withoutPrograms(await runGit(LIST, { cwd: folder, folders }));
+  if (settings === undefined) return undefined;
+  const { exitCode, stdout } = await runGit(args, { cwd: folder, folders, settings, ...options });
+  return exitCode === 0 ? stdout : undefined;
 }
 
-/** Folder above `folder`, or itself, with a `.git`. Starting git for the answer that there is none takes 10 ms. */
-export function repositoryOf(folder: string): string | undefined {
-  const above = dirname(folder);
-  if (existsSync(join(folder, ".git"))) return folder;
-  return above === folder ? undefined : repositoryOf(above);
+/** The same at once. */
+export function readGitSync(folder: string, args: readonly string[], options: GitOptions = {}): Buffer | undefined {
+  const folders = plausible(gitLayoutSync(folder));
+  if (folders === undefined) return undefined;
+  const settings = withoutPrograms(runGitSync(LIST, { cwd: folder, folders }));
+  if (settings === undefined) return undefined;
+  const { exitCode, stdout } = runGitSync(args, { cwd: folder, folders, settings, ...options });
+  return exitCode === 0 ? stdout : undefined;
+}
+
+/** A repository whose settings come from a folder that does not know it may have been put together by another program. */
+function plausible(layout: GitLayout | undefined): GitLayout | undefined {
+  return layout !== undefined && (layout.isMutual || layout.own === layout.common) ? layout : undefined;
+}
+
+const LIST = ["config", "--list", "--show-scope", "--null"];
+
+/**
+ * All settings that git reads for the repository around `folder` (absolute), with those of the user and the machine.
+ * Undefined without a repository, and when git cannot read them.
+ */
+export function gitSettings(folder: string): readonly ScopedSetting[] | undefined {
+  const folders = plausible(gitLayoutSync(folder));
+  return folders && readSettings(runGitSync(LIST, { cwd: folder, folders }));
+}
+
+function readSettings({ exitCode, stdout }: GitResult): readonly ScopedSetting[] | undefined {
+  if (exitCode !== 0) return undefined;
+  const texts = stdout.toString().split("\0");
+  return texts.flatMap((text, at) => {
+    const scope = texts[at - 1];
+    if (at % 2 === 0 || scope === undefined || scope === "command") return [];
+    const end = text.indexOf("\n");
+    return [{ scope, key: end < 0 ? text : text.slice(0, end), value: end < 0 ? "" : text.slice(end + 1) }];
+  });
+}
+
+/** Settings with a name of the repository's own that start a program. A file with a filter then counts as changed. */
+const PROGRAM =
+  /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:command|textconv)|merge\..*\.driver|hook\..*\.command)$/;
+
+function withoutPrograms(result: GitResult): readonly GitSetting[] | undefined {
+  const programs = readSettings(result)?.filter(({ key }) => PROGRAM.test(key));
+  return programs?.flatMap(({ key }): GitSetting[] => [
+    [key, ""],
+    ...(key.startsWith("filter.") ? [[key.replace(/[^.]+$/, "required"), "false"] as const] : []),
+  ]);
 }
 
 /** The checked out commit or branch, without starting git. Rejects with the system's error. */
@@ -72,10 +105,9 @@ export type ChangedFile = {
 
 /** Changed and new files; undefined without git, and when git fails or takes too long. Submodules are left out. */
 export async function changedFiles(root: string): Promise<readonly ChangedFile[] | undefined> {
-  const settings = (await mayFilter(root)) ? await withoutFilters(root) : [];
   // Git would run again in each submodule, whose settings are not checked.
   const args = ["status", "--porcelain", "-z", "--ignore-submodules=all"];
-  const output = await readGit(root, args, { settings, timeoutMs: STATUS_TIMEOUT_MS });
+  const output = await readGit(root, args, { timeoutMs: STATUS_TIMEOUT_MS });
   return output && [...changesIn(output.toString().split("\0"))];
 }
 
@@ -85,61 +117,4 @@ function* changesIn(entries: readonly string[]): Generator<ChangedFile> {
     if (entry !== "" && !isOldName) yield { status: entry.slice(0, 2).trim(), path: entry.slice(3) };
     isOldName = !isOldName && /^[RC]/.test(entry); // the old name of a renamed file is an entry of its own
   }
-}
-
-/** False when the repository's own settings name no program for the contents of files. */
-async function mayFilter(root: string): Promise<boolean> {
-  const config = await readFile(join(root, ".git", "config"), "utf8").catch(() => undefined);
-  return config === undefined || /filter|include|worktreeConfig/i.test(config);
-}
-
-type GitOptions = {
-  readonly input?: string;
-  readonly settings?: readonly Setting[];
-  /** Default 20,000. */
-  readonly timeoutMs?: number;
-};
-
-/** Output of git; undefined without git or a repository, and when git fails or takes too long. */
-export async function readGit(
-  folder: string,
-  args: readonly string[],
-  { input = "", settings = [], timeoutMs = TIMEOUT_MS }: GitOptions = {},
-): Promise<Buffer | undefined> {
-  const child = spawn("git", [...READ_ONLY, ...args], {
-    cwd: folder,
-    env: gitEnvironment(settings),
-    stdio: ["pipe", "pipe", "ignore"],
-    timeout: timeoutMs,
-    windowsHide: true,
-  });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  child.stdout.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > MAX_BYTES) child.kill();
-    else chunks.push(chunk);
-  });
-  child.stdin.on("error", () => undefined); // git ended without reading
-  child.stdin.end(input);
-  const isWhole = await new Promise<boolean>((resolve) => {
-    child.once("error", () => resolve(false));
-    child.once("close", (code) => resolve(code === 0));
-  });
-  return isWhole ? Buffer.concat(chunks) : undefined;
-}
-
-/** Environment without variables that name another repository. */
-function gitEnvironment(settings: readonly Setting[]): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
-  return { ...Object.fromEntries(own), ...READ_ONLY_VARIABLES, ...asVariables(settings), LC_ALL: "C" };
-}
-
-/** Options cannot name a setting with an equals sign. */
-function asVariables(settings: readonly Setting[]): NodeJS.ProcessEnv {
-  const named = settings.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${index}`, key],
-    [`GIT_CONFIG_VALUE_${index}`, value],
-  ]);
-  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(named) };
 }

@@ -3,8 +3,9 @@
  * Nothing of it is read before the user trusts the workspace.
  */
 import { join } from "node:path";
+import { repositoryOf } from "../host/git-layout.ts";
 import type { Host } from "../host/host.ts";
-import { changedFiles, checkedOut, repositoryOf } from "../host/read-git.ts";
+import { changedFiles, checkedOut } from "../host/read-git.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { visibleText } from "../platform/visible-text.ts";

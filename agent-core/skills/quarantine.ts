@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { cp, lstat, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { runProgram } from "../host/terminals/run-program.ts";
+import { runGit } from "../host/run-git.ts";
 import { messageOf } from "../platform/errors.ts";
 import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem } from "./skill.ts";
 import { decodeText, isInside } from "./skill-places.ts";
@@ -17,11 +17,10 @@ const CLONE_TIMEOUT_MS = 120_000;
 /** Folders that hold skills in a repository, and their depth. */
 const MAX_DEPTH = 5;
 
-/** Options of git that run nothing of the repository: no hooks, filters, submodules or transport programs. */
-const CLONE = ["clone", "--quiet", "--depth=1", "--no-tags", "--single-branch", "--template="];
-const SAFE = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.symlinks=true"].flatMap((each) => ["-c", each]);
+/** A clone without filters, submodules and transport programs. Links stay links, which the check refuses. */
+const CLONE =
+  "-c core.symlinks=true clone --quiet --depth=1 --no-tags --single-branch --template= --no-recurse-submodules";
 const VARIABLES = {
-  GIT_TERMINAL_PROMPT: "0",
   GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
   GIT_LFS_SKIP_SMUDGE: "1",
 };
@@ -93,13 +92,12 @@ export async function quarantine(
 
 async function clone(url: string, folder: string, signal: AbortSignal): Promise<void> {
   const ends = AbortSignal.any([signal, AbortSignal.timeout(CLONE_TIMEOUT_MS)]);
-  const args = [...SAFE, ...CLONE, "--no-recurse-submodules", "--", url, folder];
-  const { exitCode, stderr } = await runProgram("git", args, { env: VARIABLES, signal: ends }).catch(
-    (error: unknown) => {
-      signal.throwIfAborted();
-      throw new Error(`Could not run git: ${ends.aborted ? "it took longer than two minutes" : messageOf(error)}.`);
-    },
-  );
+  const args = [...CLONE.split(" "), "--", url, folder];
+  const run = { cwd: dirname(folder), variables: VARIABLES, signal: ends, timeoutMs: CLONE_TIMEOUT_MS };
+  const { exitCode, stderr } = await runGit(args, run).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new Error(`Could not fetch ${url}: ${ends.aborted ? "it took longer than two minutes" : messageOf(error)}.`);
+  });
   if (exitCode === 0) return;
   const lines = stderr.trim().split("\n");
   const reason = lines.find((line) => line.startsWith("fatal:")) ?? lines.at(-1) ?? "";

@@ -5,16 +5,9 @@ import type { CommandEffect, ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
-import {
-  hasHooks,
-  isOwnProgram,
-  isPlainRepository,
-  makefileIn,
-  packageScript,
-  readScript,
-  recipesOf,
-} from "../project-scripts.ts";
+import { isOwnProgram, makefileIn, packageScript, readScript, recipesOf } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
+import { hasHooks, isPlainRepository } from "../repository.ts";
 import { type Arg, afterPrefix, knownArg, shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 

@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { type GrantOffer, Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
+import { settingsOnly, write } from "../../support/git-repositories.ts";
 
 const newFile = (): string => join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "vscode", "grants.json");
 const open = (path: string, defects: string[] = []): Grants => new Grants(path, (message) => defects.push(message));
@@ -100,6 +101,8 @@ function granted(files: Readonly<Record<string, string>>, command: string) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
+  // git takes a folder for a repository only with these.
+  if (existsSync(join(root, ".git"))) for (const part of ["objects", "refs"]) mkdirSync(join(root, ".git", part));
   const grants = open(newFile());
   const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
   const decided = (line: string) =>
@@ -194,18 +197,16 @@ test("a push without a remote goes to that of the branch", () => {
 
 test("a push of a submodule or a worktree is not one of the repository around it", () => {
   const root = workspace();
-  const write = (name: string, text: string) => {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), text);
-  };
-  write(".git/config", remote("origin", "git@example.com:a/b"));
-  write(".git/HEAD", HEAD);
-  write(".git/modules/sub/config", remote("origin", "git@example.com:other/c"));
-  write(".git/modules/sub/HEAD", HEAD);
-  write("sub/.git", "gitdir: ../.git/modules/sub\n");
-  write(".git/worktrees/tree/commondir", "../..\n");
-  write(".git/worktrees/tree/HEAD", "ref: refs/heads/main\n");
-  write("tree/.git", "gitdir: ../.git/worktrees/tree\n");
+  settingsOnly(join(root, ".git"), remote("origin", "git@example.com:a/b"), HEAD);
+  const inner = `[core]\n\tworktree = ../../../sub\n${remote("origin", "git@example.com:other/c")}`;
+  settingsOnly(join(root, ".git/modules/sub"), inner, HEAD);
+  write(root, {
+    "sub/.git": "gitdir: ../.git/modules/sub\n",
+    ".git/worktrees/tree/commondir": "../..\n",
+    ".git/worktrees/tree/gitdir": join(root, "tree/.git"),
+    ".git/worktrees/tree/HEAD": "ref: refs/heads/main\n",
+    "tree/.git": "gitdir: ../.git/worktrees/tree\n",
+  });
   const grants = open(newFile());
   expect(grant("git push", root, grants)).toBe(true);
   expect(ask("git push", root, grants, join(root, "sub")).kind).toBe("ask");

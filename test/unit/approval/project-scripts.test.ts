@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
-import { hasHooks } from "../../../agent-core/approval/project-scripts.ts";
+import { hasHooks } from "../../../agent-core/approval/repository.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
+import { LAYOUTS, newFolder, write } from "../../support/git-repositories.ts";
 
 function folderWith(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), "hermes-scripts-"));
@@ -51,10 +52,8 @@ test("a manifest or a makefile that is too long is not passed over for another o
 });
 
 test("a linked worktree has the hooks and settings of its repository", () => {
-  const root = folderWith({
-    "repo/.git/hooks/pre-commit": "#!/bin/sh\n",
-    "repo/.git/worktrees/tree/commondir": "../..\n",
-    "tree/.git": "gitdir: ../repo/.git/worktrees/tree\n",
-  });
-  expect(hasHooks(join(root, "tree"))).toBe(true);
+  const tree = LAYOUTS["a linked worktree"](newFolder());
+  expect(hasHooks(tree)).toBe(false);
+  write(join(tree, "../repo/.git/hooks"), { "pre-commit": "#!/bin/sh\n" });
+  expect(hasHooks(tree)).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -6,6 +6,7 @@ import type { ApprovalMode, Decision, PolicyContext } from "../../../agent-core/
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
+import { settingsOnly } from "../../support/git-repositories.ts";
 
 const home = "/home/someone";
 const scope = { cwd: "/projects/p", roots: ["/projects/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
@@ -162,8 +163,7 @@ test.each([
   ["a setting on the section's line", "[core] sshCommand = ./evil\n", "ask"],
 ])("git contacts a remote unasked only where the repository's settings are plain: %s", (_, settings, kind) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-git-")));
-  mkdirSync(join(folder, ".git"));
-  writeFileSync(join(folder, ".git/config"), settings);
+  settingsOnly(join(folder, ".git"), settings);
   const inside = { ...scope, cwd: folder, roots: [folder] };
   const context = { mode: "code", scope: inside, trusted: true, grants: newGrants(), sandbox: true } as const;
   for (const command of [

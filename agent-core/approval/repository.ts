@@ -1,0 +1,56 @@
+/** Facts about a repository that decide on git's commands, as git itself reads them. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gitLayoutSync, repositoryOf } from "../host/git-layout.ts";
+import { gitSettings, type ScopedSetting } from "../host/read-git.ts";
+import { entriesOf } from "../platform/paths.ts";
+
+/** True when git runs hooks in `folder` (absolute): installed ones, those of its settings, or those of a tool. */
+export function hasHooks(folder: string): boolean {
+  const settings = gitSettings(folder);
+  if (settings === undefined) return repositoryOf(folder) !== undefined;
+  return settings.some(({ key }) => HOOK_SETTING.test(key)) || hasInstalledHooks(folder);
+}
+
+const HOOK_SETTING = /^(?:core\.hookspath$|hook\.)/;
+
+function hasInstalledHooks(folder: string): boolean {
+  const layout = gitLayoutSync(folder);
+  const hooks = layout === undefined ? [] : entriesOf(join(layout.common, "hooks"));
+  const hasTool = layout?.top !== undefined && existsSync(join(layout.top, ".husky"));
+  return hasTool || hooks.some(({ name }) => !name.endsWith(".sample"));
+}
+
+/** Settings that git itself writes when it clones a repository, adds remotes, worktrees and submodules, and makes branches. */
+const PLAIN_SETTINGS =
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree|sparsecheckout|sparsecheckoutcone)|extensions\.(?:worktreeconfig|relativeworktrees|objectformat|refstorage)|remote\..+\.(?:url|fetch|tagopt|prune)|branch\..+\.(?:remote|merge|rebase|vscode-merge-base)|submodule\..+\.(?:url|active)|user\.(?:name|email)|pull\.(?:rebase|ff)|push\.default|init\.defaultbranch|commit\.gpgsign)$/;
+const PLAIN_ADDRESS = /^(?:https:\/\/|ssh:\/\/(?!-)|git:\/\/|(?:[\w.-]+@)?\w[\w.-]*:(?!:))[^\s]*$/;
+
+/**
+ * True when nothing in the repository around `folder` makes git run a program, or use another address, while it contacts a
+ * remote. The settings of the user and of the machine are the user's own.
+ */
+export function isPlainRepository(folder: string): boolean {
+  if (repositoryOf(folder) === undefined) return true; // without a repository git contacts nothing
+  const layout = gitLayoutSync(folder);
+  const settings = gitSettings(folder);
+  if (layout === undefined || settings === undefined || hasHooks(folder)) return false;
+  // Old forms of remotes, which git reads beside its settings, and submodules, which it would fetch, too.
+  const hasMore = ["remotes", "branches", "modules"].some((name) => entriesOf(join(layout.common, name)).length > 0);
+  return !hasMore && settings.every(isPlain);
+}
+
+function isPlain({ scope, key, value }: ScopedSetting): boolean {
+  if (scope === "system" || scope === "global") return true;
+  return PLAIN_SETTINGS.test(key) && (!key.endsWith(".url") || PLAIN_ADDRESS.test(value));
+}
+
+/** True when `folder` lies in a bare repository inside `root`: git would use the settings that the checkout brought. */
+export function isInBareRepository(folder: string, root: string): boolean {
+  for (let at = folder; at.startsWith(root); at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return false;
+    if (existsSync(join(at, "HEAD")) && existsSync(join(at, "config")) && existsSync(join(at, "objects"))) return true;
+    if (dirname(at) === at) return false;
+  }
+  return false;
+}

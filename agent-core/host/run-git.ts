@@ -1,0 +1,122 @@
+/** Every start of the user's git by the product itself: it runs no program that a repository's settings name. */
+import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
+
+/** A setting for one run; an empty value disables a program. */
+export type GitSetting = readonly [key: string, value: string];
+
+/** Folders of one repository. All are absolute and without links. */
+export type GitFolders = {
+  /** Work tree; undefined for a bare repository. */
+  readonly top: string | undefined;
+  /** Git folder of this work tree, with its HEAD and index. */
+  readonly own: string;
+  /** Git folder of all work trees, with settings, hooks, objects and branches. Default: `own`. */
+  readonly common: string;
+};
+
+export type GitRun = {
+  /** Working folder, absolute. */
+  readonly cwd: string;
+  /** Repository; without it git looks for one around `cwd`. */
+  readonly folders?: GitFolders | undefined;
+  readonly input?: string;
+  readonly settings?: readonly GitSetting[];
+  /** Variables over the fixed ones. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Default 20,000. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+};
+
+/** `exitCode` is null when git is missing, was ended, or printed over 100 MB. */
+export type GitResult = { readonly exitCode: number | null; readonly stdout: Buffer; readonly stderr: string };
+
+/** Programs that settings without a name of their own start, and settings that reach other repositories. */
+const FIXED = [
+  "core.fsmonitor=false core.hooksPath=/dev/null core.quotePath=false core.alternateRefsCommand= core.askPass=",
+  "core.pager=cat gc.auto=0 maintenance.auto=false submodule.recurse=false log.showSignature=false",
+  "safe.bareRepository=explicit",
+].flatMap((line) => line.split(" ").flatMap((setting) => ["-c", setting]));
+/** A missing object of a partial clone would be fetched, by a program that the repository names. */
+const VARIABLES = {
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_ALLOW_PROTOCOL: "none",
+  LC_ALL: "C",
+};
+const TIMEOUT_MS = 20_000;
+const MAX_BYTES = 100_000_000;
+const MAX_STDERR = 100_000;
+
+/** Runs git to its end. Rejects only with the reason of the signal. */
+export async function runGit(args: readonly string[], run: GitRun): Promise<GitResult> {
+  const { cwd, input = "", timeoutMs = TIMEOUT_MS, signal } = run;
+  const child = spawn("git", [...FIXED, ...args], {
+    cwd,
+    env: environment(run),
+    timeout: timeoutMs,
+    windowsHide: true,
+    ...(signal && { signal }),
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_BYTES) child.kill();
+    else chunks.push(chunk);
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(0, MAX_STDERR);
+  });
+  child.stdin.on("error", () => undefined); // git ended without reading
+  child.stdin.end(input);
+  const exitCode = await new Promise<number | null>((resolve) => {
+    child.once("error", (error) => {
+      stderr ||= error.message;
+      resolve(null);
+    });
+    child.once("close", resolve);
+  });
+  signal?.throwIfAborted();
+  return { exitCode: size > MAX_BYTES ? null : exitCode, stdout: Buffer.concat(chunks), stderr };
+}
+
+/** The same for a decision that cannot wait; git answers within milliseconds. */
+export function runGitSync(args: readonly string[], run: GitRun): GitResult {
+  const { cwd, input = "", timeoutMs = TIMEOUT_MS } = run;
+  const { status, stdout, stderr, error }: SpawnSyncReturns<Buffer> = spawnSync("git", [...FIXED, ...args], {
+    cwd,
+    env: environment(run),
+    input,
+    timeout: timeoutMs,
+    maxBuffer: MAX_BYTES,
+    windowsHide: true,
+  });
+  if (error !== undefined) return { exitCode: null, stdout: Buffer.alloc(0), stderr: error.message };
+  return { exitCode: status, stdout, stderr: stderr.toString() };
+}
+
+/** Environment without variables that name another repository or other programs. */
+function environment({ folders, settings = [], variables }: GitRun): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
+  return { ...Object.fromEntries(own), ...VARIABLES, ...placed(folders), ...asVariables(settings), ...variables };
+}
+
+/** git looks for nothing, and follows no file that names another git folder. */
+function placed(folders: GitFolders | undefined): NodeJS.ProcessEnv {
+  if (folders === undefined) return {};
+  const { top, own, common } = folders;
+  const tree = top === undefined ? { GIT_IMPLICIT_WORK_TREE: "0" } : { GIT_WORK_TREE: top };
+  return { GIT_DIR: own, GIT_COMMON_DIR: common, ...tree };
+}
+
+/** Options cannot name a setting with an equals sign. */
+function asVariables(settings: readonly GitSetting[]): NodeJS.ProcessEnv {
+  const named = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(named) };
+}
