@@ -238,6 +238,7 @@ function policyOf(
   return sessionPolicy({
     ...where,
     sandbox: () => terminals.sandboxes === true,
+    sandboxProblem: async () => terminals.sandboxProblem?.(),
     roots: [where.cwd, ...otherFolders],
     home: homedir(),
     mode: approvalMode,

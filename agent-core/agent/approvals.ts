@@ -203,6 +203,8 @@ export type PolicyOptions = {
   readonly secrets?: readonly string[];
   /** True when commands can run in a sandbox. Read at each decision; default false. */
   readonly sandbox?: () => boolean;
+  /** Reason why the sandbox cannot hold commands now, without a final dot. Asked at each command. Default: none. */
+  readonly sandboxProblem?: () => Promise<string | undefined>;
 };
 
 /** The rules are a third of the code, and the first request of a session needs none of them. */
@@ -221,6 +223,7 @@ export function sessionPolicy({
   grants,
   asks,
   sandbox = () => false,
+  sandboxProblem = () => Promise.resolve(undefined),
   secrets = [],
   ...scopeOptions
 }: PolicyOptions): Policy {
@@ -245,21 +248,24 @@ export function sessionPolicy({
       ),
     async decide(effect) {
       const { decide } = await loadPolicy();
+      const problem = effect.kind === "command" && sandbox() ? await sandboxProblem() : undefined;
       const decision = decide(effect, {
-        mode: mode(),
+        // The mode `auto` counts on the sandbox.
+        mode: problem !== undefined && mode() === "auto" ? "code" : mode(),
         scope,
         trusted: trusted(),
         grants,
         asks,
-        sandbox: sandbox(),
+        sandbox: problem === undefined && sandbox(),
         written,
         sent,
         secrets,
       });
       if (decision.kind !== "ask") return decision;
-      const { grant } = decision;
+      const { grant, reasons } = decision;
       return {
         ...decision,
+        reasons: problem === undefined ? reasons : [...reasons, `Runs without the sandbox: ${problem}`],
         grant: grant && {
           description: grant.description,
           keep(lasting) {

@@ -167,6 +167,12 @@ export function nameReason(parts: readonly string[]): string | undefined {
   return undefined;
 }
 
+/** True for a name that git takes for `.git` on some file system. */
+export function isGitName(name: string): boolean {
+  const folded = fold(name);
+  return folded === ".git" || SHORT_GIT_NAME.test(folded);
+}
+
 function fileReason(part: string): string | undefined {
   if (SHORT_GIT_NAME.test(part)) return FOLDERS.get(".git");
   if (ENVIRONMENT_FILE.test(part)) return "it holds secrets";

@@ -32,6 +32,8 @@ export type Backend = {
   readonly sandboxes?: boolean;
   /** See `HostTerminals.sandboxState`. */
   readonly sandboxState?: SandboxState | undefined;
+  /** See `HostTerminals.sandboxProblem`. */
+  sandboxProblem?(): Promise<string | undefined>;
   /** See `HostTerminals.open`. */
   open(cwd: string, signal: AbortSignal): Promise<string>;
   /** `givesPty`: the runner has pseudo-terminals. Rejects with a sentence for people. */

@@ -113,6 +113,7 @@ function localSandbox(
     get sandboxState() {
       return choose().sandboxState;
     },
+    sandboxProblem: async () => choose().sandboxProblem?.(),
     open: backend.open,
     plan: (request, givesPty, signal) => choose().plan(request, givesPty, signal),
     dispose: () => (chosen ?? backend).dispose(),

@@ -18,6 +18,7 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
     get sandboxState() {
       return backend.sandboxState;
     },
+    sandboxProblem: async () => backend.sandboxProblem?.(),
     seesWaiting: seesWaiting && backend.place === undefined,
     open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {

@@ -100,6 +100,8 @@ export type HostTerminals = {
   readonly sandboxes?: boolean;
   /** Sandbox of the commands, for people. Undefined for another machine. */
   readonly sandboxState?: SandboxState | undefined;
+  /** Reason why the sandbox cannot hold commands in this workspace now, without a final dot; undefined when it can. */
+  sandboxProblem?(): Promise<string | undefined>;
   /** True when `waitsForInput` can be true. */
   readonly seesWaiting: boolean;
   /**

@@ -2,6 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { sessionPolicy } from "../../../agent-core/agent/approvals.ts";
 import type { ApprovalMode, Decision, PolicyContext } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
@@ -314,4 +315,23 @@ test("without a sandbox nothing of this changes anything", () => {
     "allow",
   ]);
   expect(JSON.stringify(open("./x"))).not.toContain("sandbox");
+});
+
+test("a command asks, auto mode included, while the sandbox cannot hold it, and the question says why", async () => {
+  let problem: string | undefined = "too many protected files";
+  const { cwd, roots, hermesHome } = scope;
+  const where = { cwd, roots, home, hermesHome, grants: newGrants(), asks: true, trusted: () => true };
+  const policy = sessionPolicy({
+    ...where,
+    mode: () => "auto",
+    sandbox: () => true,
+    sandboxProblem: async () => problem,
+  });
+  const effect = { kind: "command", command: "bash x.sh", cwd } as const;
+  expect(await policy.decide(effect)).toMatchObject({
+    kind: "ask",
+    reasons: expect.arrayContaining(["Runs without the sandbox: too many protected files"]),
+  });
+  problem = undefined;
+  expect(await policy.decide(effect)).toEqual({ kind: "allow", sandbox: "isolated" });
 });

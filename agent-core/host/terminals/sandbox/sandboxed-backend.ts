@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { hasCode } from "../../../platform/errors.ts";
+import { hasCode, messageOf } from "../../../platform/errors.ts";
 import type { Backend, Plan } from "../backend.ts";
 import type { CommandRequest, SandboxKind } from "../terminals.ts";
 import type { Sandbox } from "./find-sandbox.ts";
@@ -39,19 +39,36 @@ const GIT_SETTINGS = {
 export function sandboxedBackend(backend: Backend, options: SandboxOptions): Backend {
   let folder: Promise<PrivateFolder> | undefined;
   let linked: Promise<void> | undefined;
+  /** Undefined before the first command, and after a command that the sandbox held. */
+  let problem: Promise<string | undefined> | undefined;
+  const confined = async (kind: SandboxKind): Promise<Confinement> => {
+    folder ??= createFolder();
+    const { caches } = await folder;
+    const confinement = options.confine(caches, kind);
+    problem = confinement.then(() => undefined, messageOf);
+    return confinement;
+  };
   return {
     ...backend,
     sandboxes: true,
     sandboxState: { isOn: true, program: options.sandbox.program },
+    async sandboxProblem() {
+      if (problem === undefined || (await problem) !== undefined) await confined("isolated").catch(() => undefined);
+      return problem;
+    },
     async plan(request, givesPty, signal) {
       if (request.sandbox === undefined) return backend.plan(request, givesPty, signal);
+      const { sandbox } = request;
       folder ??= createFolder();
       const own = await folder;
       const [plan, confinement] = await Promise.all([
         backend.plan(request, givesPty, signal),
-        options.confine(own.caches, request.sandbox),
+        confined(sandbox).catch((error: unknown) => {
+          throw new Error(
+            `The sandbox cannot hold this command: ${messageOf(error)}. Call again: it then asks the user.`,
+          );
+        }),
       ]);
-      const { sandbox } = request;
       // Later, a command may have placed links of its own, which would lead these elsewhere.
       linked ??= makeLinks([...temporaryBinds(own), ...confinement.binds]);
       await linked;

@@ -1,0 +1,125 @@
+/** Search for the paths below workspace folders that a command in the sandbox must not change. */
+import type { Stats } from "node:fs";
+import { basename, join } from "node:path";
+import { setImmediate as nextTick } from "node:timers/promises";
+import { entriesOf, statOf } from "../platform/paths.ts";
+import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
+import { FolderCache } from "./folder-cache.ts";
+import { areOfGitFolder, gitFoldersOf, repositoryOf, strangersIn } from "./git-folders.ts";
+import { isGitName, nameReason } from "./protected-paths.ts";
+
+/** Folders of a workspace. A search through so many takes a second. */
+const MAX_FOLDERS = 200_000;
+/** Folders that are searched before other work gets its turn. */
+const SLICE = 2_000;
+/**
+ * Folders of installed packages and caches. Below their first level only repositories count: packages bring settings of
+ * their own, which neither the editor nor the user's tools read, and package managers replace them.
+ */
+const PACKAGES = new Set(["node_modules", ".venv", "venv", "target", "vendor", "__pycache__", ".tox", ".cache"]);
+
+export type GuardedPath = {
+  /** Absolute. */
+  readonly path: string;
+  readonly kind: "folder" | "file" | "link";
+  /** Device, inode and time of creation: a moved file keeps them. */
+  readonly identity: string;
+};
+
+export type GuardedPaths = {
+  /** Protected files and folders, without what lies in them. */
+  readonly paths: readonly GuardedPath[];
+  /** Git folders, outer ones first; those of submodules and of other places, too. */
+  readonly gits: readonly string[];
+  /** Paths in git folders that git does not write by itself. */
+  readonly strangers: readonly GuardedPath[];
+};
+
+/**
+ * Guarded paths as they are now. `known`: git folders of an earlier search, which count even if git no longer takes them for
+ * such. Rejects with a sentence for people when the search does not end.
+ */
+export async function guardedPaths(scope: CommandScope, known: readonly string[] = []): Promise<GuardedPaths> {
+  const roots = scope.roots.map((root) => scope.resolvePath(root));
+  const found = await search(roots);
+  const tops = [...roots.map((root) => repositoryOf(root, homeOf(scope)) ?? root), ...found.repositories];
+  const gits = [...new Set([...gitFoldersOf(tops, scope), ...found.bare, ...known])];
+  const paths = [...new Set(found.paths)].flatMap(guarded);
+  // A mount cannot hold a link, but its target.
+  const isInside = (path: string): boolean =>
+    roots.some((root) => path !== root && partsBelow(root, path) !== undefined);
+  const targets = paths.filter(({ kind }) => kind === "link").map(({ path }) => scope.resolvePath(path));
+  return {
+    paths: [...paths, ...targets.filter(isInside).flatMap(guarded)],
+    gits,
+    strangers: [...new Set(gits.flatMap((git) => strangersIn(git, scope)))].flatMap(guarded),
+  };
+}
+
+/** Absolute paths. */
+type Found = { readonly paths: string[]; readonly repositories: string[]; readonly bare: string[] };
+
+type Within = "root" | "project" | "packages";
+
+async function search(roots: readonly string[]): Promise<Found> {
+  const found: Found = { paths: [], repositories: [], bare: [] };
+  const open = roots.map((path): { path: string; within: Within } => ({ path, within: "root" }));
+  let count = 0;
+  for (const { path, within } of open) {
+    count += 1;
+    if (count > MAX_FOLDERS) throw new Error(`the workspace has more than ${MAX_FOLDERS} folders`);
+    if (count % SLICE === 0) await nextTick();
+    const listing = listings.get(path, () => readListing(path, within));
+    add(listing, path, found);
+    const inner = within === "project" && PACKAGES.has(basename(path)) ? "packages" : within;
+    for (const name of listing.folders)
+      open.push({ path: join(path, name), within: inner === "root" ? "project" : inner });
+  }
+  return found;
+}
+
+function add({ names, isBare }: Listing, path: string, { paths, repositories, bare }: Found): void {
+  for (const name of names) paths.push(join(path, name));
+  if (names.some(isGitName)) repositories.push(path);
+  if (isBare) bare.push(path);
+}
+
+/** Names in a folder: protected ones, and those of other folders. */
+type Listing = { readonly names: readonly string[]; readonly folders: readonly string[]; readonly isBare: boolean };
+
+const NOTHING: Listing = { names: [], folders: [], isBare: false };
+const listings = new FolderCache<Listing>();
+
+function readListing(folder: string, within: Within): Listing {
+  const entries = entriesOf(folder);
+  const parents = within === "root" ? [] : [basename(folder)];
+  const isProtected = (name: string): boolean =>
+    within === "packages" ? isGitName(name) : nameReason([...parents, name]) !== undefined;
+  const names = entries.map(({ name }) => name).filter(isProtected);
+  const isBare = areOfGitFolder(entries.map(({ name }) => name));
+  const folders = entries
+    .filter((entry) => entry.isDirectory() && !names.includes(entry.name))
+    .map(({ name }) => name)
+    .filter((name) => !isBare || statOf(join(folder, name, ".git")) !== undefined);
+  return names.length === 0 && folders.length === 0 && !isBare ? NOTHING : { names, folders, isBare };
+}
+
+function guarded(path: string): readonly GuardedPath[] {
+  const stat = statOf(path);
+  return stat === undefined ? [] : [{ path, kind: kindOf(stat), identity: identity(stat) }];
+}
+
+/** Device, inode and time of creation of a path; undefined for a missing one. */
+export function identityOf(path: string): string | undefined {
+  const stat = statOf(path);
+  return stat && identity(stat);
+}
+
+function identity({ dev, ino, birthtimeMs }: Stats): string {
+  return `${dev}:${ino}:${birthtimeMs}`;
+}
+
+function kindOf(stat: Stats): GuardedPath["kind"] {
+  if (stat.isSymbolicLink()) return "link";
+  return stat.isDirectory() ? "folder" : "file";
+}

@@ -1,0 +1,297 @@
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, test as anyTest, beforeEach, expect } from "vitest";
+import { confine } from "../../../../agent-core/approval/confinement.ts";
+import { childRunner } from "../../../../agent-core/host/terminals/child-runner.ts";
+import { localBackend } from "../../../../agent-core/host/terminals/local-backend.ts";
+import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
+import { sandboxedBackend } from "../../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
+import { sessionTerminals } from "../../../../agent-core/host/terminals/session-terminals.ts";
+import type { HostTerminals } from "../../../../agent-core/host/terminals/terminals.ts";
+import { resolvePath } from "../../../../agent-core/platform/paths.ts";
+import { hasSandbox } from "../../../support/programs.ts";
+
+const test = anyTest.runIf(hasSandbox());
+/** Not a folder of temporary files, which the sandbox replaces. */
+const top = realpathSync(mkdtempSync(join(homedir(), "hermes-test-git-")));
+const home = realpathSync(mkdtempSync(join(tmpdir(), "hermes-user-home-")));
+const IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"];
+let folder = "";
+
+beforeEach(() => {
+  folder = mkdtempSync(join(top, "case-"));
+});
+
+afterAll(() => {
+  for (const path of [top, home]) rmSync(path, { recursive: true, force: true });
+});
+
+function git(cwd: string, ...args: string[]): string {
+  const { stdout, stderr, status } = spawnSync("git", [...IDENTITY, ...args], { cwd, encoding: "utf8" });
+  if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+  return stdout;
+}
+
+/** A repository with one commit. */
+function repository(path: string): string {
+  mkdirSync(path, { recursive: true });
+  git(path, "init", "-q", "-b", "main");
+  writeFileSync(join(path, "a.txt"), "a\n");
+  git(path, "add", ".");
+  git(path, "commit", "-qm", "one");
+  return path;
+}
+
+function terminalsOf(root: string): HostTerminals {
+  const found = findSandbox();
+  if (!found.ok) throw new Error(found.reason);
+  const scope = { cwd: root, roots: [root], home, hermesHome: join(home, ".hermes"), resolvePath };
+  const folders = { withheld: join(home, "withheld"), outputs: join(home, "outputs") };
+  const backend = sandboxedBackend(localBackend(), {
+    sandbox: found.sandbox,
+    confine: (caches, kind) => confine(scope, { ...folders, caches }, kind),
+  });
+  return sessionTerminals(backend, childRunner());
+}
+
+async function run(terminals: HostTerminals, root: string, command: string) {
+  const shell = { folder: root, variables: undefined };
+  const outputFile = join(home, "output.log");
+  const request = {
+    command,
+    shell,
+    keepsShell: true,
+    input: "none",
+    pty: false,
+    sandbox: "isolated",
+    outputFile,
+  } as const;
+  const running = await terminals.start(request, AbortSignal.timeout(20_000));
+  const { exitCode } = await running.exit;
+  const { head } = await running.output();
+  const ran = { output: head, exitCode, notes: (await running.inspected()).join("\n") };
+  await running.release();
+  return ran;
+}
+
+async function inSandbox(root: string, command: string) {
+  const terminals = terminalsOf(root);
+  try {
+    return await run(terminals, root, command);
+  } finally {
+    await terminals.dispose();
+  }
+}
+
+const commit = `echo b > made.txt && git add made.txt && git ${IDENTITY.join(" ")} commit -qm two && git log --oneline | wc -l`;
+
+test.for([
+  ["commondir", "mkdir -p e/objects e/refs; cp .git/HEAD e; echo x > e/config; echo ../e > .git/commondir"],
+  ["remotes/x", "mkdir -p .git/remotes; echo URL: git@evil.example:x > .git/remotes/x"],
+  ["branches/x", "mkdir -p .git/branches; echo git@evil.example:x > .git/branches/x"],
+  ["config.worktree", "echo x > .git/config.worktree"],
+  ["config.lock", "echo x > .git/config.lock"],
+  ["CONFIG", "echo x > .git/CONFIG"],
+  ["objects/info/alternates", "mkdir -p .git/objects/info; echo /srv/x > .git/objects/info/alternates"],
+  ["logs/refs/heads/main", "ln -sf /etc/passwd .git/logs/refs/heads/main"],
+  ["COMMIT_EDITMSG", "ln -sf ../../.bashrc .git/COMMIT_EDITMSG"],
+  [
+    "worktrees/w",
+    "mkdir -p .git/worktrees/w; echo ../../e > .git/worktrees/w/commondir; cp .git/HEAD .git/worktrees/w",
+  ],
+  ["lfs", "ln -s /etc .git/lfs"],
+] as const)("a command cannot leave .git/%s behind", async ([name, command]) => {
+  const root = repository(folder);
+  const before = readdirSync(join(root, ".git")).filter((each) => each !== "COMMIT_EDITMSG");
+  const { notes, output } = await inSandbox(root, command);
+  const isGone =
+    !existsSync(join(root, ".git", name)) &&
+    lstatSync(join(root, ".git", name), { throwIfNoEntry: false }) === undefined;
+  expect([name, isGone, /is protected/.test(notes) || /Read-only/.test(output)]).toEqual([name, true, true]);
+  expect(readdirSync(join(root, ".git"))).toEqual(expect.arrayContaining(before));
+  git(root, "status");
+});
+
+test("repositories in folders of packages, far down and bare ones are guarded like the workspace's own", async () => {
+  const root = repository(folder);
+  const deep = "a/b/c/d/e/f/g/h/i";
+  const nested = ["vendor", "target", "node_modules/x", ".venv/src/y", deep].map((name) =>
+    repository(join(root, name)),
+  );
+  const bare = join(root, "fixtures", "bare.git");
+  git(root, "clone", "-q", "--bare", root, bare);
+  const gits = [...nested.map((path) => join(path, ".git")), bare];
+  const configs = gits.map((path) => readFileSync(join(path, "config"), "utf8"));
+  const attack = gits
+    .map(
+      (path) =>
+        `echo x >> ${path}/config; echo x > ${path}/hooks/pre-commit; echo x > ${path}/commondir; mv ${path} ${path}2`,
+    )
+    .join("; ");
+  const made = `for f in new vendor/new/deep node_modules/z ${deep}/k; do mkdir -p $f; cp -r .git $f/.git; done; git init -q --bare q; echo x > q/hooks/post-update; mkdir -p w/refs w/objects; cp .git/HEAD w; printf '[core]\\n\\tfsmonitor=x\\n' > w/config`;
+  const { notes } = await inSandbox(root, `${attack}; ${made}`);
+  expect(gits.map((path) => readFileSync(join(path, "config"), "utf8"))).toEqual(configs);
+  const left = [
+    ...gits.flatMap((path) => ["hooks/pre-commit", "commondir"].map((name) => join(path, name))),
+    ...["new", "vendor/new/deep", "node_modules/z", `${deep}/k`].map((name) => join(root, name, ".git")),
+    join(root, "q/hooks"),
+    join(root, "w/config"),
+  ];
+  expect(left.filter((path) => existsSync(path))).toEqual([]);
+  expect(notes).toContain("w/config is protected");
+});
+
+type Layout = { readonly name: string; readonly make: () => { readonly root: string; readonly git: string } };
+
+const layouts: readonly Layout[] = [
+  { name: "a plain repository", make: () => ({ root: repository(folder), git: join(folder, ".git") }) },
+  {
+    name: "a linked worktree beside its repository",
+    make: () => {
+      git(repository(join(folder, "main")), "worktree", "add", "-q", "../wt", "-b", "wt");
+      return { root: join(folder, "wt"), git: join(folder, "main/.git") };
+    },
+  },
+  {
+    name: "a linked worktree with relative paths",
+    make: () => {
+      git(repository(join(folder, "main")), "worktree", "add", "-q", "../wt", "-b", "wt");
+      writeFileSync(join(folder, "wt/.git"), "gitdir: ../main/.git/worktrees/wt\n");
+      writeFileSync(join(folder, "main/.git/worktrees/wt/gitdir"), "../../../../wt/.git\n");
+      return { root: join(folder, "wt"), git: join(folder, "main/.git") };
+    },
+  },
+  {
+    name: "a bare repository in .bare with sibling worktrees",
+    make: () => {
+      git(folder, "clone", "-q", "--bare", repository(join(top, `source-${Date.now()}`)), join(folder, ".bare"));
+      writeFileSync(join(folder, ".git"), "gitdir: ./.bare\n");
+      git(folder, "worktree", "add", "-q", "dev", "-b", "dev");
+      git(folder, "worktree", "add", "-q", "other", "-b", "other");
+      return { root: join(folder, "dev"), git: join(folder, ".bare") };
+    },
+  },
+  {
+    name: "a worktree in the folder of its bare repository",
+    make: () => {
+      git(folder, "clone", "-q", "--bare", repository(join(top, `source-${Date.now()}`)), "proj.git");
+      git(join(folder, "proj.git"), "worktree", "add", "-q", "dev", "-b", "dev");
+      return { root: join(folder, "proj.git/dev"), git: join(folder, "proj.git") };
+    },
+  },
+  {
+    name: "a submodule as the workspace",
+    make: () => {
+      const outer = repository(join(folder, "outer"));
+      git(outer, "submodule", "add", "-q", repository(join(folder, "inner")), "libs/inner");
+      return { root: join(outer, "libs/inner"), git: join(outer, ".git/modules/libs/inner") };
+    },
+  },
+  {
+    name: "a separate git folder",
+    make: () => {
+      git(repository(join(folder, "work")), "init", "-q", "--separate-git-dir", join(folder, "elsewhere/repo.git"));
+      return { root: join(folder, "work"), git: join(folder, "elsewhere/repo.git") };
+    },
+  },
+  {
+    name: "a .git that is a link",
+    make: () => {
+      const root = repository(join(folder, "work"));
+      cpSync(join(root, ".git"), join(root, "git-data"), { recursive: true });
+      rmSync(join(root, ".git"), { recursive: true });
+      symlinkSync("git-data", join(root, ".git"));
+      return { root, git: join(root, "git-data") };
+    },
+  },
+];
+
+test.for(layouts)("a commit works in $name, and its settings are out of reach", async ({ make }) => {
+  mkdirSync(join(folder, "elsewhere"));
+  const { root, git: data } = make();
+  const config = readFileSync(join(data, "config"), "utf8");
+  const attack = `git config core.fsmonitor evil; echo x >> ${data}/config; echo x > ${data}/hooks/pre-commit; echo x > ${data}/config.worktree; git config --worktree a.b c`;
+  const { output, notes } = await inSandbox(root, `${commit}; { ${attack}; } 2>&1`);
+  expect(output).toMatch(/^2\n/);
+  expect(git(root, "log", "--format=%s", "-1")).toBe("two\n");
+  expect([readFileSync(join(data, "config"), "utf8"), notes]).toEqual([config, notes]);
+  expect(["hooks/pre-commit", "config.worktree"].filter((name) => existsSync(join(data, name)))).toEqual([]);
+  expect(git(root, "status", "--porcelain", "--untracked-files=no")).toBe("");
+});
+
+test("a submodule and a linked worktree in the workspace take commits, too", async () => {
+  const root = repository(join(folder, "outer"));
+  git(root, "submodule", "add", "-q", repository(join(folder, "inner")), "sub");
+  git(root, "worktree", "add", "-q", ".worktrees/w", "-b", "w");
+  const { output, notes } = await inSandbox(
+    root,
+    `(cd sub; ${commit}); (cd .worktrees/w; ${commit}); git status --short`,
+  );
+  expect([output, notes]).toEqual([expect.stringMatching(/^2\n2\n/), ""]);
+});
+
+test("a .git file cannot open a folder that is not its own", async () => {
+  const other = repository(join(folder, "other"));
+  git(other, "worktree", "add", "-q", "../theirs", "-b", "theirs");
+  for (const target of [".git", ".git/worktrees/theirs", "."]) {
+    const root = join(folder, `evil-${target.length}`);
+    mkdirSync(root);
+    writeFileSync(join(root, ".git"), `gitdir: ${join(other, target)}\n`);
+    const { output } = await inSandbox(
+      root,
+      `echo x > ${other}/.git/refs/heads/main; echo x > ${other}/.git/index; echo $?`,
+    );
+    expect([target, output.endsWith("1\n")]).toEqual([target, true]);
+  }
+  expect(git(other, "log", "--format=%s", "main")).toBe("one\n");
+});
+
+test("everyday git commands work, and nothing of them is taken away", async () => {
+  const root = repository(folder);
+  const g = `git ${IDENTITY.join(" ")}`;
+  const lines = [
+    "echo 1 > b.txt; git add b.txt",
+    `${g} commit -qm two`,
+    "git branch side; git switch -q side",
+    `echo 2 > b.txt; ${g} commit -qam three; git switch -q main`,
+    `echo 3 > c.txt; git add .; ${g} commit -qm four; ${g} merge -q side -m merged`,
+    `echo 4 > c.txt; ${g} stash -q; ${g} stash pop -q; git checkout -q c.txt`,
+    `${g} tag -a v1 -m v1; git tag v2; git branch -d side`,
+    `git reset -q --hard HEAD~1; ${g} cherry-pick v1 -m 1 >/dev/null; ${g} revert --no-edit HEAD >/dev/null`,
+    `${g} rebase -q HEAD~1; git notes --ref=x list; git bisect start HEAD HEAD~1 >/dev/null; git bisect reset 2>/dev/null`,
+    `git worktree add -q wt -b wt; (cd wt; echo 5 > d; git add d; ${g} commit -qm five)`,
+    "git pack-refs --all; git gc -q; git fsck; git reflog expire --expire=now --all; git repack -adq",
+  ];
+  const { output, notes, exitCode } = await inSandbox(root, `set -e; { ${lines.join("; ")}; } 2>&1`);
+  expect([output, notes, exitCode]).toEqual([expect.not.stringContaining("fatal"), "", 0]);
+  expect(git(join(root, "wt"), "log", "--format=%s", "-1")).toBe("five\n");
+  expect((await inSandbox(root, "git worktree remove wt; git merge wt && git log -1 --format=%s")).output).toContain(
+    "five",
+  );
+});
+
+test("a workspace with more protected files than can be mounted gets no sandbox, in words", async () => {
+  const root = repository(folder);
+  for (let index = 0; index < 400; index += 1) writeFileSync(join(root, `.env.${index}`), "A=1\n");
+  const terminals = terminalsOf(root);
+  await expect(run(terminals, root, "true")).rejects.toThrow(/40\d protected files and folders.*asks the user/);
+  expect(await terminals.sandboxProblem?.()).toMatch(/protected files/);
+  for (let index = 0; index < 200; index += 1) rmSync(join(root, `.env.${index}`));
+  expect(await terminals.sandboxProblem?.()).toBeUndefined();
+  expect((await run(terminals, root, "echo held")).output).toBe("held\n");
+  await terminals.dispose();
+});
