@@ -64,7 +64,7 @@ type CompressedTranscript = Pick<CompressionRequest, "transcript" | "compression
 /** Messages that the model gets at the moment, with the texts that it gets. */
 export function keptMessages({ transcript, compression }: CompressedTranscript): readonly TranscriptEntry[] {
   const isDropped = inRanges(compression?.dropped ?? []);
-  const kept = transcript.filter(({ isEmpty, position }) => !isEmpty && !isDropped(position));
+  const kept = transcript.filter(({ isCutOff, position }) => !isCutOff && !isDropped(position));
   return withShorter(kept, compression?.shortened ?? []);
 }
 
@@ -85,7 +85,7 @@ export function planChoice(state: CompressedTranscript, choice: CompressionChoic
   return {
     dropped: rangesOf(
       transcript.filter(({ position }) => isDropped(position) || gone.has(position)),
-      transcript.filter(({ isEmpty }) => !isEmpty),
+      transcript.filter(({ isCutOff }) => !isCutOff),
     ),
     shortened: replaced(compression?.shortened ?? [], choice.replace).filter(({ position }) => !gone.has(position)),
     fresh,
@@ -104,7 +104,7 @@ export function planCompression(room: CompressionRequest): CompressionPlan | und
     protectedMessages = sectionDefault("compression").protect_last_n,
   } = room;
   const limit = Math.max(target, room.room ?? target);
-  const transcript = room.transcript.filter(({ isEmpty }) => !isEmpty);
+  const transcript = room.transcript.filter(({ isCutOff }) => !isCutOff);
   const isDropped = inRanges(compression?.dropped ?? []);
   const kept = transcript.filter(({ position }) => !isDropped(position));
   const units = unitsOf(withShorter(kept, compression?.shortened ?? []));
@@ -212,14 +212,14 @@ function replaced(before: readonly Shortened[], now: readonly Shortened[]): read
 function withShorter(items: readonly TranscriptEntry[], shortened: readonly Shortened[]): readonly TranscriptEntry[] {
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
   return items.map((item) => {
-    const { position, role, shownAs, isEmpty, message } = item;
+    const { position, role, shownAs, isCutOff, message } = item;
     const content = contents.get(position);
     return content !== undefined && message.role === "tool"
       ? {
           position,
           role,
           shownAs,
-          isEmpty,
+          isCutOff,
           message: { role: "tool", tool_call_id: message.tool_call_id, content },
         }
       : item;

@@ -62,7 +62,7 @@ export type AssistantMessage = {
   readonly reasoning_details?: readonly unknown[];
   /** Server of the opaque parts (`originOf`). Older journals lack it: then every server gets the parts of its API. */
   readonly origin?: string;
-  /** Reason why the answer broke off, as a sentence. People keep such an answer; a model gets only its text. */
+  /** Reason why the answer broke off, as a sentence. People keep such an answer; no model gets it as an answer. */
   readonly unfinished?: string;
 };
 

@@ -2,20 +2,22 @@
  * A conversation without the messages that the user took back, and with a summary in place of compressed ones. A
  * running agent and a journal reader build it by the same rules.
  */
-import type { Message } from "../messages/message.ts";
+import type { Message, UserMessage } from "../messages/message.ts";
 import { type JournalEntry, messageIn } from "./entry.ts";
 import { type ShownAs, shownAs } from "./shown-message.ts";
 
 /** The marks around a summary keep a model from reading it as the user's words. */
 const SUMMARY_END = "[END COMPRESSED]";
+/** Part of an answer that was cut off in the note about it: its end. Characters. */
+const MAX_NOTED_CHARS = 2_000;
 
 /** A message and its position in the session, counted from 0. A position is never used twice. */
 export type TranscriptEntry = {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
-  /** True for an answer that was cut off before its text began. No model gets it. */
-  readonly isEmpty: boolean;
+  /** True for an answer that was cut off. No model gets it; the next prompt has a note with its end. */
+  readonly isCutOff: boolean;
   /** The text of a compressed message is read from the journal on each access, if the session has one. */
   readonly message: Message;
 };
@@ -41,7 +43,7 @@ class ReleasableMessage implements TranscriptEntry {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
-  readonly isEmpty: boolean;
+  readonly isCutOff: boolean;
   #message: Message | undefined;
   readonly #stored: StoredMessage | undefined;
 
@@ -49,7 +51,7 @@ class ReleasableMessage implements TranscriptEntry {
     this.position = position;
     this.role = message.role;
     this.shownAs = shownAs(message);
-    this.isEmpty = message.role === "assistant" && message.unfinished !== undefined && !message.content;
+    this.isCutOff = message.role === "assistant" && message.unfinished !== undefined;
     this.#message = message;
     this.#stored = stored;
   }
@@ -58,10 +60,10 @@ class ReleasableMessage implements TranscriptEntry {
     return this.#message ?? messageIn(this.#stored?.read());
   }
 
-  /** Returns the message as the model gets it, and keeps it in memory from now on. */
+  /** Returns the message, and keeps it in memory from now on. */
   hold(): Message {
     this.#message = this.message;
-    return sent(this.#message);
+    return this.#message;
   }
 
   release(): void {
@@ -79,6 +81,8 @@ export class Conversation {
   #compressions: Compression[] = [];
   /** State before the last rewind, until the next message. */
   #taken: { readonly transcript: ReleasableMessage[]; readonly compressions: Compression[] } | undefined;
+  /** Ends of cut-off answers, by the positions of the prompts that follow them. */
+  readonly #notes = new Map<number, string>();
   /** Cache of the model's messages. An appended message extends it; any other change drops it. */
   #view: Message[] | undefined;
 
@@ -110,13 +114,29 @@ export class Conversation {
     this.#taken = undefined;
     const place = Math.max(position, this.#next);
     const entry = new ReleasableMessage(place, message, stored);
+    const cutOff = entry.shownAs === "prompt" ? this.#cutOffBefore() : undefined;
+    if (cutOff) this.#notes.set(place, endOfText(cutOff));
     this.#transcript.push(entry);
     if (this.#retried !== undefined) this.#origins.set(place, this.#retried);
     this.#retried = undefined;
     this.#next = place + 1;
-    if (entry.isEmpty) entry.release();
-    else this.#view?.push(sent(message));
+    if (entry.isCutOff) entry.release();
+    else this.#view?.push(this.#sent(entry, message));
     return place;
+  }
+
+  /** Text of a cut-off answer at the end of the conversation. */
+  #cutOffBefore(): string | undefined {
+    const last = this.#transcript.findLast(({ role, shownAs }) => role !== "user" || shownAs !== null);
+    if (last?.isCutOff !== true) return undefined;
+    const { message } = last;
+    return message.role === "assistant" ? (message.content ?? undefined) : undefined;
+  }
+
+  /** The message as the model gets it. "Continue" and "not like that" are about a cut-off answer. */
+  #sent({ position }: TranscriptEntry, message: Message): Message {
+    const end = this.#notes.get(position);
+    return end === undefined || message.role !== "user" ? message : withNote(message, end);
   }
 
   /** Position of the request that the message at `position` asked first: another one only after a retry. */
@@ -168,15 +188,20 @@ export class Conversation {
 
   #viewed(): Message[] {
     const { compression } = this;
-    const sent = this.#transcript.filter(({ isEmpty }) => !isEmpty);
-    return compression === undefined ? sent.map((entry) => entry.hold()) : compressed(sent, compression);
+    const shown = this.#transcript.filter(({ isCutOff }) => !isCutOff);
+    const hold = (entry: ReleasableMessage): Message => this.#sent(entry, entry.hold());
+    return compression === undefined ? shown.map(hold) : compressed(shown, compression, hold);
   }
 }
 
-/** The model gets the shown text of an answer that was cut off: "continue" and "not like that" are about it. */
-function sent(message: Message): Message {
-  if (message.role !== "assistant" || message.unfinished === undefined) return message;
-  return { role: "assistant", content: `${message.content}\n\n[This answer was cut off here.]` };
+function endOfText(text: string): string {
+  return text.length <= MAX_NOTED_CHARS ? text : `…${text.slice(1 - MAX_NOTED_CHARS)}`.toWellFormed();
+}
+
+function withNote({ content, ...message }: UserMessage, end: string): UserMessage {
+  const note = `[The answer before this message was cut off, and is not part of the conversation. The user saw its text, which ended with:\n${end}]`;
+  if (typeof content === "string") return { ...message, content: `${content}\n\n${note}` };
+  return { ...message, content: [...content, { type: "text", text: note }] };
 }
 
 /** Neighbouring positions as ranges. */
@@ -195,7 +220,11 @@ export function droppedCount({ dropped }: Pick<Compression, "dropped">): number 
   return dropped.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 }
 
-function compressed(all: readonly ReleasableMessage[], compression: Compression): Message[] {
+function compressed(
+  all: readonly ReleasableMessage[],
+  compression: Compression,
+  hold: (entry: ReleasableMessage) => Message,
+): Message[] {
   const { dropped, summary, shortened } = compression;
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
   const view: Message[] = [];
@@ -213,7 +242,7 @@ function compressed(all: readonly ReleasableMessage[], compression: Compression)
       continue;
     }
     const content = contents.get(position);
-    view.push(content === undefined ? entry.hold() : shortenedTo(entry, content));
+    view.push(content === undefined ? hold(entry) : shortenedTo(entry, content));
   }
   return view;
 }

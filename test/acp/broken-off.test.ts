@@ -53,7 +53,10 @@ async function replayed(agent: AcpAgent, id: string): Promise<unknown[]> {
   return chunks.map(({ sessionUpdate, content }) => [sessionUpdate, (content as Json)["text"]]);
 }
 
-test("the shown part of a stopped answer stays in the session, and the model gets its text to continue from", async () => {
+const NOTE =
+  "[The answer before this message was cut off, and is not part of the conversation. The user saw its text, which ended with:\n";
+
+test("the shown part of a stopped answer stays for people, and the next prompt has a note with its end", async () => {
   const { agent, model, id } = await start();
   await stopAt(agent, model, id);
   expect(await replayed(agent, id)).toEqual([
@@ -63,13 +66,38 @@ test("the shown part of a stopped answer stays in the session, and the model get
   ]);
   model.script(say("done"));
   await agent.prompt(id, "continue");
+  const content = `tell me all\n\ncontinue\n\n${NOTE}The first half]`;
+  expect(model.requests.at(-1)?.body.messages.slice(1)).toEqual([{ role: "user", content }]);
+  model.script(say("more"));
+  await agent.prompt(id, "and?");
   expect(model.requests.at(-1)?.body.messages.slice(1)).toEqual([
-    { role: "user", content: "tell me all" },
-    { role: "assistant", content: "The first half\n\n[This answer was cut off here.]" },
-    { role: "user", content: "continue" },
+    { role: "user", content },
+    { role: "assistant", content: "done" },
+    { role: "user", content: "and?" },
   ]);
   await agent.prompt(id, "/export md out.md");
   expect(readFileSync(join(agent.cwd, "out.md"), "utf8")).toContain("The first half\n\n[Stopped.]");
+});
+
+test("the note has at most 2,000 characters of the answer, and no partial call or answer enters the history", async () => {
+  const { agent, model, id } = await start();
+  const held = hold();
+  const long = `${"x".repeat(3_000)}😀 the end`;
+  model.script(callTools(call("read_file", { path: "a.txt" })), {
+    parts: [{ type: "text", text: long }, held.part, { type: "text", text: "!" }],
+  });
+  const turn = agent.prompt(id, "go");
+  while (!agent.text().includes("the end")) await agent.nextUpdate();
+  agent.notify("session/cancel", { sessionId: id });
+  await turn;
+  held.release();
+  model.script(say("done"));
+  await agent.prompt(id, "continue");
+  const sent = model.requests.at(-1)?.body.messages.slice(1) ?? [];
+  expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+  const [, noted = ""] = String(sent.at(-1)?.["content"]).split(NOTE);
+  expect(noted).toMatch(/^…x+😀 the end\]$/u);
+  expect(noted.length).toBe(2_001);
 });
 
 test("a call that the end of the connection interrupts is not said to be cancelled by the user", async () => {

@@ -121,7 +121,7 @@ test("compression.protect_last_n is the number of newest messages that stay", as
     position,
     role: "user",
     shownAs: "prompt",
-    isEmpty: false,
+    isCutOff: false,
     message:
       position % 2 === 0 ? { role: "user" as const, content: "go on" } : { role: "assistant" as const, content: "ok" },
   }));

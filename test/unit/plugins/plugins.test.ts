@@ -151,7 +151,7 @@ const MESSAGES = ["first", "second", "third", "last"].map((content, position) =>
   position,
   role: "user" as const,
   shownAs: "prompt" as const,
-  isEmpty: false,
+  isCutOff: false,
   message: { role: "user" as const, content },
 }));
 const ROOM = { transcript: MESSAGES, compression: undefined, target: 10, enough: 10 };
