@@ -13,6 +13,15 @@ export const explainPrompt = (name: string): string =>
     ),
   );
 
+/** `place` of the hunk: `url.ts:12`. */
+export const explainHunkPrompt = (place: string): string =>
+  titled(
+    vscode.l10n.t("Explain the edit in {0}", place),
+    vscode.l10n.t(
+      "Explain the attached edit: its purpose, what behaves differently after it, and what else in the project it affects. Say if you doubt that it is right. Change nothing.",
+    ),
+  );
+
 /** `name` of the code: `parseUrl in url.ts`. */
 export const testsPrompt = (name: string): string =>
   titled(

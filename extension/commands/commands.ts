@@ -10,13 +10,14 @@ import {
   keepFile,
   openReview,
   revealHunk,
+  toggleDiff,
   undoAll,
   undoChange,
   undoFile,
 } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
 import { connectEditor } from "./connect-editor.ts";
-import { documentCode, explainCode, reviewChanges, writeTests } from "./editor-commands.ts";
+import { documentCode, explainCode, explainHunk, reviewChanges, writeTests } from "./editor-commands.ts";
 import { explainProblem, fixProblem } from "./fix-problem.ts";
 import { openMemory } from "./memory-files.ts";
 import {
@@ -81,6 +82,8 @@ export const commands: CommandTable = {
   "hermes.openAllReviews": ({ opener }) => opener.openAll(),
   "hermes.keepHunk": ({ review, opener }, ...args) => decideHunk(review, opener, "keep", args),
   "hermes.undoHunk": ({ review, opener }, ...args) => decideHunk(review, opener, "undo", args),
+  "hermes.toggleDiff": toggleDiff,
+  "hermes.explainHunk": explainHunk,
   "hermes.keepChange": keepChange,
   "hermes.undoChange": undoChange,
   "hermes.keepFile": keepFile,

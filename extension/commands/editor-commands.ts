@@ -2,13 +2,17 @@
 import * as vscode from "vscode";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
 import { showInformation } from "../notifications.ts";
+import { hunkAt } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
-import { documentPrompt, explainPrompt, reviewPrompt, testsPrompt } from "./action-prompts.ts";
-import { codeAt } from "./code-at-cursor.ts";
+import { documentPrompt, explainHunkPrompt, explainPrompt, reviewPrompt, testsPrompt } from "./action-prompts.ts";
+import { baseName, codeAt } from "./code-at-cursor.ts";
 import { showPanel } from "./show-panel.ts";
 
 /** Display time of a message in the status bar. Milliseconds. */
 const STATUS_MS = 5_000;
+
+/** Longest diff of a hunk in a request. Characters. */
+const MAX_DIFF_CHARS = 20_000;
 
 export const explainCode = (services: Services): Promise<void> => askAboutCode(services, explainPrompt);
 
@@ -18,6 +22,20 @@ export const documentCode = (services: Services): Promise<void> => askAboutCode(
 
 export const reviewChanges = (services: Services): Promise<void> =>
   ask(services, reviewPrompt, [{ kind: "changes", label: vscode.l10n.t("Changes") }]);
+
+/** Asks about the hunk in `args` or at the caret. */
+export async function explainHunk(services: Services, ...args: readonly unknown[]): Promise<void> {
+  const place = hunkAt(services.review, services.opener.caret, args);
+  if (place === undefined) {
+    await showInformation(vscode.l10n.t("Hermes: put the cursor on an edit of Hermes first."));
+    return;
+  }
+  const { uri, hunk } = place;
+  const label = `${baseName(uri)}:${hunk.newStart + 1}`;
+  const signed = (sign: string, lines: readonly string[]): string => lines.map((line) => sign + line).join("");
+  const text = `${signed("-", hunk.oldLines)}${signed("+", hunk.newLines)}`.slice(0, MAX_DIFF_CHARS);
+  await ask(services, explainHunkPrompt(label), [{ kind: "text", label, text }]);
+}
 
 async function askAboutCode(services: Services, promptFor: (name: string) => string): Promise<void> {
   const editor = vscode.window.activeTextEditor;

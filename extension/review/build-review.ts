@@ -3,7 +3,9 @@ import * as vscode from "vscode";
 import type { EditReview } from "../client/client-services.ts";
 import { AppliedEdits } from "./applied-edits.ts";
 import { DiskEdits } from "./disk-edits.ts";
-import { HunkLenses, HunkMarks } from "./hunk-marks.ts";
+import { registerHunkHover } from "./hunk-hover.ts";
+import { HunkLenses } from "./hunk-lenses.ts";
+import { HunkMarks } from "./hunk-marks.ts";
 import { Proposals } from "./proposals.ts";
 import { CheckpointDocuments, OriginalDocuments } from "./read-only-documents.ts";
 import { Review } from "./review.ts";
@@ -52,6 +54,7 @@ export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOut
     new OriginalDocuments(review),
     new HunkLenses(review),
     new HunkMarks(review),
+    registerHunkHover(review),
     new FileBadges(review),
     new ReviewSourceControl(review),
     new ReviewTree(review, settled.event),

@@ -5,7 +5,7 @@ import { findDocument } from "../documents/read-text.ts";
 import type { Services } from "../services.ts";
 import type { CaretPlace, HunkCaret } from "./hunk-caret.ts";
 import { type Hunk, sameHunk } from "./hunks.ts";
-import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
+import { BASELINE_SCHEME, GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 import type { ReviewOpener } from "./review-opener.ts";
 
 /** Moves to the next (1) or previous (-1) hunk, also in another file; `args` may name the hunk to start from, as a lens does. */
@@ -95,6 +95,47 @@ export function decideHunk(
   });
 }
 
+/** Shows the hunk in `args` or at the caret in VS Code's diff editor; from there, in the file again. */
+export function toggleDiff({ review, opener }: Services, ...args: readonly unknown[]): Promise<void> {
+  return opener.inOrder(async () => {
+    const place = placeInFile(review) ?? placeInDiff(review, opener.caret, args);
+    if (place === undefined) return;
+    const { uri, line, isInDiff } = place;
+    const selection = new vscode.Range(line, 0, line, 0);
+    await opener.caret.go(place, async () => {
+      if (isInDiff) await opener.openDiff(uri, false, line);
+      else await vscode.window.showTextDocument(uri, { preview: true, selection });
+    });
+  });
+}
+
+type ToggledPlace = CaretPlace & { readonly isInDiff: boolean };
+
+/** Caret of the diff editor in front, as a place in its file. A caret in the baseline is at the hunk of that line. */
+function placeInFile(review: Review): ToggledPlace | undefined {
+  const { input } = vscode.window.tabGroups.activeTabGroup.activeTab ?? {};
+  if (!(input instanceof vscode.TabInputTextDiff) || input.original.scheme !== BASELINE_SCHEME) return undefined;
+  const { modified: uri } = input;
+  const editor = vscode.window.activeTextEditor;
+  const line = editor?.selection.active.line ?? 0;
+  if (uri.scheme === GONE_SCHEME) return undefined;
+  if (editor?.document.uri.scheme !== BASELINE_SCHEME) return { uri, line, isInDiff: false };
+  const hunk = review.hunks(uri).find(({ oldStart, oldLines }) => line < oldStart + Math.max(1, oldLines.length));
+  return { uri, line: hunk?.newStart ?? line, isInDiff: false };
+}
+
+function placeInDiff(review: Review, caret: HunkCaret, args: readonly unknown[]): ToggledPlace | undefined {
+  const place = hunkAt(review, caret, args);
+  if (place === undefined) return undefined;
+  const { uri, hunk } = place;
+  const line = caret.place?.line ?? 0;
+  const isInside = args.length === 0 && line >= hunk.newStart && line < hunk.newStart + hunk.newLines.length;
+  return { uri, line: isInside ? line : hunk.newStart, isInDiff: true };
+}
+
+/** Arguments of a link on hovering: the hunk's first line. */
+const hunkLine = z.tuple([z.string(), z.number()]);
+
 /** Arguments of a lens. It may outlive a change of its text for a moment, so it names the lines themselves. */
 const namedHunk = z.tuple([
   z.string(),
@@ -113,6 +154,12 @@ export function hunkAt(
   if (named !== undefined) {
     const uri = vscode.Uri.parse(named[0], true);
     const hunk = sameHunk(review.hunks(uri), named[1]);
+    return hunk && { uri, hunk };
+  }
+  const linked = hunkLine.safeParse(args.slice(0, 2)).data;
+  if (linked !== undefined) {
+    const uri = vscode.Uri.parse(linked[0], true);
+    const hunk = review.hunks(uri).find(({ newStart }) => newStart === linked[1]);
     return hunk && { uri, hunk };
   }
   if (place === undefined) return undefined;

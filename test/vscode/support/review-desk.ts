@@ -6,7 +6,9 @@ import * as vscode from "vscode";
 import type { EditReview } from "../../../extension/client/client-services.ts";
 import { AppliedEdits } from "../../../extension/review/applied-edits.ts";
 import { editReview } from "../../../extension/review/build-review.ts";
-import { HunkLenses, HunkMarks } from "../../../extension/review/hunk-marks.ts";
+import { registerHunkHover } from "../../../extension/review/hunk-hover.ts";
+import { HunkLenses } from "../../../extension/review/hunk-lenses.ts";
+import { HunkMarks } from "../../../extension/review/hunk-marks.ts";
 import { Proposals } from "../../../extension/review/proposals.ts";
 import { OriginalDocuments } from "../../../extension/review/read-only-documents.ts";
 import { Review } from "../../../extension/review/review.ts";
@@ -44,6 +46,7 @@ export class ReviewDesk {
       this.opener,
       this.lenses,
       new HunkMarks(this.review),
+      registerHunkHover(this.review),
       new OriginalDocuments(this.review),
     ];
   }

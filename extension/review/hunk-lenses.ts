@@ -1,0 +1,92 @@
+/** Keep, Undo, Next and the old text above each hunk, in the file itself and in a proposal. */
+import * as vscode from "vscode";
+import { hunkLook } from "./hunk-look.ts";
+import { isWrapped } from "./hunk-marks.ts";
+import type { Hunk } from "./hunks.ts";
+import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
+
+export const REVIEWED_DOCUMENTS = [
+  { scheme: "file" },
+  { scheme: "untitled" },
+  { scheme: PROPOSAL_SCHEME },
+  { scheme: GONE_SCHEME },
+];
+
+export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
+  readonly #review: Review;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #subscriptions: vscode.Disposable[];
+
+  readonly onDidChangeCodeLenses = this.#changed.event;
+
+  constructor(review: Review) {
+    this.#review = review;
+    this.#subscriptions = [
+      this.#changed,
+      review.onDidChange(() => this.#changed.fire()),
+      vscode.languages.registerCodeLensProvider(REVIEWED_DOCUMENTS, this),
+    ];
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    const { uri, lineCount } = document;
+    const hunks = this.#review.hunks(uri);
+    const isInWrappedText = isWrapped(document);
+    return hunks.flatMap((hunk, index) => {
+      const lens = (offset: number, { title, tooltip, command }: Button): vscode.CodeLens => {
+        const line = Math.min(hunk.newStart + offset, lineCount - 1);
+        const range = new vscode.Range(line, 0, line, 0);
+        return new vscode.CodeLens(range, { title, tooltip, command, arguments: [uri.toString(), hunk] });
+      };
+      const next = vscode.l10n.t("Next ({0} of {1})", index + 1, hunks.length);
+      const moves = { title: next, tooltip: vscode.l10n.t("Go to the next hunk"), command: "hermes.nextHunk" };
+      const tooltip = vscode.l10n.t("Show in the diff editor");
+      return [
+        ...decisions(hunk, uri.scheme === PROPOSAL_SCHEME).map((button) => lens(0, button)),
+        ...(hunks.length > 1 ? [lens(0, moves)] : []),
+        ...hunkLook(hunk, isInWrappedText).captions.map(({ line, text }) =>
+          lens(line, { title: withoutIcons(text), tooltip, command: "hermes.toggleDiff" }),
+        ),
+      ];
+    });
+  }
+
+  dispose(): void {
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+}
+
+type Button = { readonly title: string; readonly tooltip: string; readonly command: string };
+
+function decisions(hunk: Hunk, isProposal: boolean): readonly Button[] {
+  const [keep, keepTip, undo, undoTip, icon] = isProposal
+    ? [
+        vscode.l10n.t("Accept {0}", count(hunk)),
+        vscode.l10n.t("Write these lines"),
+        vscode.l10n.t("Reject"),
+        vscode.l10n.t("Do not write these lines"),
+        "$(close)",
+      ]
+    : [
+        vscode.l10n.t("Keep {0}", count(hunk)),
+        vscode.l10n.t("Keep these lines"),
+        vscode.l10n.t("Undo"),
+        vscode.l10n.t("Restore the old lines"),
+        "$(discard)",
+      ];
+  return [
+    { title: `$(check)\u00a0${keep}`, tooltip: keepTip, command: "hermes.keepHunk" },
+    { title: `${icon}\u00a0${undo}`, tooltip: undoTip, command: "hermes.undoHunk" },
+  ];
+}
+
+/** Text of a file in which `$(name)` is no icon. */
+function withoutIcons(text: string): string {
+  return text.replaceAll(/\$\((?=[\w-]+(?:~\w+)?\))/g, "\\$(");
+}
+
+function count({ newLines, oldLines }: Hunk): string {
+  return [newLines.length > 0 ? `+${newLines.length}` : "", oldLines.length > 0 ? `−${oldLines.length}` : ""]
+    .filter((part) => part !== "")
+    .join(" ");
+}
