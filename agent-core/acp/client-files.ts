@@ -1,4 +1,5 @@
 /** HostFiles through the client: the agent reads its unsaved text, and its documents take the edits. */
+import { createHash } from "node:crypto";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import { BYTE_ORDER_MARK, withMark, withoutMark } from "../host/decode-file.ts";
 import { conflictWith, encode, entryBehind, entryOf } from "../host/guarded-write.ts";
@@ -63,8 +64,8 @@ function isTooLarge({ message }: RequestError): boolean {
   return message.startsWith("message too large");
 }
 
-/** Texts of a file at its last read. `client` is undefined when the client had no unsaved text. */
-type Seen = { readonly client: string | undefined; readonly disk: FileText };
+/** Replaced texts of a file, of which an editor may still have a copy. */
+const MAX_REPLACED = 100;
 
 export function clientFiles(options: ClientFilesOptions): HostFiles {
   const { disk, roots, canRead, canWrite, movesFiles } = options;
@@ -91,7 +92,10 @@ type ClientRequest = { readonly method: string; readonly params: Record<string, 
 
 class ClientFiles {
   readonly #options: ClientFilesOptions;
-  readonly #seen = new Map<string, Seen>();
+  /** Each file as the disk had it last. */
+  readonly #onDisk = new Map<string, FileText>();
+  /** Hashes of a file's earlier texts on the disk, since the client last had the present one. */
+  readonly #replaced = new Map<string, Set<string>>();
   /** Files that neither the disk nor the client had at their last read. */
   readonly #absent = new Set<string>();
 
@@ -117,14 +121,25 @@ class ClientFiles {
   /** The client's text where it is newer than the disk's. */
   #present(path: string, onDisk: FileText | FileFailure, text: string | undefined): FileText | FileFailure {
     if (!onDisk.ok && text === undefined) this.#absent.add(path);
-    const last = this.#seen.get(path);
-    if (onDisk.ok) this.#seen.set(path, { client: text, disk: onDisk });
+    if (onDisk.ok) this.#noteDisk(path, onDisk);
     if (text === undefined || (!onDisk.ok && text === "")) return onDisk;
     if (!onDisk.ok) return { ok: true, text, source: "editor" };
-    if (text === onDisk.text) return onDisk;
-    // The same text of a foreign client over a changed disk is a stale copy, not unsaved work.
-    const isStale = !this.#options.givesUnsaved && last?.client === text && last.disk.text !== onDisk.text;
+    if (text === onDisk.text) {
+      this.#replaced.delete(path); // from now on an earlier text is the user's
+      return onDisk;
+    }
+    // A text that the disk had before is a stale copy of a foreign client, not unsaved work.
+    const isStale = !this.#options.givesUnsaved && this.#replaced.get(path)?.has(hashOf(text)) === true;
     return isStale ? onDisk : { ...onDisk, text, source: "editor" };
+  }
+
+  #noteDisk(path: string, present: FileText): void {
+    const last = this.#onDisk.get(path);
+    this.#onDisk.set(path, present);
+    if (last === undefined || last.text === present.text) return;
+    const replaced = this.#replaced.get(path) ?? new Set();
+    replaced.add(hashOf(last.text)).delete(hashOf(present.text));
+    this.#replaced.set(path, new Set([...replaced].slice(-MAX_REPLACED)));
   }
 
   async write(write: FileWrite, signal: AbortSignal): Promise<FileWritten | FileFailure> {
@@ -134,7 +149,11 @@ class ClientFiles {
       const conflict = await this.conflict(path, expected, signal);
       if (conflict !== undefined) return conflict;
     }
-    if (request === undefined) return this.#options.disk.guardedWrite(write, signal);
+    if (request === undefined) {
+      const written = await this.#options.disk.guardedWrite(write, signal);
+      await this.#readBack(path);
+      return written;
+    }
     const before = write.keep === undefined ? null : await this.#entryBefore(write, signal);
     await write.keep?.(before);
     const answer = await this.#request(
@@ -143,7 +162,7 @@ class ClientFiles {
       signal,
     );
     if (!answer.ok) return answer;
-    await this.#keepMark(write);
+    if (!this.#options.checksExpected) await this.#keepMark(write);
     const { review, shown } = answer.result ?? {};
     const disk = shown && (await diskAfter(path, before, shown));
     const formatted = formattedText(review === undefined ? write.after : review.text, shown);
@@ -155,12 +174,21 @@ class ClientFiles {
 
   /** Restores a byte order mark that a client has dropped with its write. */
   async #keepMark({ path, after, purpose }: FileWrite): Promise<void> {
-    const { disk, checksExpected } = this.#options;
-    if (checksExpected || after === null || !this.#hadMark(path)) return;
+    const hadMark = this.#hadMark(path);
+    const present = await this.#readBack(path);
+    if (!present.ok || present.text !== after) return;
+    this.#replaced.delete(path); // the client wrote the present text
+    if (!hadMark || present.hasMark === true) return;
     const { signal } = new AbortController(); // the text is written already
-    const present = await disk.readText(path, signal);
-    if (!present.ok || present.hasMark === true || present.text !== after) return;
-    await disk.guardedWrite({ path, expected: after, after: withMark(after), purpose }, signal);
+    const write = { path, expected: after, after: withMark(after), purpose };
+    await this.#options.disk.guardedWrite(write, signal);
+    await this.#readBack(path);
+  }
+
+  async #readBack(path: string): Promise<FileText | FileFailure> {
+    const present = await this.#options.disk.readText(path, new AbortController().signal);
+    if (present.ok) this.#noteDisk(path, present);
+    return present;
   }
 
   async move(move: FileMove, signal: AbortSignal): Promise<FileWritten | FileFailure> {
@@ -184,7 +212,7 @@ class ClientFiles {
 
   /** True when the file on the disk had a byte order mark at its last read. */
   #hadMark(path: string): boolean {
-    return this.#seen.get(path)?.disk.hasMark === true;
+    return this.#onDisk.get(path)?.hasMark === true;
   }
 
   /** Undefined when the client has no method for the change. */
@@ -265,7 +293,7 @@ class ClientFiles {
 
   /** The disk's content, read again only where the expected text is not the one that the disk had. */
   async #entryBefore({ path, expected, after }: FileWrite, signal: AbortSignal): Promise<DiskEntry | null> {
-    const last = this.#seen.get(path)?.disk;
+    const last = this.#onDisk.get(path);
     const onDisk = last?.text === expected ? last : await this.#options.disk.readText(path, signal);
     if (onDisk === undefined || !onDisk.ok) return null;
     const bytes = encode(onDisk.text, onDisk.hasMark === true);
@@ -291,6 +319,11 @@ function formattedText(given: string | null, shown: HermesWriteResult["shown"]):
   if (given === null || shown === undefined || shown.text === null || !shown.isSaved) return undefined;
   const { text } = shown;
   return text.replaceAll("\r\n", "\n") === withoutMark(given).replaceAll("\r\n", "\n") ? undefined : text;
+}
+
+/** The same for all kinds of line ends: some clients give one kind of their own. */
+function hashOf(text: string): string {
+  return createHash("sha256").update(text.replaceAll("\r\n", "\n")).digest("base64");
 }
 
 const LINE_END = /\r?\n/;

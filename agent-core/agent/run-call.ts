@@ -10,7 +10,7 @@ import { fitRefused } from "../tools/fit-arguments.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import { limitResult } from "../tools/result-limit.ts";
 import type { Preparation, PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
-import { watchedEdit } from "../tools/watched-edit.ts";
+import type { WatchedEdits } from "../tools/watched-edit.ts";
 import {
   type Asker,
   askUser,
@@ -52,8 +52,8 @@ export type CallServices = {
   readonly recordAnswer: (answer: RecordedAnswer) => void;
   /** Milliseconds of a monotonic clock. */
   readonly monotonicNow: () => number;
-  /** Problems of earlier edits that came after their results; the next result or request takes them. */
-  readonly lateProblems: string[];
+  /** Its late problems go into the next result or request. */
+  readonly edits: WatchedEdits;
   /** Files of the calls that are parts of the current one. */
   readonly nestedPaths?: string[];
   contextFor(callId: string, signal: AbortSignal): ToolContext;
@@ -194,7 +194,7 @@ export async function runCall(
       return finish({ ...result, text });
     }
     const instructions = await services.subfolderContext([...paths, ...nestedPaths]);
-    const late = services.lateProblems.splice(0);
+    const late = services.edits.takeLate();
     return finish({ ...result, text: [text, ...(instructions === "" ? [] : [instructions]), ...late].join("\n\n") });
   } catch (error) {
     if (signal.aborted) {
@@ -347,8 +347,7 @@ async function authorizeAndRun(
   services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
   const start = services.monotonicNow();
   let durationMs = 0;
-  const returned = await watchedEdit(staged, context, (result, text) => {
-    services.lateProblems.push(text);
+  const returned = await services.edits.run(staged, context, (result) => {
     services.notify.toolProgress({ type: "finished", callId: call.id, name: tool.name, result, durationMs });
   });
   durationMs = services.monotonicNow() - start;

@@ -8,6 +8,7 @@ import type { StoredDiff } from "../sessions/entry.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
 import type { FileDiff, Tool, ToolContext } from "../tools/tool.ts";
+import { WatchedEdits } from "../tools/watched-edit.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { AgentShell } from "./agent-shell.ts";
 import { PartialAnswer } from "./answer-reader.ts";
@@ -56,6 +57,9 @@ export type RunnerOptions = {
 /** Message to a user whose request must wait for the end of the turn. */
 export const TURN_RUNS = "A turn is running. Stop it before you undo or restore.";
 
+/** The end of a turn waits this long for the problems of its edits. Milliseconds. */
+const SETTLE_MS = 1_500;
+
 const PLAN_MODE = "[Plan mode is on: you can read, search and run commands that only read. Every change is refused.]";
 const PLAN_WANTED =
   "[Find out what the task needs, then end with a plan for the user's approval: the steps, the files to change, and how to check the result.]";
@@ -67,7 +71,7 @@ export class TurnRunner {
   readonly #notify: Notifier;
   readonly #partial = new PartialAnswer();
   readonly #verdicts: InferredVerdicts;
-  readonly #lateProblems: string[] = [];
+  readonly #edits = new WatchedEdits();
   #steering: UserMessage[] = [];
   #hasRun = false;
   #running: AbortController | undefined;
@@ -210,6 +214,7 @@ export class TurnRunner {
         ),
       takeSteering: () => this.#takeSteering(),
       notices: () => this.#notices(),
+      lateErrors: () => this.#lateErrors(signal),
       notify: this.#notify,
       signal,
       services: {
@@ -227,7 +232,7 @@ export class TurnRunner {
         recordAnswer: (answer) => record.journal({ type: "answer", ...answer }),
         monotonicNow: () => setup.clock.monotonicNow(),
         contextFor,
-        lateProblems: this.#lateProblems,
+        edits: this.#edits,
         writeSpill: writeSpillFile,
         subfolderContext: (paths) => setup.subfolderContext.of(paths),
       },
@@ -281,9 +286,17 @@ export class TurnRunner {
     const { shell, context } = this.#options;
     return [
       ...(await shell.notices()),
-      ...this.#lateProblems.splice(0),
+      ...this.#edits.takeLate(),
       ...(context.warning === undefined ? [] : [context.warning]),
     ];
+  }
+
+  /** The offline interpreter reads only what the user typed. */
+  async #lateErrors(signal: AbortSignal): Promise<readonly string[]> {
+    await this.#edits.settled(SETTLE_MS, signal);
+    signal.throwIfAborted();
+    const isRead = this.#edits.hasLateErrors && this.#options.setup.models.current.mode !== "offline";
+    return isRead ? this.#edits.takeLate() : [];
   }
 
   #takeSteering(): readonly UserMessage[] {

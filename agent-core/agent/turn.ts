@@ -22,6 +22,8 @@ const INVALID_ANSWERS_IN_A_ROW = 3;
 const MAX_CONTINUATIONS = 3;
 const CONTINUE =
   "[The answer above stopped at the output limit. Continue exactly where it stopped, without repeating anything.]";
+const LATE_ERRORS =
+  "[The editor found new problems in the files that you edited. Fix those that your edits caused, or say why they stay.]";
 
 export type Turn = {
   readonly budget: IterationBudget;
@@ -39,6 +41,8 @@ export type Turn = {
   takeSteering(): readonly UserMessage[];
   /** Notes about events outside the turn since the last call, one line each. Only the next request contains them. */
   notices(): Promise<readonly string[]>;
+  /** Waits a moment for the problems of the turn's edits. Texts for the model when errors came after their results. */
+  lateErrors(): Promise<readonly string[]>;
   readonly services: CallServices;
   readonly notify: Notifier;
   readonly signal: AbortSignal;
@@ -66,6 +70,8 @@ type Progress = {
   readonly repetition: Repetition;
   /** An answer that is being continued: its text up to now, and the id of its message. */
   partial: { readonly text: string; readonly messageId: string; readonly continuations: number } | undefined;
+  /** The model was asked about errors that came late. */
+  hasSeenErrors: boolean;
 };
 
 type Answered = Extract<ModelAnswer, { ok: true }>;
@@ -76,6 +82,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
     invalidAnswers: 0,
     repetition: new Repetition(),
     partial: undefined,
+    hasSeenErrors: false,
   };
   let end: TurnEnd | undefined;
   try {
@@ -162,6 +169,7 @@ async function endWithText(
   progress.partial = undefined;
   if (addSteering(turn)) return undefined;
   if (answer.reason === "length") return { stopReason: "max_tokens", text };
+  if (await addLateErrors(turn, progress)) return undefined;
   const reason = await turn.hooks.continueFor(text, turn.signal);
   if (reason === undefined) return { stopReason: "end_turn", text };
   turn.record({ role: "user", content: `[A hook continues this turn: ${reason}]`, synthetic: true });
@@ -175,6 +183,16 @@ function addSteering(turn: Turn): boolean {
     turn.notify.steered({ message, position: turn.record(message) });
   }
   return messages.length > 0;
+}
+
+/** Asks the model, once in a turn, about errors that its edits caused. Returns true when there were any. */
+async function addLateErrors(turn: Turn, progress: Progress): Promise<boolean> {
+  if (progress.hasSeenErrors || turn.budget.isSpent) return false;
+  const errors = await turn.lateErrors();
+  if (errors.length === 0) return false;
+  progress.hasSeenErrors = true;
+  turn.record({ role: "user", content: [LATE_ERRORS, ...errors].join("\n\n"), synthetic: true });
+  return true;
 }
 
 function endWith(message: string): TurnEnd {

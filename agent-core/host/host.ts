@@ -179,7 +179,7 @@ export type EditedFile = {
 
 /** Watch over one edit of one or more files. */
 export type ProblemWatch = {
-  /** The edit waits this long for its problems; undefined: until they have settled. Milliseconds. */
+  /** The edit waits this long for its problems. Default: as long as a parser takes. Milliseconds. */
   readonly waitMs?: number;
   /**
    * Waits until the problems have settled, a few seconds at most. Resolves to the problems of the edited files, and of

@@ -26,7 +26,7 @@ const SHOWN_LINES = 40;
 /** Fewer where the diff of the edit itself precedes it. */
 const UNSEEN_LINES = 30;
 /** A person who types can change the file between two writes; a program that never stops must not hold the call. */
-const WRITE_ATTEMPTS = 5;
+const WRITE_ATTEMPTS = 20;
 /** Comparing two large, different texts can take minutes; this many changed lines take half a second. */
 const MAX_CHANGED_LINES = 2_000;
 

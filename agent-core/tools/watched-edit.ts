@@ -1,49 +1,123 @@
-/** Runs a call that edits files, and reports the problems that the edit caused. */
-import { setTimeout as delay } from "node:timers/promises";
+/** Runs calls that edit files, and reports the problems that their edits caused. */
 import type { EditedFile, FileProblems, Problem, ReportedProblem } from "../host/host.ts";
+import { Deadline } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
 import { shownPath } from "./shown-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "./tool.ts";
 import { diffIslands } from "./unified-diff.ts";
 
+/** An edit waits this long for its problems: a parser takes less, a language server may take seconds. Milliseconds. */
+const EDIT_WAIT_MS = 90;
 /** Problems in one result; a broken header can break every file. */
 const MAX_REPORTED = 20;
 /** Characters of a message: some compilers explain at length. */
 const MESSAGE_CHARS = 300;
 
-/** A result with the problems that came after the call had returned, and their text. */
-export type LateProblems = (result: ToolResult, text: string) => void;
+type EditContext = Pick<ToolContext, "host" | "callId" | "cwd" | "signal">;
 
-/**
- * Runs a staged call; when it changed files, its result lists the new problems. The call returns without problems that
- * take longer, and `onLate` gets them.
- */
-export async function watchedEdit(
-  { diffs, run }: Extract<StagedCall, { ok: true }>,
-  { host, callId, cwd, signal }: Pick<ToolContext, "host" | "callId" | "cwd" | "signal">,
-  onLate: LateProblems,
-): Promise<ToolResult> {
-  if (diffs.length === 0) return run();
-  const watch = await host.problems.watch(callId);
-  const result = await run();
-  const written = (result.diffs ?? []).map((diff, _, diffs) => withOldText(diff, diffs));
-  if (written.length === 0) return result;
-  const checked = watch.settled(written, signal).then(
-    (found) => report(broken(found, written), cwd),
-    // The edit succeeded, even when the check fails.
-    (error: unknown) => ({ text: `[could not check for problems: ${messageOf(error)}]`, problems: undefined }),
-  );
-  const { waitMs } = watch;
-  const found = await (waitMs === undefined ? checked : Promise.race([checked, delay(waitMs, undefined)]));
-  signal.throwIfAborted();
-  if (found !== undefined) return withReport(result, found);
-  void checked.then((late) => {
-    if (late.problems === undefined || signal.aborted) return;
-    const names = written.map(({ path }) => shownPath(path, cwd)).join(", ");
-    onLate(withReport(result, late), `[Found after the edit of ${names}] ${late.text}`);
-  });
-  return result;
+/** The edits of a session. The model gets each problem that they cause once. */
+export class WatchedEdits {
+  /** Checks that have not settled. */
+  readonly #running = new Set<Promise<unknown>>();
+  /** Text of each file after its last edit, and the problems that the model has got, while checks run. */
+  readonly #texts = new Map<string, string>();
+  readonly #reported = new Map<string, FoundIn>();
+  readonly #late: Report[] = [];
+
+  /**
+   * Runs a staged call; when it changed files, its result lists the new problems. The call returns without problems that
+   * take longer: `onLate` gets the result with them, and `takeLate` their text.
+   */
+  async run(
+    { diffs, run }: Extract<StagedCall, { ok: true }>,
+    { host, callId, cwd, signal }: EditContext,
+    onLate: (result: ToolResult) => void,
+  ): Promise<ToolResult> {
+    if (diffs.length === 0) return run();
+    const watch = await host.problems.watch(callId);
+    const result = await run();
+    const written = (result.diffs ?? []).map((diff, _, diffs) => withOldText(diff, diffs));
+    if (written.length === 0) return result;
+    for (const { path, newText } of written) this.#texts.set(path, newText ?? "");
+    const checked = watch.settled(written, signal).then(
+      (found) => report(this.#newProblems(found, written), cwd),
+      // The edit succeeded, even when the check fails.
+      (error: unknown): Report => ({
+        text: `[could not check for problems: ${messageOf(error)}]`,
+        problems: undefined,
+      }),
+    );
+    let found: Report | undefined;
+    let returned: ToolResult | undefined;
+    const ended = checked.then((all) => {
+      found = all;
+      this.#ended(ended);
+      if (returned === undefined || all.problems === undefined || signal.aborted) return;
+      const names = written.map(({ path }) => shownPath(path, cwd)).join(", ");
+      this.#late.push({ ...all, text: `[Found after the edit of ${names}] ${all.text}` });
+      onLate(withReport(returned, all));
+    });
+    this.#running.add(ended);
+    await new Deadline(watch.waitMs ?? EDIT_WAIT_MS).waitFor(ended);
+    signal.throwIfAborted();
+    if (found !== undefined) return withReport(result, found);
+    returned = result;
+    return result;
+  }
+
+  /** True when an edit caused an error that the model has not got. */
+  get hasLateErrors(): boolean {
+    return this.#late.some(({ problems = [] }) => problems.some(({ severity }) => severity === "error"));
+  }
+
+  /** Texts of the problems that came after the results of their edits, each once. */
+  takeLate(): readonly string[] {
+    return this.#late.splice(0).map(({ text }) => text);
+  }
+
+  /** Resolves when no check runs, after `limitMs`, or when the signal is aborted. */
+  async settled(limitMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#running.size === 0) return;
+    const stopped = Promise.withResolvers<void>();
+    const stop = (): void => stopped.resolve();
+    signal.addEventListener("abort", stop, { once: true });
+    await new Deadline(limitMs).waitFor(Promise.race([Promise.all(this.#running), stopped.promise]));
+    signal.removeEventListener("abort", stop);
+  }
+
+  /** An edit that begins now finds the earlier problems before it. */
+  #ended(check: Promise<unknown>): void {
+    this.#running.delete(check);
+    if (this.#running.size > 0) return;
+    this.#texts.clear();
+    this.#reported.clear();
+  }
+
+  /** Errors first, and problems of the edited files before others. Later edits of the files have moved their lines. */
+  #newProblems(found: readonly FileProblems[], written: readonly EditedFile[]): readonly FoundProblem[] {
+    const rank = ({ path, severity }: FoundProblem): number =>
+      (severity === "error" ? 0 : 2) + (written.some((edit) => edit.path === path) ? 0 : 1);
+    return found
+      .flatMap((file) => {
+        const { path } = file;
+        const text = this.#texts.get(path) ?? "";
+        const edit = written.find((one) => one.path === path);
+        const moved = found.filter((one) => one.path === edit?.movedFrom);
+        const before = [file, ...moved].flatMap((one) => one.before);
+        const fresh = newProblems({ ...file, before }, edit && { ...edit, newText: text });
+        const last = this.#reported.get(path) ?? { text, problems: [] };
+        const unknown = newProblems({ ...file, before: last.problems }, { path, oldText: last.text, newText: text });
+        const caused = fresh.filter((problem) => unknown.includes(problem));
+        const known = file.after.filter((problem) => !unknown.includes(problem));
+        this.#reported.set(path, { text, problems: [...known, ...caused] });
+        return caused.map((problem) => ({ path, ...problem }));
+      })
+      .toSorted((one, other) => rank(one) - rank(other));
+  }
 }
+
+/** Problems on the lines of a text. */
+type FoundIn = { readonly text: string; readonly problems: readonly Problem[] };
 
 type Report = { readonly text: string; readonly problems: readonly ReportedProblem[] | undefined };
 
@@ -72,20 +146,6 @@ function withOldText(diff: FileDiff, diffs: readonly FileDiff[]): EditedFile {
 }
 
 type FoundProblem = Problem & { readonly path: string };
-
-/** New problems: errors first, and those of the edited files before others. */
-function broken(found: readonly FileProblems[], written: readonly EditedFile[]): readonly FoundProblem[] {
-  const rank = ({ path, severity }: FoundProblem): number =>
-    (severity === "error" ? 0 : 2) + (written.some((diff) => diff.path === path) ? 0 : 1);
-  return found
-    .flatMap((file) => {
-      const edit = written.find(({ path }) => path === file.path);
-      const moved = found.filter(({ path }) => path === edit?.movedFrom);
-      const before = [file, ...moved].flatMap((one) => one.before);
-      return newProblems({ ...file, before }, edit).map((problem) => ({ path: file.path, ...problem }));
-    })
-    .toSorted((one, other) => rank(one) - rank(other));
-}
 
 /** `src/a.ts:3:7 error: ';' expected. (ts 1005)` */
 function reportText({ line, column, severity, message, source, code }: Problem, shown: string): string {

@@ -1,14 +1,23 @@
-/** Guarded change of a file through its document: undoable, and refused where the file holds another text than expected. */
+/**
+ * Guarded change of a file, refused where the file holds another text than expected. An open file changes through its
+ * document, which makes the change undoable. A closed one changes on the disk: a document would wait for VS Code's window.
+ */
 
+import { mkdir, open, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
+import { hunksBetween } from "../review/hunks.ts";
+import { rebaseHunks } from "../review/rebase-hunks.ts";
 import { differsInLineEndsOnly, normalised } from "./line-ends.ts";
 import { notebookText, unsavedNotebook, writeNotebook } from "./notebooks.ts";
 import { findDocument, textOnDisk } from "./read-text.ts";
 
 /** Time limit for VS Code to reload a document after a command changed its file. */
 const RELOAD_LIMIT_MS = 2_000;
+/** Time limit for an edit between the keys of a user who types in the file. */
+const TYPING_LIMIT_MS = 30_000;
 /** Time limit for another save of the same document. */
 const SAVE_LIMIT_MS = 2_000;
 /** A document that has just been saved emits no more events: the disk is read again after this time. */
@@ -21,8 +30,8 @@ const SETTLE_MS = 500;
 const SURROGATE = /[\ud800-\udfff]/;
 export const BYTE_ORDER_MARK = "\ufeff";
 
-/** Modification time of each document's file after our last save. */
-const savedAt = new WeakMap<vscode.TextDocument, number>();
+/** Modification time of each file after our last write; VS Code knows it. Milliseconds. */
+const writtenAt = new Map<string, number>();
 
 /** The file holds another text than the change was made for; `present` null: there is no file. */
 export class ConflictError extends Error {
@@ -51,8 +60,8 @@ type Place =
   | { readonly kind: "absent" }
   | { readonly kind: "document"; readonly document: vscode.TextDocument }
   /**
-   * The disk has the file's real text: VS Code has not reloaded the unchanged document (it does not watch the file), or
-   * shows several kinds of line ends as one and would save them so. The JSON of a notebook is here, too: a formatter would
+   * The disk has the file's real text: no document is open, VS Code has not reloaded the unchanged one (it does not watch
+   * the file), or shows several kinds of line ends as one and would save them so. The JSON of a notebook is here, too: a formatter would
    * rewrite it on saving, and notebook editors show the disk's text.
    */
   | { readonly kind: "disk"; readonly text: string }
@@ -69,15 +78,13 @@ export async function applyGuardedEdit(guarded: GuardedEdit, begin?: (edit: File
   const edit = editAt(place, guarded);
   const { before, after } = edit;
   begin?.(edit);
-  const uri = vscode.Uri.file(path);
   if (after === null) {
-    if (before !== null) await deleteFile(uri);
+    if (before !== null) await deleteFile(vscode.Uri.file(path));
     return { text: null, isSaved: true };
   }
-  if (place.kind === "document") return writeDocument(place.document, after);
+  if (place.kind === "document") return writeDocument(place.document, after, begin);
   if (place.kind === "notebook") return { text: await writeNotebook(place.notebook, after), isSaved: false };
-  if (place.kind === "disk" && before !== after) await writeDisk(uri, after);
-  if (place.kind === "absent") await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
+  if (before !== after) await writeDisk(path, after);
   return { text: after, isSaved: true };
 }
 
@@ -119,21 +126,47 @@ function textOf(place: Place): string | null {
 }
 
 async function openPlace(path: string): Promise<Place> {
-  const open = findDocument(path);
+  const document = findDocument(path);
   const uri = vscode.Uri.file(path);
-  if (open !== undefined && (open.isDirty || open.isUntitled)) return { kind: "document", document: open };
+  if (document !== undefined && (document.isDirty || document.isUntitled)) return { kind: "document", document };
   const notebook = unsavedNotebook(path);
   if (notebook !== undefined) return { kind: "notebook", notebook, text: await notebookText(notebook) };
   // An unchanged document may outlive its file.
-  if (!(await exists(uri))) return { kind: "absent" };
-  if (open !== undefined) await settled(open);
-  return placeOf(open ?? (await vscode.workspace.openTextDocument(uri)));
+  const mtime = await modificationTime(path);
+  if (mtime === undefined) return { kind: "absent" };
+  if (document === undefined && !path.endsWith(".ipynb") && isSavedAsWritten(uri)) {
+    return { kind: "disk", text: await textOnDisk(uri) };
+  }
+  const age = Date.now() - mtime;
+  const isSettling = document !== undefined && writtenAt.get(path) !== mtime && age >= 0 && age < SETTLE_MS;
+  if (isSettling) await delay(SETTLE_MS - age);
+  return placeOf(document ?? (await vscode.workspace.openTextDocument(uri)));
 }
 
-async function settled(document: vscode.TextDocument): Promise<void> {
-  const { mtime } = await vscode.workspace.fs.stat(document.uri);
-  const age = Date.now() - mtime;
-  if (savedAt.get(document) !== mtime && age >= 0 && age < SETTLE_MS) await delay(SETTLE_MS - age);
+/** Settings with which VS Code changes a file as it saves it, or refuses to save it. */
+const SAVE_SETTINGS = [
+  "editor.codeActionsOnSave",
+  "editor.formatOnSave",
+  "files.insertFinalNewline",
+  "files.readonlyFromPermissions",
+  "files.readonlyInclude",
+  "files.trimFinalNewlines",
+  "files.trimTrailingWhitespace",
+];
+
+/** False when VS Code would save a file with other bytes than its text in UTF-8, in any language. */
+function isSavedAsWritten(uri: vscode.Uri): boolean {
+  const settings = vscode.workspace.getConfiguration(undefined, uri);
+  const languages = SAVE_SETTINGS.flatMap((name) => settings.inspect(name)?.languageIds ?? []);
+  const scopes = [
+    settings,
+    ...languages.map((languageId) => vscode.workspace.getConfiguration(undefined, { uri, languageId })),
+  ];
+  return scopes.every(
+    (scope) =>
+      scope.get("files.encoding") === "utf8" &&
+      SAVE_SETTINGS.every((name) => ["false", "{}", undefined].includes(JSON.stringify(scope.get(name)))),
+  );
 }
 
 /** Waits until VS Code has reloaded an unchanged document, up to RELOAD_LIMIT_MS. */
@@ -158,26 +191,52 @@ function changeOf(document: vscode.TextDocument): Promise<boolean> {
   ]);
 }
 
-async function writeDocument(document: vscode.TextDocument, text: string): Promise<WrittenFile> {
-  const before = document.getText();
-  const edit = minimalEdit(before, text);
-  const wasDirty = document.isDirty;
-  if (edit !== undefined && !(await apply(document, edit))) {
-    throw new ConflictError(`${document.uri.fsPath} was being changed at the same moment`, document.getText());
-  }
+async function writeDocument(
+  document: vscode.TextDocument,
+  after: string,
+  begin: ((edit: FileEdit) => void) | undefined,
+): Promise<WrittenFile> {
+  const { before, text, wasDirty } = await applyBetweenKeys(document, after, begin);
   // The user saves text that they have typed since the write.
   const isTheirs = wasDirty || document.isUntitled || document.getText() !== text;
-  if (edit !== undefined && !isTheirs) {
+  if (before !== text && !isTheirs) {
     if (!(await save(document, before))) {
       const undoing = minimalEdit(document.getText(), before);
       if (undoing !== undefined) await apply(document, undoing);
       throw new Error("VS Code has it as read-only");
     }
-    savedAt.set(document, (await vscode.workspace.fs.stat(document.uri)).mtime);
+    await noteWritten(document.uri.fsPath);
   }
   const isUtf8 = ["utf8", "utf8bom"].includes(document.encoding);
   if (document.isDirty || document.isUntitled) return { text: document.getText(), isSaved: false };
   return { text: document.getText(), isSaved: isUtf8 ? true : undefined };
+}
+
+/**
+ * Applies a change, again for the present text whenever the user has typed in the same moment; `begin` gets each new change.
+ * Returns the texts around it, and if there were unsaved changes before it.
+ */
+async function applyBetweenKeys(
+  document: vscode.TextDocument,
+  after: string,
+  begin: ((edit: FileEdit) => void) | undefined,
+): Promise<{ readonly before: string; readonly text: string; readonly wasDirty: boolean }> {
+  const { fsPath: path } = document.uri;
+  const deadline = new Deadline(TYPING_LIMIT_MS);
+  let text = after;
+  for (;;) {
+    const [before, wasDirty] = [document.getText(), document.isDirty];
+    const edit = minimalEdit(before, text);
+    if (edit === undefined || (await apply(document, edit))) return { before, text, wasDirty };
+    const present = document.getText();
+    const rebased = rebaseHunks({ text, before, hunks: hunksBetween(text, before) }, present);
+    if (!rebased.isComplete || deadline.hasPassed()) {
+      const where = rebased.isComplete ? "without a pause" : "where this edit changes it";
+      throw new ConflictError(`the user types in ${path} ${where}`, present);
+    }
+    text = rebased.text;
+    begin?.({ path, before: present, after: text });
+  }
 }
 
 /**
@@ -210,15 +269,27 @@ async function save(document: vscode.TextDocument, before: string): Promise<bool
   return true;
 }
 
-async function writeDisk(uri: vscode.Uri, text: string): Promise<void> {
-  const mark = (await hasMark(uri)) ? BYTE_ORDER_MARK : "";
-  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(mark + text));
+async function writeDisk(path: string, text: string): Promise<void> {
+  const mark = (await hasMark(path)) ? BYTE_ORDER_MARK : "";
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, mark + text);
+  // A document that is open reloads the text later.
+  if (findDocument(path) === undefined) await noteWritten(path);
+}
+
+async function noteWritten(path: string): Promise<void> {
+  writtenAt.set(path, (await modificationTime(path)) ?? 0);
 }
 
 /** True when a file begins with a byte order mark, which its text does not show. */
-export async function hasMark(uri: vscode.Uri): Promise<boolean> {
-  const bytes = await vscode.workspace.fs.readFile(uri);
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 3)) === BYTE_ORDER_MARK;
+export async function hasMark(path: string): Promise<boolean> {
+  const file = await open(path).catch(() => undefined); // a new one
+  try {
+    const start = await file?.read(Buffer.alloc(3), 0, 3, 0);
+    return start?.buffer.toString() === BYTE_ORDER_MARK;
+  } finally {
+    await file?.close();
+  }
 }
 
 /** Moves the file to the bin on systems that have one. */
@@ -232,13 +303,9 @@ function inEndingsOf({ eol }: vscode.TextDocument, text: string): string {
   return normalised(text, eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
 }
 
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  try {
-    await vscode.workspace.fs.stat(uri);
-    return true;
-  } catch {
-    return false; // absent or unreadable: the write reports it
-  }
+/** Undefined for a file that is absent or unreadable, which its write reports. */
+async function modificationTime(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.mtimeMs;
 }
 
 export type MinimalEdit = {

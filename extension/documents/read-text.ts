@@ -1,5 +1,8 @@
 /** A file's text without opening it: unsaved text where there is some, otherwise the disk's. */
+import { isAscii } from "node:buffer";
+import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
+import { hasCode } from "../../agent-core/platform/errors.ts";
 import { notebookText, unsavedNotebook } from "./notebooks.ts";
 
 /** Null when nothing is there. Rejects when it cannot be read. A document without changes may lag behind the disk. */
@@ -12,14 +15,18 @@ export async function readText(path: string): Promise<string | null> {
   try {
     return await textOnDisk(uri);
   } catch (error) {
-    if (error instanceof vscode.FileSystemError && error.code === "FileNotFound") return null;
+    if (hasCode(error, "ENOENT")) return null;
     throw error;
   }
 }
 
-/** The disk's text of a file, in the encoding that VS Code takes it for. Rejects when it cannot be read. */
+/**
+ * The disk's text of a file, in the encoding that VS Code takes it for. Rejects when it cannot be read. Each request to VS
+ * Code waits for its window, so plain text is read without any.
+ */
 export async function textOnDisk(uri: vscode.Uri): Promise<string> {
-  return vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
+  const bytes = await readFile(uri.fsPath);
+  return isAscii(bytes) && !bytes.includes(0) ? bytes.toString("latin1") : vscode.workspace.decode(bytes, { uri });
 }
 
 /** True for a document or a notebook with unsaved changes. */

@@ -113,7 +113,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   apply(edit: GuardedEdit): Promise<WrittenFile> {
     const { path, after } = edit;
     return this.#writes.run(path, async () => {
-      const hadMark = after === null && (await hasMark(vscode.Uri.file(path)).catch(() => false));
+      const hadMark = after === null && (await hasMark(path));
       const written = await this.#write(edit, (change) => ({
         text: change.after ?? undefined,
         noted: () => this.#noteEdit(change, hadMark),

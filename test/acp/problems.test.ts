@@ -16,7 +16,9 @@ const told = 'a.ts:2:4 error: ")" is missing (syntax)';
 
 async function start(edit = breaking): Promise<{ agent: AcpAgent; model: ModelServer }> {
   const model = await startModelServer();
-  model.script(callTools(edit), say("done"));
+  model.script(callTools(edit));
+  // A first parse may take so long that the model is asked once more.
+  model.respondWith(() => say("done"));
   const variables = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" };
   const agent = new AcpAgent(variables);
   running.push(agent, model);
@@ -33,8 +35,7 @@ test("an edit that breaks a file says so to the model and to the editor, also wh
   await agent.initialize();
   const sessionId = await agent.newSession();
   await agent.prompt(sessionId, "go");
-  const result = model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "tool")?.["content"];
-  expect(String(result)).toContain(`New problems since this edit:\n${told}`);
+  expect(lastRequest(model)).toContain(`New problems since this edit:\\n${JSON.stringify(told).slice(1, -1)}`);
   const ended = agent.of("tool_call_update").filter(({ status }) => status === "completed");
   expect(shown(ended)).toContain("is missing (syntax)");
   await agent.request("session/close", { sessionId });
@@ -68,26 +69,67 @@ test("problems from the client's language servers reach the model", async () => 
   expect(lastRequest(model)).toContain("New problems since this edit:\\na.ts:2:4 error: ')' expected. (ts 1005)");
 });
 
-test("an edit does not wait for a slow language server: the next request has its problems, and the card, too", async () => {
-  const { agent, model } = await start();
-  const path = join(agent.cwd, "a.ts");
+const bracket = { line: 2, column: 4, severity: "error", message: "')' expected.", source: "ts", code: "1005" };
+const late = "[Found after the edit of a.ts] New problems since this edit:\na.ts:2:4 error: ')' expected. (ts 1005)";
+
+/** A language server that answers when the test says so. */
+async function startSlow(
+  edit = breaking,
+): Promise<Awaited<ReturnType<typeof start>> & { find(...found: Json[]): void; sessionId: string }> {
+  const { agent, model } = await start(edit);
   const slow = Promise.withResolvers<Json>();
   agent.on("_hermes/editor/problems/watch", () => ({}));
   agent.on("_hermes/editor/problems/settled", () => slow.promise);
   await agent.initialize({ _meta: { hermes: { problems: true } } });
-  const sessionId = await agent.newSession();
+  const find = (...after: Json[]): void =>
+    slow.resolve({ files: [{ path: join(agent.cwd, "a.ts"), before: [], after }] });
+  return { agent, model, find, sessionId: await agent.newSession() };
+}
+
+test("an edit does not wait for a slow language server: the next request has its problems, and the card, too", async () => {
+  const { agent, model, find, sessionId } = await startSlow();
   await agent.prompt(sessionId, "go");
   expect(lastRequest(model)).not.toContain("expected.");
-  const after = [{ line: 2, column: 4, severity: "error", message: "')' expected.", source: "ts", code: "1005" }];
-  slow.resolve({ files: [{ path, before: [], after }] });
+  find(bracket);
   while (!shown(agent.of("tool_call_update")).includes("')' expected.")) await agent.nextUpdate();
-  model.script(say("I see"));
   await agent.prompt(sessionId, "what is wrong?");
-  const late = "[Found after the edit of a.ts] New problems since this edit:\\na.ts:2:4 error: ')' expected. (ts 1005)";
-  expect(lastRequest(model)).toContain(late);
+  expect(lastRequest(model)).toContain(JSON.stringify(late).slice(1, -1));
   await agent.request("session/close", { sessionId });
   await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
   expect(shown(agent.of("tool_call"))).toContain("')' expected.");
+});
+
+test("before the turn ends, the model is asked once about errors that its edits caused; no earlier message changes", async () => {
+  const { agent, model, find, sessionId } = await startSlow();
+  const turn = agent.prompt(sessionId, "go");
+  while (model.requests.length < 2) await model.nextRequest();
+  find(bracket);
+  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  const [, second = [], third = []] = model.requests.map(({ body }) => body.messages);
+  expect(model.requests).toHaveLength(3);
+  expect(third.slice(0, second.length)).toEqual(second);
+  expect(third.slice(second.length)).toMatchObject([{ role: "assistant" }, { role: "user" }]);
+  expect(String(third.at(-1)?.["content"])).toMatch(/^\[The editor found new problems/);
+  expect(String(third.at(-1)?.["content"])).toContain(late);
+});
+
+test("a warning alone does not prolong the turn", async () => {
+  const valid = call("patch", { path: "a.ts", old_string: "f(1)", new_string: "f(2)" });
+  const { agent, model, find, sessionId } = await startSlow(valid);
+  const turn = agent.prompt(sessionId, "go");
+  while (model.requests.length < 2) await model.nextRequest();
+  find({ ...bracket, severity: "warning" });
+  await turn;
+  expect(model.requests).toHaveLength(2);
+});
+
+test("a stop does not wait for the problems of edits", async () => {
+  const { agent, model, sessionId } = await startSlow();
+  const turn = agent.prompt(sessionId, "go");
+  while (model.requests.length < 2) await model.nextRequest();
+  while (agent.text() !== "done") await agent.nextUpdate();
+  agent.notify("session/cancel", { sessionId });
+  expect((await turn).result).toEqual({ stopReason: "cancelled" });
 });
 
 test("a client that refuses, or answers nonsense, does not spoil the edit", async () => {
@@ -97,7 +139,6 @@ test("a client that refuses, or answers nonsense, does not spoil the edit", asyn
   await agent.initialize({ _meta: { hermes: { problems: true } } });
   const sessionId = await agent.newSession();
   expect((await agent.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
-  model.script(say("again"));
   await agent.prompt(sessionId, "and now?");
   expect(model.requests.map(({ body }) => JSON.stringify(body.messages)).join()).toContain(
     JSON.stringify(told).slice(1, -1),
@@ -115,6 +156,5 @@ test.each([
   writeFileSync(join(agent.cwd, name), oldText);
   await agent.initialize();
   await agent.prompt(await agent.newSession(), "go");
-  const result = model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "tool")?.["content"];
-  expect(String(result)).toContain(`New problems since this edit:\n${expected}`);
+  expect(lastRequest(model)).toContain(`New problems since this edit:\\n${expected}`);
 });

@@ -118,3 +118,90 @@ test("the model learns the text of a file that the editor formats as it saves it
   const partly = await bench.run(patch, { path, old_string: '{ "a": 3 }', new_string: '{ "a":   4 }\n[]' });
   expect(partly.text).toMatch(/\+{ "a": 4 }\nRejected by the user, not in the file:[\s\S]*\n { "a": {3}4 }\n\+\[\]$/);
 });
+
+/** An editor that does not notice changes on the disk by itself. */
+function slowEditor(canWrite = true) {
+  const bench = toolBench();
+  const path = join(bench.folder, "a.txt");
+  const disk = (text: string): void => writeFileSync(path, text);
+  disk("A\n");
+  const editor = { copy: "A\n" };
+  const request = (method: string, { content }: { readonly content: string }): Promise<object> => {
+    if (method === "fs/read_text_file") return Promise.resolve({ content: editor.copy });
+    editor.copy = content;
+    disk(content);
+    return Promise.resolve({});
+  };
+  const files = clientFiles({
+    client: { request } as unknown as AgentContext,
+    sessionId: "s",
+    roots: [bench.folder],
+    disk: nodeFiles(),
+    canRead: true,
+    canWrite,
+    givesUnsaved: false,
+    checksExpected: false,
+    movesFiles: false,
+    reverts: false,
+  });
+  const { signal } = new AbortController();
+  const read = async (): Promise<string> => {
+    const found = await files.readText(path, signal);
+    return found.ok ? `${found.source} ${found.text.trimEnd()}` : found.message;
+  };
+  const write = async (expected: string, after: string): Promise<boolean> =>
+    (await files.guardedWrite({ path, expected, after, purpose: "edit" }, signal)).ok;
+  return { disk, editor, read, write, onDisk: () => readFileSync(path, "utf8") };
+}
+
+test("an editor's old copy of a file that a command changed never counts as the user's text", async () => {
+  const { disk, editor, read, write, onDisk } = slowEditor();
+  expect(await read()).toBe("disk A");
+  disk("B\n");
+  expect([await read(), await read()]).toEqual(["disk B", "disk B"]);
+  disk("C\r\n");
+  expect(await read()).toBe("disk C");
+  disk("D\n");
+  editor.copy = "C\n"; // the copy of another moment, with line ends of the editor's own
+  expect(await read()).toBe("disk D");
+  expect(await write("C\n", "edited\n")).toBe(false);
+  expect(await write("D\n", "edited\n")).toBe(true);
+  expect([onDisk(), await read()]).toEqual(["edited\n", "disk edited"]);
+});
+
+test("an editor's old copy is found after a command changed the agent's own edit, and after a change and back", async () => {
+  const { disk, editor, read, write } = slowEditor();
+  expect(await read()).toBe("disk A");
+  expect(await write("A\n", "B\n")).toBe(true);
+  disk("C\n");
+  expect([await read(), await read()]).toEqual(["disk C", "disk C"]);
+  disk("B\n");
+  expect(await read()).toBe("disk B");
+  disk("C\n");
+  expect(await read()).toBe("disk C");
+  editor.copy = "C\n";
+  expect(await read()).toBe("disk C");
+});
+
+test("an editor's old copy is found after the agent wrote to the disk", async () => {
+  const { read, write } = slowEditor(false);
+  expect(await read()).toBe("disk A");
+  expect(await write("A\n", "B\n")).toBe(true);
+  expect([await read(), await read()]).toEqual(["disk B", "disk B"]);
+});
+
+test("an old text that the user restores in an editor that had the present one is the user's", async () => {
+  const { disk, editor, read, write } = slowEditor();
+  expect(await read()).toBe("disk A");
+  disk("B\n");
+  expect(await read()).toBe("disk B");
+  editor.copy = "B\n";
+  expect(await read()).toBe("disk B");
+  editor.copy = "A\n";
+  expect(await read()).toBe("editor A");
+  expect(await write("A\n", "C\n")).toBe(true);
+  editor.copy = "A\n"; // undone
+  expect(await read()).toBe("editor A");
+  disk("A\n"); // saved
+  expect(await read()).toBe("disk A");
+});

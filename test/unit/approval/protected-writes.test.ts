@@ -20,6 +20,7 @@ import type { ApprovalMode } from "../../../agent-core/approval/decision.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { Hooks } from "../../../agent-core/hooks/hook.ts";
 import { table as tools } from "../../../agent-core/tools/table.gen.ts";
+import { WatchedEdits } from "../../../agent-core/tools/watched-edit.ts";
 import { hasPrograms } from "../../support/programs.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
 
@@ -168,7 +169,7 @@ describe("protected files", () => {
       recordAnswer: () => undefined,
       monotonicNow: () => performance.now(),
       contextFor: () => bench.context,
-      lateProblems: [],
+      edits: new WatchedEdits(),
       writeSpill: async () => undefined,
       subfolderContext: async () => "",
     };

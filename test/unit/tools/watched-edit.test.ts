@@ -1,19 +1,29 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { HostProblems, Problem } from "../../../agent-core/host/host.ts";
+import type { FileProblems, HostProblems, Problem } from "../../../agent-core/host/host.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
-import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
-import { watchedEdit } from "../../../agent-core/tools/watched-edit.ts";
+import type { StagedCall, ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
+import { WatchedEdits } from "../../../agent-core/tools/watched-edit.ts";
 import { tool as writeFile } from "../../../agent-core/tools/write-file.ts";
 import { toolBench } from "../../support/tool-context.ts";
+
+/** Runs a staged call to the end of its check, and gives the result that its card shows then. */
+async function checkedEdit(staged: Staged, context: ToolContext, edits = new WatchedEdits()): Promise<ToolResult> {
+  let late: ToolResult | undefined;
+  const result = await edits.run(staged, context, (later) => {
+    late = later;
+  });
+  await edits.settled(60_000, context.signal);
+  return late ?? result;
+}
 
 async function write(context: ToolContext, path: string, content: string): Promise<ToolResult> {
   const preparation = writeFile.prepare({ path, content }, context.cwd);
   if (!preparation.ok) throw new Error(preparation.text);
   const staged = await preparation.call.stage(context);
   if (!staged.ok) throw new Error(staged.text);
-  return watchedEdit(staged, context, () => undefined);
+  return checkedEdit(staged, context);
 }
 
 /** Moves a file, with one change of it. */
@@ -23,8 +33,10 @@ async function move(context: ToolContext, from: string, to: string, change: read
   if (!preparation.ok) throw new Error(preparation.text);
   const staged = await preparation.call.stage(context);
   if (!staged.ok) throw new Error(staged.text);
-  return watchedEdit(staged, context, () => undefined);
+  return checkedEdit(staged, context);
 }
+
+type Staged = Extract<StagedCall, { ok: true }>;
 
 const told = ({ problems = [] }: ToolResult): readonly string[] => problems.map(({ text }) => text);
 
@@ -137,7 +149,7 @@ describe("an edit that is watched", () => {
       problems: { watch: () => Promise.resolve({ settled: () => Promise.reject(new Error("was asked")) }) },
     };
     if (call?.ok !== true) throw new Error("was not staged");
-    expect((await watchedEdit(call, { ...context, host }, () => undefined)).ok).toBe(false);
+    expect((await checkedEdit(call, { ...context, host })).ok).toBe(false);
   });
 
   it("stands when the look for problems fails, and says that it was not checked", async () => {
@@ -164,5 +176,68 @@ describe("an edit that is watched", () => {
     };
     await expect(write({ ...context, host: { ...context.host, problems } }, "a.txt", "x\n")).rejects.toThrow("stopped");
     expect(existsSync(join(folder, "a.txt"))).toBe(true);
+  });
+});
+
+/** Checks that end when the test says so, in any order. */
+function slowChecks(): { readonly problems: HostProblems; end(edit: number, files: readonly FileProblems[]): void } {
+  const checks: PromiseWithResolvers<readonly FileProblems[]>[] = [];
+  return {
+    problems: {
+      watch: () => {
+        const check = Promise.withResolvers<readonly FileProblems[]>();
+        checks.push(check);
+        return Promise.resolve({ waitMs: 1, settled: () => check.promise });
+      },
+    },
+    end: (edit, files) => checks[edit]?.resolve(files),
+  };
+}
+
+describe("problems that come after the result of their edit", () => {
+  const lines = (...all: readonly string[]): string => all.map((line) => `${line}\n`).join("");
+
+  /** Three edits of a file: line 2 breaks, a line is added above, line 5 breaks. Returns what the model gets. */
+  async function threeEdits(ends: (end: ReturnType<typeof slowChecks>["end"], path: string) => void) {
+    const { context, folder } = toolBench();
+    const { problems, end } = slowChecks();
+    const watched = { ...context, host: { ...context.host, problems } };
+    const path = join(context.cwd, "a.txt");
+    writeFileSync(join(folder, "a.txt"), lines("a", "b", "c", "d"));
+    const edits = new WatchedEdits();
+    for (const text of [lines("a", "B", "c", "d"), lines("0", "a", "B", "c", "d"), lines("0", "a", "B", "c", "D")]) {
+      const prepared = writeFile.prepare({ path: "a.txt", content: text }, context.cwd);
+      const staged = prepared.ok ? await prepared.call.stage(watched) : prepared;
+      if (!staged.ok) throw new Error(staged.text);
+      expect((await edits.run(staged, watched, () => undefined)).problems).toBeUndefined();
+    }
+    ends(end, path);
+    await edits.settled(60_000, context.signal);
+    return edits;
+  }
+
+  it.each([
+    { order: "their order", first: [0, 1, 2] },
+    { order: "the opposite order", first: [2, 1, 0] },
+    { order: "any order", first: [1, 2, 0] },
+  ])("reach the model once and on their present lines when the checks end in $order", async ({ first }) => {
+    const edits = await threeEdits((end, path) => {
+      const after = [error(1, "old"), error(3, "b is bad"), error(5, "d is bad")];
+      const before = [[error(1, "old")], [error(1, "old")], [error(2, "old")]];
+      // The line with the old problem moved down with the second edit.
+      const now = after.map((problem) => (problem.message === "old" ? { ...problem, line: 2 } : problem));
+      for (const edit of first) end(edit, [{ path, before: before[edit] ?? [], after: now }]);
+    });
+    expect(edits.hasLateErrors).toBe(true);
+    const text = edits.takeLate().join("\n");
+    expect(text.match(/a\.txt:\d+:2 error: .*/g)).toEqual(["a.txt:3:2 error: b is bad", "a.txt:5:2 error: d is bad"]);
+    expect(edits.takeLate()).toEqual([]);
+  });
+
+  it("are not reported when a later edit has mended them", async () => {
+    const edits = await threeEdits((end, path) => {
+      for (const edit of [0, 1, 2]) end(edit, [{ path, before: [], after: [] }]);
+    });
+    expect(edits.takeLate()).toEqual([]);
   });
 });

@@ -285,7 +285,7 @@ suite("files", () => {
       assert.ok((await patchTwo(path)).ok);
       assert.deepEqual(
         reads.paths.filter((read) => read === path),
-        [path],
+        [path, path],
       );
     } finally {
       reads.stop();

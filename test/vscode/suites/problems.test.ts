@@ -90,6 +90,7 @@ suite("problems", () => {
   test("new problems in other files are reported, too", async () => {
     const path = join(folder, "cause.txt");
     writeFileSync(path, "fine\n");
+    await vscode.workspace.openTextDocument(path);
     const other = vscode.Uri.file(join(folder, "effect.todo"));
     const change = vscode.workspace.onDidChangeTextDocument(({ document }) => {
       if (document.uri.fsPath !== path) return;
