@@ -2,6 +2,8 @@
  * Strategies for old lines that differ from the file's. They are ordered from safe matches to likeness; the first one that
  * finds anything decides.
  */
+import { diffArrays } from "diff";
+import { MAX_CHANGED_LINES } from "./line-breaks.ts";
 import { indentOf, isAscii, type TextLines } from "./text-lines.ts";
 import { plain } from "./typography.ts";
 
@@ -32,10 +34,30 @@ export function findByFallbacks(file: TextLines, edit: LineEdit): FoundWindows |
   for (const { how, isSimilarity, prepare, find } of STRATEGIES) {
     const prepared = prepare === undefined ? edit : prepare(edit);
     if (prepared === undefined) continue;
-    const windows = find(file, prepared.oldLines);
+    const places = find(file, prepared.oldLines);
+    const windows = isSimilarity ? places.filter(({ first }) => isSafe(file, first, prepared)) : places;
     if (windows.length > 0) return { how, isSimilarity, edit: prepared, windows };
   }
   return undefined;
+}
+
+/** Equal lines with a word that a place found by likeness must have: brackets are equal everywhere. */
+const LEAST_EQUAL_WORDS = 2;
+const LINE_WORD = /\w{3}/;
+
+/** A line that goes must be the file's; only one that stays may differ, since the file's own is kept. */
+function isSafe(file: TextLines, first: number, { oldLines, newLines }: LineEdit): boolean {
+  const isEqual = (line: string, index: number): boolean => line.trim() === file.at(first + index).trim();
+  const isGoing = goingLines(oldLines, newLines);
+  if (!oldLines.every((line, index) => !isGoing[index] || isEqual(line, index))) return false;
+  return oldLines.filter((line, index) => LINE_WORD.test(line) && isEqual(line, index)).length >= LEAST_EQUAL_WORDS;
+}
+
+/** For each old line, if the edit removes or changes it. */
+function goingLines(oldLines: readonly string[], newLines: readonly string[]): readonly boolean[] {
+  const changes = diffArrays([...oldLines], [...newLines], { maxEditLength: MAX_CHANGED_LINES });
+  if (changes === undefined) return oldLines.map(() => true);
+  return changes.flatMap(({ added, removed, value }) => (added ? [] : value.map(() => removed)));
 }
 
 /** Spaces at the ends of lines: models drop them and editors leave them. */

@@ -5,7 +5,7 @@
 import type { LineEdit, Window } from "./find-by-fallbacks.ts";
 import { type AlignedLine, alignLines, type EndedLine } from "./line-breaks.ts";
 import { indentOf, type TextLines } from "./text-lines.ts";
-import { invisiblesOf, keepTypography } from "./typography.ts";
+import { invisiblesOf, keepTypography, quotesOf } from "./typography.ts";
 
 /** Number of lines at the edges of an edit that stay and are left out of the result. */
 export type Margins = { readonly head: number; readonly tail: number };
@@ -27,13 +27,14 @@ export function fitLines(
   const given = there.map((text, index): EndedLine => ({ text, end: file.breakOf(first + index) }));
   const around = given[0]?.end || file.breakNear(first);
   const indentFor = reindenter({ given: there, oldLines, newLines });
+  const inQuotes = quotesOf(there, oldLines);
   const lines: EndedLine[] = [];
   for (const line of alignLines({ given, oldLines, newLines, ...margins, around })) {
     const indent = line.isNew ? indentFor(line) : "";
     if (indent === undefined) return unclearDepth(first, count);
     const { text, replaces = -1 } = line;
-    const body = keepTypography(bodyOf(there[replaces] ?? ""), bodyOf(oldLines[replaces] ?? ""), bodyOf(text));
-    lines.push({ text: line.isNew ? indent + body : text, end: line.end });
+    const kept = keepTypography(bodyOf(there[replaces] ?? ""), bodyOf(oldLines[replaces] ?? ""), bodyOf(text));
+    lines.push({ text: line.isNew ? indent + inQuotes(kept) : text, end: line.end });
   }
   return { ok: true, lines };
 }
@@ -76,7 +77,7 @@ function reindenter({ given, oldLines, newLines }: Reindenting): (line: AlignedL
   return ({ text, replaces = -1, isPaired }) => {
     const indent = indentOf(text);
     if (text.trim() === "") return indent;
-    if (isClear) return known.get(indent) ?? scaled?.(indent) ?? shifted(pairs, indent);
+    if (isClear) return known.get(indent) ?? (scaled === undefined ? shifted(pairs, indent) : scaled(indent));
     const [own] = isPaired ? pairsOf(given.slice(replaces, replaces + 1), oldLines.slice(replaces, replaces + 1)) : [];
     return own?.from === indent ? own.to : undefined;
   };
@@ -104,7 +105,7 @@ function shifted(pairs: readonly Pair[], indent: string): string {
   return to + indent.slice(from.length);
 }
 
-/** Undefined where a side mixes tabs and spaces, or the pairs do not say how deep a level is. */
+/** Undefined where a side mixes tabs and spaces, or the pairs do not say how deep a level is; a line may stay unclear. */
 function scale(
   pairs: readonly Pair[],
   indents: readonly string[],
@@ -122,12 +123,17 @@ function scale(
   };
 }
 
-/** Number of the file's indentation characters for one of the model's. */
+/** Number of the file's indentation characters for one of the model's; NaN when neither a shift nor one ratio explains all pairs. */
 function factorOf(pairs: readonly Pair[], indents: readonly string[], isSameCharacter: boolean): number | undefined {
   const [shallow] = pairs.toSorted((one, other) => one.from.length - other.from.length);
   const deep = pairs.findLast(({ from }) => from.length !== shallow?.from.length);
   if (shallow !== undefined && deep !== undefined) {
-    return (deep.to.length - shallow.to.length) / (deep.from.length - shallow.from.length);
+    const factor = (deep.to.length - shallow.to.length) / (deep.from.length - shallow.from.length);
+    const isLine = pairs.every(
+      ({ from, to }) => to.length - shallow.to.length === factor * (from.length - shallow.from.length),
+    );
+    const isPlain = factor === 1 || shallow.from === "" || shallow.to.length === factor * shallow.from.length;
+    return isLine && isPlain ? factor : Number.NaN;
   }
   if (isSameCharacter) return 1;
   if (shallow !== undefined && shallow.from !== "" && shallow.to !== "") return shallow.to.length / shallow.from.length;

@@ -28,7 +28,7 @@ export type LineAlignment = {
  * Comparing two large, different texts can take minutes: with more changed lines (half a second), each line counts as a
  * replacement of the line with its number. A limit in time would make the result depend on the load of the machine.
  */
-const MAX_CHANGED_LINES = 2_000;
+export const MAX_CHANGED_LINES = 2_000;
 
 /** New lines with their line breaks; lines that the edit keeps are the file's. */
 export function alignLines(alignment: LineAlignment): readonly AlignedLine[] {

@@ -45,12 +45,49 @@ export function replaceExactly(text: string, request: ReplaceRequest): string | 
 
 /** In a file that mixes line breaks, each place has its own. */
 function spliceNew(text: string, places: readonly Span[], newString: string): string {
+  const wholeLines = places.flatMap((place) => wholeLinesAt(text, place) ?? []);
+  if (newString === "" && wholeLines.length === places.length) {
+    return splice(
+      text,
+      wholeLines.map((lines) => ({ ...lines, replacement: "" })),
+    );
+  }
   const isMixed = breakKind(text) === "mixed";
-  const replacements = places.map(({ start, end }) => {
+  const replacements = places.map((place) => {
+    const { start, end } = place;
+    const fitted = dedentedLine(text, place, newString);
+    if (fitted !== undefined) return fitted;
     const replacement = isMixed ? inMixedBreaks(text.slice(start, end), newString, breakAt(text, start)) : newString;
     return { start, end, replacement };
   });
   return splice(text, replacements);
+}
+
+/** The lines of a place with their last line break; undefined for parts of lines. Blanks around it count as its own. */
+function wholeLinesAt(text: string, { start, end }: Span): Span | undefined {
+  const lineStart = text.lastIndexOf("\n", start - 1) + 1;
+  const rest = /[ \t]*(?:\r?\n|$)/y;
+  rest.lastIndex = end;
+  const found = text.slice(lineStart, start).trim() === "" ? rest.exec(text) : null;
+  // A place that ends with a line break has all of its last line.
+  if (found === null || text[end - 1] === "\n") return undefined;
+  return { start: lineStart, end: end + found[0].length };
+}
+
+/**
+ * A line that the model wrote without its indentation, and new lines that it wrote so, too: the next ones are not as deep as
+ * the line itself. Undefined for any other place.
+ */
+function dedentedLine(text: string, place: Span, newString: string): Placed | undefined {
+  const oldLine = text.slice(place.start, place.end);
+  const whole = oldLine.includes("\n") ? undefined : wholeLinesAt(text, place);
+  const indent = whole === undefined ? "" : text.slice(whole.start, place.start);
+  const newLines = newString.split(/\r?\n/);
+  const [, ...further] = newLines.slice(0, newLines.findIndex((line) => line.trim() === "") >>> 0);
+  if (indent === "" || further.every((line) => line.startsWith(indent))) return undefined;
+  const file = new TextLines(text);
+  const placed = placeOf(file, { first: file.indexAt(place.start), count: 1 }, { oldLines: [oldLine], newLines });
+  return placed.ok ? placed : undefined;
 }
 
 /** No exact place: the first fallback that finds anything decides. */
@@ -59,7 +96,7 @@ function replaceInexact(text: string, { oldString, newString, replaceAll }: Repl
     return { kind: "already", text: "The file already contains new_string and not old_string; nothing was changed." };
   }
   const file = new TextLines(text);
-  const edit = withoutNumbers({ oldLines: splitLines(oldString), newLines: splitLines(newString) });
+  const edit = linesOf(oldString, newString);
   const found = edit.oldLines.length === 0 ? undefined : findByFallbacks(file, edit);
   if (found === undefined) return notFound(file, oldString);
   const places: Placed[] = [];
@@ -82,11 +119,15 @@ function replaceInexact(text: string, { oldString, newString, replaceAll }: Repl
   return { kind: "changed", newText, count: apart.length, how: found.how };
 }
 
-/** A final line break makes no difference for whole lines. */
-function splitLines(text: string): readonly string[] {
-  const lines = text.split(/\r?\n/);
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
+/** A final line break makes no difference for whole lines. A last line without text ends both sides, or is a line of one. */
+function linesOf(oldString: string, newString: string): LineEdit {
+  const edit = withoutNumbers({ oldLines: oldString.split(/\r?\n/), newLines: newString.split(/\r?\n/) });
+  const [oldEnd = "", newEnd = ""] = [edit.oldLines.at(-1), edit.newLines.at(-1)];
+  const areBoth = oldEnd.trim() === "" && newEnd.trim() === "";
+  return {
+    oldLines: areBoth || oldEnd === "" ? edit.oldLines.slice(0, -1) : edit.oldLines,
+    newLines: areBoth || newEnd === "" ? edit.newLines.slice(0, -1) : edit.newLines,
+  };
 }
 
 function withoutNumbers({ oldLines, newLines }: LineEdit): LineEdit {

@@ -7,10 +7,13 @@ import { isAscii } from "./text-lines.ts";
 const { override, direction, widthless, joiner, byteOrderMark, hyphen } = INVISIBLE;
 const SHAPELESS = new RegExp(`[${override}${direction}${widthless}${joiner}${byteOrderMark}${hyphen}]`, "gu");
 
-/** Typographic characters that models write for plain ones, or the reverse. */
-const PLAIN: readonly (readonly [RegExp, string])[] = [
+const QUOTES: readonly (readonly [RegExp, string])[] = [
   [/[\u2018\u2019\u201a\u201b\u2032]/g, "'"],
   [/[\u201c\u201d\u201e\u201f\u2033]/g, '"'],
+];
+/** Typographic characters that models write for plain ones, or the reverse. */
+const PLAIN: readonly (readonly [RegExp, string])[] = [
+  ...QUOTES,
   [/[\u2010-\u2015\u2212]/g, "-"],
   [/\u2026/g, "..."],
   [/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " "],
@@ -20,6 +23,13 @@ const PLAIN: readonly (readonly [RegExp, string])[] = [
 export function plain(text: string): string {
   if (isAscii(text)) return text;
   return PLAIN.reduce((changed, [from, to]) => changed.replace(from, to), text.normalize("NFKC"));
+}
+
+/** Makes the quotes of new lines plain where the model curls those of a file that has plain ones. */
+export function quotesOf(present: readonly string[], wanted: readonly string[]): (text: string) => string {
+  const inPlain = (text: string): string => QUOTES.reduce((changed, [from, to]) => changed.replace(from, to), text);
+  const isCurled = (line: string): boolean => inPlain(line) !== line;
+  return wanted.some(isCurled) && !present.some(isCurled) ? inPlain : (text) => text;
 }
 
 /** Code points of invisible characters, such as `U+200B`, in order. */

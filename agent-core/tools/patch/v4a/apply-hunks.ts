@@ -144,23 +144,33 @@ type FoundHunk =
 /** Lines `from` up to `to - 1`: the block that an anchor names. Lines after it come second. */
 type Scope = { readonly from: number; readonly to: number };
 
-type FoundScope = { readonly ok: true; readonly scope: Scope } | Extract<FoundHunk, { ok: false }>;
+/** Several scopes where an anchor is at several places; `rivals` then says so. */
+type FoundScopes =
+  | { readonly ok: true; readonly scopes: readonly Scope[]; readonly rivals?: string }
+  | Extract<FoundHunk, { ok: false }>;
 
 /** Prefers places from line `from` on, after the hunk before it; a hunk that is not there may be before it. */
 function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
-  const behind = anchoredScope(file, hunk.anchors, from);
+  const behind = anchoredScopes(file, hunk.anchors, from);
   // A second hunk may name the same anchor again.
-  const found = behind.ok || !behind.isMissing || from === 0 ? behind : anchoredScope(file, hunk.anchors, 0);
+  const found = behind.ok || from === 0 ? behind : anchoredScopes(file, hunk.anchors, 0);
   if (!found.ok) return found;
+  const { scopes, rivals } = found;
+  const firstScope = scopes[0]?.from ?? 0;
   const edit = editOf(file, hunk);
-  if (edit.oldLines.length === 0) return insertion(file, hunk, edit, found.scope.from);
-  const firstLine = hunk.anchors.length === 0 ? 0 : found.scope.from;
+  if (edit.oldLines.length === 0) {
+    return rivals === undefined
+      ? insertion(file, hunk, edit, firstScope)
+      : { ok: false, why: rivals, isMissing: false };
+  }
+  const firstLine = hunk.anchors.length === 0 ? 0 : firstScope;
+  const isInScope = ({ first }: HunkPlace): boolean => scopes.some((scope) => first >= scope.from && first < scope.to);
   const places = findPlaces(file, edit).filter(({ first }) => first >= firstLine);
   const meant = hunk.isAtEnd ? places.filter(({ first, count }) => first + count === file.length) : places;
   if (meant.length === 0) return missing(`its lines are not in the file${whereNot(hunk)}.`);
   return choose(meant, [
-    ({ first }) => first >= Math.max(from, found.scope.from) && first < found.scope.to,
-    ({ first }) => first >= found.scope.from && first < found.scope.to,
+    (place) => place.first >= from && isInScope(place),
+    isInScope,
     ({ first }) => first >= from,
     () => true,
   ]);
@@ -199,26 +209,27 @@ function whereNot({ anchors, isAtEnd }: Hunk): string {
   return anchors.length === 0 ? "" : " behind its @@ line";
 }
 
-/** The block that the last anchor names. An anchor at several places names none. */
-function anchoredScope(file: TextLines, anchors: readonly string[], from: number): FoundScope {
-  let scope: Scope = { from, to: file.length };
+/** The blocks that the last anchor names: several where it is at several places, and the hunk's own lines must decide. */
+function anchoredScopes(file: TextLines, anchors: readonly string[], from: number): FoundScopes {
+  let scopes: readonly Scope[] = [{ from, to: file.length }];
+  let rivals: string | undefined;
   for (const anchor of anchors) {
-    const places = anchorPlaces(file, anchor, scope.from);
-    const inner = places.filter((line) => line < scope.to);
-    const [line] = inner.length > 0 ? inner : places;
-    if (line === undefined) {
-      const where = scope.from === 0 ? "" : ` from line ${scope.from + 1} on`;
+    const first = scopes[0]?.from ?? 0;
+    const places = anchorPlaces(file, anchor, first);
+    const inner = places.filter((line) => scopes.some((scope) => line >= scope.from && line < scope.to));
+    const named = inner.length > 0 ? inner : places;
+    if (named.length === 0) {
+      const where = first === 0 ? "" : ` from line ${first + 1} on`;
       return missing(`its @@ line ${JSON.stringify(anchor)} is not in the file${where}.`);
     }
-    const rivals = inner.length > 0 ? inner : places;
-    if (rivals.length > 1) {
-      const why = `its @@ line ${JSON.stringify(anchor)} is at ${namedPlaces(rivals)}. Name the block around it with an @@ line before it.`;
-      return { ok: false, why, isMissing: false };
-    }
+    rivals =
+      named.length === 1
+        ? undefined
+        : `its @@ line ${JSON.stringify(anchor)} is at ${namedPlaces(named)}. Name the block around it with an @@ line before it.`;
     // The anchor's own line may be the first of the hunk.
-    scope = { from: line, to: blockEnd(file, line) };
+    scopes = named.map((line) => ({ from: line, to: blockEnd(file, line) }));
   }
-  return { ok: true, scope };
+  return { ok: true, scopes, ...(rivals !== undefined && { rivals }) };
 }
 
 /** Lines that equal the anchor; without any, lines that contain it. */

@@ -86,16 +86,16 @@ const rows: readonly (readonly [string, string, string, string, string, string])
     "a middle that was remembered wrongly",
     "start(x)\n  compute(alpha, beta)\nend(x)\nrest\n",
     "start(x)\n  compute(alpha, bet)\nend(x)",
-    "start(x)\n  compute(gamma)\nend(x)",
-    "start(x)\n  compute(gamma)\nend(x)\nrest\n",
+    "start(x)\n  compute(alpha, bet)\nfinish(x)",
+    "start(x)\n  compute(alpha, beta)\nfinish(x)\nrest\n",
     "first and last line",
   ],
   [
     "a first line that was remembered wrongly",
-    "function compute(alpha) {\n  return alpha;\n}\n",
-    "function compute(alpa) {\n  return alpha;\n}",
-    "function compute(alpa) {\n  return alpha + 1;\n}",
-    "function compute(alpha) {\n  return alpha + 1;\n}\n",
+    "function compute(alpha) {\n  check(alpha);\n  return alpha;\n}\n",
+    "function compute(alpa) {\n  check(alpha);\n  return alpha;\n}",
+    "function compute(alpa) {\n  check(alpha);\n  return alpha + 1;\n}",
+    "function compute(alpha) {\n  check(alpha);\n  return alpha + 1;\n}\n",
     "likeness",
   ],
   ["line numbers of read_file", "a\nb\nc\n", "1|a\n2|b", "1|a\n2|B", "a\nB\nc\n", "ends of lines"],
@@ -182,7 +182,8 @@ describe("refused rather than guessed", () => {
 
   test("never all that are merely alike", () => {
     const block = (word: string) => `start(x)\n  compute(alpha, ${word})\nend(x)\n`;
-    const replaced = replace(block("beta") + block("bela"), block("bexa"), "y", true);
+    const wanted = block("bexa");
+    const replaced = replace(block("beta") + block("bela"), wanted, wanted.replace("end", "finish"), true);
     expect(replaced).toMatchObject({ kind: "refused", text: expect.stringContaining("2 places") });
   });
 
