@@ -1,8 +1,7 @@
 /** Restores files, the conversation or both to an earlier user message, and undoes that. */
 import { RequestError, type SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
-import type { RestoredFile } from "../checkpoints/restore.ts";
-import type { PlannedFile } from "../checkpoints/restore-plan.ts";
+import type { ShownPlan } from "../checkpoints/restore-plan.ts";
 import type { Message } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import type { HermesRewoundMeta, PromptBlock } from "../protocol/conversation.ts";
@@ -68,9 +67,10 @@ export class RestorePoints {
   /** Effects of a restore to the message at `position`. `withTexts` adds the future text of each file. */
   async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<HermesRestorePreview> {
     const { transcript, checkpoints } = this.#agent;
-    const planned = (await checkpoints?.preview(this.#agent.changesFrom(position), signal)) ?? [];
+    const planned = (await checkpoints?.preview(this.#agent.changesFrom(position), withTexts, signal)) ?? [];
     return {
-      files: planned.map((file) => ({ ...fileOf(file), ...(withTexts && textOf(file)) })),
+      files: planned.map(fileOf),
+      ...this.#limits(position, planned.length === 0),
       messages: transcript.filter((candidate) => candidate.position >= position && isRead(candidate.message)).length,
       prompt: this.#promptAt(position),
     };
@@ -92,6 +92,7 @@ export class RestorePoints {
     const { checkpoints } = this.#agent;
     if (parts.files) this.#checkTrust();
     const restored = parts.files ? await checkpoints?.restore(this.#agent.changesFrom(position), signal) : undefined;
+    const limits = restored && this.#limits(position, restored.files.length === 0);
     const hasChanged = restored?.files.some(({ leftAlone }) => leftAlone === undefined) ?? false;
     const restoreId = restored?.id ?? newId();
     if (parts.conversation) {
@@ -102,6 +103,7 @@ export class RestorePoints {
     if (isUndoable) this.#last = restoreId;
     return {
       files: (restored?.files ?? []).map(fileOf),
+      ...limits,
       prompt: parts.conversation ? prompt : null,
       ...(isUndoable && { restoreId }),
     };
@@ -139,6 +141,11 @@ export class RestorePoints {
     this.#rewound = { id: undoId, position, isBack: !isBack };
   }
 
+  #limits(position: number, isEmpty: boolean): Pick<HermesRestored, "limits"> {
+    const limits = this.#agent.checkpoints?.limitsSince(this.#agent.changesFrom(position), isEmpty) ?? [];
+    return limits.length === 0 ? {} : { limits };
+  }
+
   #checkTrust(): void {
     if (!this.#trusted()) throw new RequestError(-32600, "Nothing is written until you trust this workspace.");
   }
@@ -157,20 +164,15 @@ function isRead(message: Message): boolean {
   return message.role === "assistant" ? Boolean(message.content) : userText(message) !== null;
 }
 
-function fileOf({ path, change, added, removed, leftAlone }: RestoredFile): HermesRestoredFile {
+function fileOf({ path, change, added, removed, leftAlone, text }: ShownPlan): HermesRestoredFile {
   return {
     path,
     change,
     ...(added !== undefined && { added }),
     ...(removed !== undefined && { removed }),
     ...(leftAlone !== undefined && { leftAlone }),
+    ...(text !== undefined && { text }),
   };
-}
-
-function textOf(file: PlannedFile): Pick<HermesRestoredFile, "text"> {
-  if (file.leftAlone !== undefined) return {};
-  if (file.wanted.kind === "nothing") return { text: null };
-  return file.wanted.text === undefined ? {} : { text: file.wanted.text };
 }
 
 function attachmentName(block: PromptBlock): string {

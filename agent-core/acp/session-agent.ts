@@ -253,7 +253,9 @@ function mcpServers({ configured, params, home, trusted, client, identity, id, l
 
 function interruption({ checkpoints }: AIAgent): readonly string[] {
   if (checkpoints?.interrupted === undefined) return [];
-  return ["Restoring files to an earlier message was interrupted. Restore to the same message again to finish it."];
+  return [
+    "A restore of files was interrupted. Restore to the same message again to finish it, or revert it with `/checkpoint undo`.",
+  ];
 }
 
 function sessionJournal(

@@ -1,6 +1,7 @@
 /** Log of all file changes of a session, in order; stored in its journal. */
-import type { FileChange, FileState, JournalEntry } from "../sessions/entry.ts";
+import type { EntryOf, FileChange, FileState, JournalEntry } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
+import type { GitBlob } from "./git-blobs.ts";
 
 export type ChangeLogOptions = {
   /** Entries of the session's journal. */
@@ -10,25 +11,60 @@ export type ChangeLogOptions = {
   readonly journal: (entry: NewEntry) => void;
 };
 
+/** A change as restores see it: a content that only git has is unknown until it is copied. */
+export type LoggedChange = Omit<FileChange, "before"> & { readonly before: FileState | null | "unknown" };
+
+/** `position`: default the session's next message. */
+export type NewChange = Omit<FileChange, "position"> & { readonly position?: number };
+
+/** Write of a restore, before it is made. */
+export type IntendedWrite = NonNullable<EntryOf<"restore">["files"]>[number];
+
+/** Restore that began and never ended. `writes`: those of which the journal does not say that they were made. */
+export type InterruptedRestore = {
+  readonly id: string;
+  readonly position: number;
+  readonly writes: readonly IntendedWrite[];
+};
+
+/** `hash`: undefined when git has lost the object. `isStored`: the store has a copy. */
+export type CopiedBlob = { readonly hash: string | undefined; readonly isStored: boolean };
+
+type Limits = Pick<EntryOf<"watched-command">, "position"> & { readonly lacks: readonly string[] };
+
+const NOT_COPIED = "its earlier content is still being copied";
+const UNREADABLE = "its earlier content could not be read from git";
+const INTERRUPTED_COMMAND =
+  "The agent ended before it logged the changes of a command. A restore does not revert them.";
+
 export class ChangeLog {
   readonly #options: ChangeLogOptions;
-  readonly #changes: FileChange[];
-  readonly #finished: string[] = [];
+  readonly #changes: LoggedChange[] = [];
+  /** Earlier contents that only git has, by their place in `#changes`. */
+  readonly #inGit = new Map<number, GitBlob & { readonly mode: number }>();
+  /** Objects of git by the hash of their content. */
+  readonly #blobs = new Map<string, GitBlob>();
+  readonly #limits: Limits[] = [];
+  readonly #restores: string[] = [];
   readonly #listeners = new Map<string, (change: FileChange) => void>();
-  /** Restore that began and never ended. */
-  readonly interrupted: { readonly position: number } | undefined;
+  readonly interrupted: InterruptedRestore | undefined;
 
   constructor(options: ChangeLogOptions) {
     this.#options = options;
     const { entries } = options;
-    this.#changes = entries.filter((entry) => entry.type === "file-change");
+    const hashes = new Map<string, string>();
+    for (const entry of entries) {
+      if (entry.type === "file-change") this.#remember(entry);
+      if (entry.type === "git-copies") for (const [id, hash] of Object.entries(entry.hashes)) hashes.set(id, hash);
+    }
+    this.#resolve((id) => hashes.get(id));
+    this.#limits.push(...limitsIn(entries));
     const restores = entries.filter((entry) => entry.type === "restore");
-    this.#finished.push(...restores.filter(({ phase }) => phase === "end").map(({ id }) => id));
-    const last = restores.at(-1);
-    this.interrupted = last?.phase === "begin" ? { position: last.position } : undefined;
+    this.#restores.push(...restores.filter(({ phase }) => phase === "begin").map(({ id }) => id));
+    this.interrupted = interruptedIn(restores, this.#changes);
   }
 
-  get changes(): readonly FileChange[] {
+  get changes(): readonly LoggedChange[] {
     return this.#changes;
   }
 
@@ -37,14 +73,30 @@ export class ChangeLog {
     return this.#options.position();
   }
 
-  /** Id of the last finished restore. */
+  /** Id of the last restore, also of one that was interrupted. */
   get lastRestore(): string | undefined {
-    return this.#finished.at(-1);
+    return this.#restores.at(-1);
+  }
+
+  /** Contents that are not copied yet. */
+  get uncopied(): readonly GitBlob[] {
+    return [...new Map([...this.#inGit.values()].map((blob) => [blob.git, blob])).values()];
+  }
+
+  /** Object of git with this content, for a copy that is lost. */
+  blobOf(hash: string): GitBlob | undefined {
+    return this.#blobs.get(hash);
   }
 
   /** State of the file after its last change in the log; undefined when the log has none. */
   lastState(path: string): FileState | null | undefined {
     return this.#changes.findLast((change) => change.path === path)?.after;
+  }
+
+  /** Limits of restores to the message at `position`, one sentence each. Undefined when no command ran since. */
+  limitsSince(position: number): readonly string[] | undefined {
+    const since = this.#limits.filter((limit) => limit.position > position);
+    return since.length === 0 ? undefined : [...new Set(since.flatMap(({ lacks }) => lacks))];
   }
 
   /** Calls `listener` with each change of this source from now on. */
@@ -53,18 +105,89 @@ export class ChangeLog {
   }
 
   /** `position`: default the session's next message; a change that is logged late gives the one at which it was made. */
-  add(change: Omit<FileChange, "position"> & { readonly position?: number }): void {
+  add(change: NewChange): void {
     const placed = { ...change, position: change.position ?? this.position };
-    this.#changes.push(placed);
+    this.#remember(placed);
     this.#options.journal({ type: "file-change", ...placed });
     for (const source of [change.source, ...(change.others ?? [])]) this.#listeners.get(source)?.(placed);
   }
 
+  /** Reports contents of git's objects, by their ids. */
+  copied(contents: ReadonlyMap<string, CopiedBlob>): void {
+    const stored = [...contents].flatMap(([id, { hash, isStored }]) => (isStored && hash ? [[id, hash]] : []));
+    if (stored.length > 0) this.#options.journal({ type: "git-copies", hashes: Object.fromEntries(stored) });
+    this.#resolve((id) => contents.get(id)?.hash);
+    for (const [index, { git }] of this.#inGit) if (contents.has(git)) this.#replace(index, { lacks: UNREADABLE });
+  }
+
+  /** Logs a command. `lacks`: changes that no restore reverts, one sentence each. */
+  command({ source, phase, position, lacks = [] }: Omit<EntryOf<"watched-command">, "type" | "at">): void {
+    if (phase !== "begin") this.#limits.push({ position, lacks });
+    this.#options.journal({ type: "watched-command", source, phase, position, ...(lacks.length > 0 && { lacks }) });
+  }
+
   /** Logs the begin or the end of a restore. */
   restore(id: string, phase: "begin" | "end", position: number): void {
-    if (phase === "end") this.#finished.push(id);
+    if (phase === "begin") this.#restores.push(id);
     this.#options.journal({ type: "restore", id, phase, position });
   }
+
+  /** Logs the next writes of a restore. */
+  intend(id: string, files: readonly IntendedWrite[]): void {
+    if (files.length > 0)
+      this.#options.journal({ type: "restore", id, phase: "write", files, position: this.position });
+  }
+
+  #remember(change: FileChange): void {
+    const { before } = change;
+    if (before !== null && typeof before === "object" && "git" in before) {
+      this.#inGit.set(this.#changes.length, before);
+      this.#changes.push({ ...change, before: "unknown", lacks: NOT_COPIED });
+    } else {
+      this.#changes.push({ ...change, before });
+    }
+  }
+
+  #resolve(hashOf: (id: string) => string | undefined): void {
+    for (const [index, blob] of this.#inGit) {
+      const hash = hashOf(blob.git);
+      if (hash === undefined) continue;
+      this.#blobs.set(hash, blob);
+      this.#replace(index, { before: { hash, mode: blob.mode } });
+    }
+  }
+
+  #replace(index: number, known: Pick<LoggedChange, "before"> | Pick<LoggedChange, "lacks">): void {
+    const change = this.#changes[index];
+    if (change !== undefined) this.#changes[index] = { ...change, ...known };
+    this.#inGit.delete(index);
+  }
+}
+
+function limitsIn(entries: readonly JournalEntry[]): readonly Limits[] {
+  const limits: Limits[] = [];
+  const open: EntryOf<"watched-command">[] = [];
+  for (const entry of entries) {
+    if (entry.type !== "watched-command") continue;
+    if (entry.phase === "begin") open.push(entry);
+    else limits.push({ position: entry.position, lacks: entry.lacks ?? [] });
+    const begun = entry.phase === "end" ? open.findIndex(({ source }) => source === entry.source) : -1;
+    if (begun >= 0) open.splice(begun, 1);
+  }
+  return [...limits, ...open.map(({ position }) => ({ position, lacks: [INTERRUPTED_COMMAND] }))];
+}
+
+function interruptedIn(
+  restores: readonly EntryOf<"restore">[],
+  changes: readonly LoggedChange[],
+): InterruptedRestore | undefined {
+  const begin = restores.findLast(({ phase }) => phase === "begin");
+  const own = restores.filter(({ id }) => id === begin?.id);
+  if (begin === undefined || own.some(({ phase }) => phase === "end")) return undefined;
+  const { id, position } = begin;
+  const made = new Set(changes.filter(({ source }) => source === id).map(({ path }) => path));
+  const writes = own.flatMap(({ files = [] }) => files).filter(({ path }) => !made.has(path));
+  return { id, position, writes };
 }
 
 /** True when the user sees the same content; permissions and the saved version of an unsaved text do not count. */

@@ -3,18 +3,21 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Host } from "../host/host.ts";
 import type { CommandExit, HostTerminals } from "../host/terminals/terminals.ts";
+import { mapInParallel } from "../platform/in-parallel.ts";
 import { newId } from "../platform/new-id.ts";
 import type { FileChange, StoredDiff, TextDiff } from "../sessions/entry.ts";
 import { ChangeLog, type ChangeLogOptions } from "./change-log.ts";
 import { checkpointedFiles } from "./checkpointed-files.ts";
 import { CommandWatch, type WatchedCommand } from "./command-watch.ts";
-import { gitBlobs } from "./git-blobs.ts";
+import { type GitBlobs, gitBlobs } from "./git-blobs.ts";
 import { hashOf, ObjectStore } from "./object-store.ts";
-import { type RestoredFile, restoreFiles } from "./restore.ts";
+import { completeLog, type RestorePorts, restoreFiles } from "./restore.ts";
 import {
   changesAfter,
-  type PlannedFile,
+  LineCounter,
   planFile,
+  type ShownPlan,
+  shownPlan,
   type Target,
   targetsAt,
   targetsBefore,
@@ -42,9 +45,14 @@ export type CheckpointsOptions = ChangeLogOptions & {
 
 /** The journal keeps the texts of smaller diffs itself. Characters. */
 const MAX_JOURNAL_CHARS = 8_000;
+/** Files that a preview reads at the same time. */
+const FILES_AT_ONCE = 16;
+/** Longest wait of a restore and its preview for copies from git. Milliseconds. */
+const COPY_TIME_MS = 30_000;
+const IGNORED = "Changes of ignored files and of programs in the background are not recorded.";
 
 /** Result of a restore; `id` is for its undo. */
-export type Restored = { readonly id: string; readonly files: readonly RestoredFile[] };
+export type Restored = { readonly id: string; readonly files: readonly ShownPlan[] };
 
 export type SourcePorts = {
   /** Called with each change. */
@@ -58,30 +66,35 @@ export class Checkpoints {
   readonly #log: ChangeLog;
   readonly #store: ObjectStore;
   readonly #watch: CommandWatch;
+  readonly #git: GitBlobs;
+  /** Settles when the log of an interrupted restore is complete. */
+  #completed: Promise<void> | undefined;
   #nextScan: NodeJS.Timeout | undefined;
   /** Settles when the texts of all diffs are stored. */
   #storing: Promise<unknown> = Promise.resolve();
 
   constructor(options: CheckpointsOptions) {
     const { roots, objects, maxFiles, notifyUser } = options;
+    this.#git = gitBlobs(roots);
     this.#options = options;
     this.#log = new ChangeLog(options);
     this.#store = new ObjectStore(objects);
     this.#watch = new CommandWatch({
       scan: new WorkspaceScan(roots, dirname(objects), maxFiles),
       store: this.#store,
-      git: gitBlobs(roots),
+      git: this.#git,
       log: this.#log,
       notifyUser,
     });
   }
 
-  /** Restore that a crash interrupted; the same restore again completes it. */
+  /** Restore that a crash interrupted; the same restore again completes it, and its undo reverts it. */
   get interrupted(): { readonly position: number } | undefined {
-    return this.#log.interrupted;
+    const { interrupted } = this.#log;
+    return interrupted && { position: interrupted.position };
   }
 
-  /** Id of the last finished restore of this session. */
+  /** Id of the last restore of this session. */
   get lastRestore(): string | undefined {
     return this.#log.lastRestore;
   }
@@ -142,29 +155,41 @@ export class Checkpoints {
   }
 
   /** Plan of a restore to the state before the message at `position`. */
-  async preview(position: number, signal: AbortSignal): Promise<readonly PlannedFile[]> {
-    await this.#settled();
+  async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<readonly ShownPlan[]> {
+    await this.#settled(signal);
+    const ports = this.#ports();
     const targets = targetsAt(this.#log.changes, position);
-    const { files } = this.#options.host;
-    const planned = await Promise.all(targets.map((target) => planFile(target, files, this.#store, signal)));
+    const planned = await mapInParallel(targets, FILES_AT_ONCE, async (target) => {
+      const plan = await planFile(target, ports, signal);
+      return plan && shownPlan(plan, withTexts);
+    });
     return planned.filter((file) => file !== undefined);
+  }
+
+  /**
+   * Limits of a restore to the state before the message at `position`, one sentence each; empty when no command ran since.
+   * Changes without a trace are among them only when `isEmpty`, as the preview shows nothing else then.
+   */
+  limitsSince(position: number, isEmpty: boolean): readonly string[] {
+    const limits = this.#log.limitsSince(position);
+    return limits?.length === 0 && isEmpty ? [IGNORED] : (limits ?? []);
   }
 
   /** Restores the files to their state before the message at `position`. */
   async restore(position: number, signal: AbortSignal): Promise<Restored> {
-    await this.#settled();
+    await this.#settled(signal);
     return this.#restore(targetsAt(this.#log.changes, position), position, signal);
   }
 
   /** Restores the files to their state before a restore. */
   async undo(restore: string, signal: AbortSignal): Promise<Restored> {
-    await this.#settled();
+    await this.#settled(signal);
     return this.#restore(targetsBefore(this.#log.changes, restore), this.#log.position, signal);
   }
 
   /** Restores the files that a tool call edited. A file that changed since then keeps its changes. */
-  async undoCall(callId: string, signal: AbortSignal): Promise<readonly RestoredFile[]> {
-    await this.#settled();
+  async undoCall(callId: string, signal: AbortSignal): Promise<readonly ShownPlan[]> {
+    await this.#settled(signal);
     const targets = targetsOfCall(this.#log.changes, callId);
     return targets.length === 0 ? [] : (await this.#restore(targets, this.#log.position, signal)).files;
   }
@@ -180,9 +205,26 @@ export class Checkpoints {
     return this.#watch.settled();
   }
 
-  /** Settles when all changes are logged and their texts stored. */
-  async #settled(): Promise<void> {
-    await Promise.all([this.#watch.settled(), this.#storing]);
+  /** Settles when all changes are logged, and their texts and the earlier contents stored. */
+  async #settled(signal: AbortSignal): Promise<void> {
+    const { interrupted } = this.#log;
+    this.#completed ??=
+      interrupted && completeLog(interrupted, { files: this.#options.host.files, log: this.#log }, signal);
+    await Promise.all([this.#watch.copied(COPY_TIME_MS), this.#storing, this.#completed]);
+  }
+
+  #ports(): RestorePorts {
+    const contents = { get: (hash: string) => this.#contentOf(hash) };
+    const counter = new LineCounter();
+    return { files: this.#options.host.files, store: this.#store, log: this.#log, contents, counter };
+  }
+
+  async #contentOf(hash: string): Promise<Buffer | undefined> {
+    const blob = this.#log.blobOf(hash);
+    const stored = await this.#store.get(hash);
+    if (stored !== undefined || blob === undefined) return stored;
+    for await (const [, content] of this.#git.read([blob])) return content;
+    return undefined;
   }
 
   /** Ends the background work. */
@@ -208,8 +250,7 @@ export class Checkpoints {
   async #restore(targets: readonly Target[], position: number, signal: AbortSignal): Promise<Restored> {
     const id = newId();
     this.#log.restore(id, "begin", position);
-    const ports = { files: this.#options.host.files, store: this.#store, log: this.#log };
-    const files = await restoreFiles(targets, id, ports, signal);
+    const files = await restoreFiles(targets, id, this.#ports(), signal);
     this.#log.restore(id, "end", position);
     return { id, files };
   }
@@ -217,6 +258,8 @@ export class Checkpoints {
 
 /** A command ends after its changes are logged, but no later than this after its exit. */
 const NOTE_MS = 50;
+/** Longest wait of a result for the limits of its command; later ones are in the next result. Milliseconds. */
+const LIMITS_MS = 300;
 
 type CheckpointedTerminals = {
   readonly terminals: HostTerminals;
@@ -245,16 +288,17 @@ function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
       return work().finally(() => logChanges(command));
     },
     async start(request, signal) {
-      // Changes of a background process cannot be distinguished from those of the user.
-      if (!request.keepsShell || (await onlyReads(request.command, request.shell.folder)))
-        return terminals.start(request, signal);
+      const { keepsShell, command: text, shell } = request;
+      if (await onlyReads(text, shell.folder)) return terminals.start(request, signal);
       const command = { source, owns };
-      await watch.before(command).catch(report);
+      if (keepsShell) await watch.before(command).catch(report);
+      // Changes of a background process cannot be distinguished from those of the user.
+      else watch.note(command);
       const running = await terminals.start(request, signal).catch((error: unknown) => {
         watch.release(command);
         throw error;
       });
-      let isFollowed = true;
+      let isFollowed = keepsShell;
       const note = async (): Promise<void> => {
         if (!isFollowed) return;
         isFollowed = false;
@@ -277,9 +321,14 @@ function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
           if (waits && isFollowed) {
             // The command becomes a background process.
             isFollowed = false;
-            watch.release(command);
+            watch.leave(command);
           }
           return waits;
+        },
+        async inspected() {
+          await exit.catch(() => undefined);
+          await Promise.race([watch.settled(), delay(LIMITS_MS, undefined, { ref: false })]);
+          return [...(await running.inspected()), ...watch.takeLimits()];
         },
       };
     },

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { acquireLock } from "../platform/locks/file-lock.ts";
-import { parseEntry } from "../sessions/entry.ts";
+import { type FileChange, parseEntry } from "../sessions/entry.ts";
 import { readLines } from "../sessions/journal-lines.ts";
 import type { ObjectStore } from "./object-store.ts";
 
@@ -19,8 +19,8 @@ const KEPT_MS = 30 * DAY_MS;
 const GRACE_MS = DAY_MS;
 const INTERVAL_MS = DAY_MS;
 const STAMP = "swept";
-/** Parts of the lines that name objects: changes of files, and diffs of edits. */
-const MENTIONS = ['"type":"file-change"', '"newHash":'];
+/** Parts of the lines that name objects: changes of files, restores, and diffs of edits. */
+const MENTIONS = ['"type":"file-change"', '"type":"git-copies"', '"type":"restore"', '"newHash":'];
 
 export type GarbageOptions = {
   readonly store: ObjectStore;
@@ -72,14 +72,15 @@ export async function hashesIn(journal: string): Promise<ReadonlySet<string>> {
 function hashesOf(line: Buffer): readonly string[] {
   const entry = parseEntry(line.toString("utf8"));
   const hashes: (string | null | undefined)[] = [];
+  const add = (state: FileChange["before"]): void => {
+    if (state !== null && typeof state === "object" && "hash" in state) hashes.push(state.hash, state.unsaved);
+  };
   if (entry?.type === "tool") {
     for (const diff of entry.diffs) if ("newHash" in diff) hashes.push(diff.oldHash, diff.newHash);
   }
-  if (entry?.type === "file-change") {
-    const { before, after } = entry;
-    if (before !== "unknown") hashes.push(before?.hash, before?.unsaved);
-    hashes.push(after?.hash, after?.unsaved);
-  }
+  if (entry?.type === "git-copies") hashes.push(...Object.values(entry.hashes));
+  if (entry?.type === "file-change") for (const state of [entry.before, entry.after]) add(state);
+  if (entry?.type === "restore") for (const { before } of entry.files ?? []) add(before);
   return hashes.filter((hash) => hash != null);
 }
 

@@ -1,16 +1,18 @@
 /**
- * Logs the changes of commands: scans the workspace before and after a command, and logs each difference with a copy of the
- * earlier content, if there is one. A scan cannot see the writer of a file. Each edit therefore reports its own file, and a
- * difference belongs to the commands that ran since the last scan.
+ * Logs the changes of commands: scans the workspace before and after a command, and logs each difference with the earlier
+ * content, if there is a copy or git has it. A scan cannot see the writer of a file. Each edit therefore reports its own file,
+ * and a difference belongs to the commands that ran since the last scan.
  */
+import { dirname } from "node:path";
 import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
 import type { FileState } from "../sessions/entry.ts";
-import type { ChangeLog } from "./change-log.ts";
-import { contentOf, readDiskState, stateOf } from "./disk-state.ts";
-import type { GitBlobs } from "./git-blobs.ts";
+import type { ChangeLog, NewChange } from "./change-log.ts";
+import { type DiskState, readDiskState, stateOf } from "./disk-state.ts";
+import { type GitBlobs, gitIdOf } from "./git-blobs.ts";
+import { type Earlier, type FoundFile, isSmall, Mirror } from "./mirror.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { currentSignature, isUnchanged, type Scan, type SeenFile, type WorkspaceScan } from "./workspace-scan.ts";
+import { currentSignature, type Scan, type WorkspaceScan } from "./workspace-scan.ts";
 
 /** Maximum number of copies that the commands of a session together wait for: a third of a second on an idle machine. */
 const AWAITED_FILES = 1_000;
@@ -20,8 +22,18 @@ const AWAITED_BYTES = 20_000_000;
 const COPY_TIME_MS = 2_000;
 /** Changed files that are copied before the next command; more are copied in the background. */
 const MAX_COPIED_AT_ONCE = 200;
-/** Limit of the logged changes of one command. */
-const MAX_CHANGES = 2_000;
+/** Files that are read at the same time. */
+const FILES_AT_ONCE = 32;
+/** Longest wait of a command for copies from git of what the commands before it changed. Milliseconds. */
+const GIT_COPY_TIME_MS = 5_000;
+/** Longest wait for them when the session ends; afterwards the next process copies them. Milliseconds. */
+const CLOSE_TIME_MS = 800;
+/** Files that a line names. */
+const NAMED_FILES = 5;
+
+const TOO_LARGE = "This workspace is too large to watch commands in it: only the agent's own edits can be reverted.";
+const BACKGROUND = "Changes of programs that run in the background cannot be reverted.";
+const UNKNOWN = "The changes of a command could not be logged. A restore does not revert them.";
 
 /** A command that runs. */
 export type WatchedCommand = {
@@ -36,7 +48,7 @@ export type CommandWatchOptions = {
   readonly store: ObjectStore;
   readonly git: GitBlobs;
   readonly log: ChangeLog;
-  /** Called once with a line for the user when a workspace cannot be watched. */
+  /** Called once with each limit of restores, as a line for the user. */
   readonly notifyUser: (problem: string) => void;
   /** Default: the system's. */
   readonly clock?: Clock;
@@ -50,7 +62,6 @@ export class CommandWatch {
   /** Commands whose changes are logged. */
   readonly #running = new Set<WatchedCommand>();
   #isOff: boolean = false;
-  #isClosed: boolean = false;
   /** Scans run one after the other. */
   #scanning: Promise<unknown> = Promise.resolve();
   /** Files that the user saved while commands ran. */
@@ -62,14 +73,26 @@ export class CommandWatch {
   /** Files that wait for their copy. */
   readonly #waiting = new Map<string, FoundFile>();
   #filling: Promise<void> | undefined;
+  /** Copying of earlier contents from git. */
+  #copying: Promise<void> | undefined;
+  readonly #closed = new AbortController();
   /** Time that commands wait for copies, together. */
   #copyTimeMs = COPY_TIME_MS;
+  /** Lines that the user has seen; those that the model has not seen yet. */
+  readonly #told = new Set<string>();
+  #untold: string[] = [];
+  readonly #named = new Set<string>();
   /** Copies for which commands still wait. */
   readonly #awaited = { files: AWAITED_FILES, bytes: AWAITED_BYTES, spent: Promise.withResolvers<void>() };
 
   constructor(options: CommandWatchOptions) {
     this.#options = options;
-    this.#mirror = new Mirror(options.store, options.git);
+    const { store, git } = options;
+    const onFailure = (reason: string): void =>
+      this.#tell(
+        `Earlier contents of files cannot be stored in ${store.folder}, so changes of commands cannot be reverted: ${reason}`,
+      );
+    this.#mirror = new Mirror({ store, git, onFailure });
   }
 
   /** Scans the workspace, and starts to copy new and changed files. While a command runs, the scan at its end does that. */
@@ -84,30 +107,59 @@ export class CommandWatch {
    * or those of the commands that run already.
    */
   async before(command: WatchedCommand): Promise<void> {
-    const { position } = this.#options.log;
+    const { log } = this.#options;
+    const { position } = log;
+    const { source } = command;
     await this.#next(async () => {
       try {
         await (this.#running.size === 0 ? this.#scanAndCopy() : this.#logChanges(position));
       } finally {
-        this.#running.add(command);
+        if (!this.#isOff) {
+          this.#running.add(command);
+          log.command({ source, phase: "begin", position });
+        }
       }
     });
-    if (this.#filling === undefined || this.#copyTimeMs === 0) return;
-    const deadline = new Deadline(this.#copyTimeMs, this.#options.clock);
-    await deadline.waitFor(Promise.race([this.#filling, this.#awaited.spent.promise]));
-    this.#copyTimeMs = deadline.remaining();
+    if (this.#isOff) log.command({ source, phase: "note", position, lacks: [TOO_LARGE] });
+    await this.#waitForCopies();
   }
 
   /** Logs the changes of a command that ended. The user's next message may arrive before they are logged. */
   after(command: WatchedCommand): Promise<void> {
     const { position } = this.#options.log;
     return this.#next(async () => {
+      let lacks: readonly string[] = [UNKNOWN];
       try {
-        await this.#logChanges(position);
+        if (this.#running.has(command)) lacks = await this.#logChanges(position);
       } finally {
-        this.#running.delete(command);
+        this.#end(command, position, lacks);
       }
-    });
+    }, true);
+  }
+
+  /** Stops logging the changes of a command that runs on in the background. */
+  leave(command: WatchedCommand): void {
+    this.#tell(BACKGROUND);
+    this.#end(command, this.#options.log.position, [BACKGROUND]);
+  }
+
+  /** Reports a command whose changes are not logged, as it runs in the background. */
+  note({ source }: WatchedCommand): void {
+    const { log } = this.#options;
+    this.#tell(BACKGROUND);
+    log.command({ source, phase: "note", position: log.position, lacks: [BACKGROUND] });
+  }
+
+  /** Stops logging the changes of a command that did not start. */
+  release(command: WatchedCommand): void {
+    this.#end(command, this.#options.log.position, []);
+  }
+
+  /** Limits of restores that were found since the last call, one sentence each. */
+  takeLimits(): readonly string[] {
+    const lines = this.#untold;
+    this.#untold = [];
+    return lines;
   }
 
   /** Leaves the change of an edit to the edit's own entry of the log. Call the result when the edit has ended. */
@@ -126,36 +178,80 @@ export class CommandWatch {
     this.#saved.add(path);
   }
 
-  /** Stops logging the changes of a command. */
-  release(command: WatchedCommand): void {
-    this.#running.delete(command);
-  }
-
   /** Settles once the changes of all ended commands are logged. */
   async settled(): Promise<void> {
     await this.#scanning;
   }
 
-  /** Ends the copying. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
+  /** Settles once their earlier contents are copied, or `limitMs` have passed. */
+  async copied(limitMs: number): Promise<void> {
     await this.#scanning;
-    await this.#filling;
+    this.#copyFromGit();
+    if (this.#copying !== undefined) await new Deadline(limitMs, this.#options.clock).waitFor(this.#copying);
   }
 
-  #next(work: () => Promise<void>): Promise<void> {
-    const done = this.#scanning.then(() => (this.#isOff || this.#isClosed ? undefined : work()));
+  /** Logs the changes of commands that end now. Ends the copying after a short time. */
+  async close(): Promise<void> {
+    await this.copied(CLOSE_TIME_MS);
+    this.#closed.abort();
+    await this.#scanning;
+    await Promise.all([this.#filling, this.#copying]);
+  }
+
+  get #isClosed(): boolean {
+    return this.#closed.signal.aborted;
+  }
+
+  /** `isLast`: `work` runs even after the end of the session. */
+  #next(work: () => Promise<void>, isLast: boolean = false): Promise<void> {
+    const done = this.#scanning.then(() => ((this.#isOff || this.#isClosed) && !isLast ? undefined : work()));
     this.#scanning = done.catch(() => undefined); // `done` rejects for its caller
     return done;
+  }
+
+  #end(command: WatchedCommand, position: number, lacks: readonly string[]): void {
+    if (!this.#running.delete(command)) return;
+    this.#options.log.command({ source: command.source, phase: "end", position, lacks });
+  }
+
+  /** Shows a line to the user and the model, once. */
+  #tell(line: string): void {
+    if (this.#told.has(line)) return;
+    this.#told.add(line);
+    this.#untold.push(line);
+    this.#options.notifyUser(line);
+  }
+
+  async #waitForCopies(): Promise<void> {
+    const { clock } = this.#options;
+    if (this.#copying !== undefined) await new Deadline(GIT_COPY_TIME_MS, clock).waitFor(this.#copying);
+    if (this.#filling === undefined || this.#copyTimeMs === 0) return;
+    const deadline = new Deadline(this.#copyTimeMs, clock);
+    await deadline.waitFor(Promise.race([this.#filling, this.#awaited.spent.promise]));
+    this.#copyTimeMs = deadline.remaining();
+  }
+
+  #copyFromGit(): void {
+    const { log } = this.#options;
+    const { signal } = this.#closed;
+    if (this.#copying !== undefined || log.uncopied.length === 0 || this.#isClosed) return;
+    const copy = async (): Promise<void> => {
+      for (let left = log.uncopied; left.length > 0; left = log.uncopied) {
+        await this.#mirror.copyFromGit(left, (contents) => log.copied(contents), signal);
+      }
+    };
+    this.#copying = copy()
+      .catch(() => undefined) // the session ends
+      .finally(() => {
+        this.#copying = undefined;
+      });
   }
 
   async #runScan(): Promise<Scan | undefined> {
     const scan = await this.#options.scan.scan();
     if (scan !== undefined) return scan;
     this.#isOff = true;
-    this.#options.notifyUser(
-      "This workspace is too large to watch commands in it: only the agent's own edits can be reverted.",
-    );
+    this.#tell(TOO_LARGE);
     return undefined;
   }
 
@@ -163,6 +259,7 @@ export class CommandWatch {
     const before = this.#known;
     this.#saved.clear();
     this.#edited.clear();
+    this.#copyFromGit();
     const scan = await this.#runScan();
     if (scan === undefined) return;
     this.#known = scan;
@@ -172,7 +269,8 @@ export class CommandWatch {
   /** Copies files that changed since the last scan at once, and all others in the background. */
   async #copy(scan: Scan, before: Scan | undefined): Promise<void> {
     const missing = this.#mirror.missing(scan);
-    const isFresh = ({ path, seen }: FoundFile): boolean => before?.files.get(path)?.signature !== seen.signature;
+    const isFresh = ({ path, seen }: FoundFile): boolean =>
+      isSmall(seen) && before?.files.get(path)?.signature !== seen.signature;
     const fresh = before === undefined ? [] : missing.filter(isFresh);
     const atOnce = new Set(fresh.length > MAX_COPIED_AT_ONCE ? [] : fresh);
     await Promise.all([...atOnce].map((file) => this.#mirror.copy(file)));
@@ -203,25 +301,55 @@ export class CommandWatch {
     if (this.#awaited.files <= 0 || this.#awaited.bytes <= 0) spent.resolve();
   }
 
-  /** Logs the changes since the last scan as those of the commands that run. */
-  async #logChanges(position: number): Promise<void> {
+  /** Logs the changes since the last scan as those of the commands that run. Gives the limits of a restore of them. */
+  async #logChanges(position: number): Promise<readonly string[]> {
     const commands = [...this.#running];
     const before = this.#known;
     const after = await this.#runScan();
     this.#known = after;
-    if (before === undefined || after === undefined || commands.length === 0) return;
+    if (after === undefined) return [TOO_LARGE];
+    if (before === undefined || commands.length === 0) return [];
     const changed: string[] = [];
     for (const path of differences(before, after)) {
       // The next scan finds the end of the edit.
       if (this.#editing.has(path)) keepKnown(path, before, after);
       else if (!this.#saved.has(path) && !this.#isEdit(path, after)) changed.push(path);
     }
-    for (const path of changed.slice(0, MAX_CHANGES)) await this.#logFile(path, { before, after, position }, commands);
-    const rest = changed.length - MAX_CHANGES;
-    if (rest > 0) {
-      this.#options.notifyUser(`A command changed ${changed.length} files; ${rest} of them cannot be reverted.`);
+    const unknown: string[] = [];
+    for (let at = 0; at < changed.length; at += FILES_AT_ONCE) {
+      const paths = changed.slice(at, at + FILES_AT_ONCE);
+      const scans = { before, after, position };
+      const changes = await Promise.all(paths.map((path) => this.#changeOf(path, scans, commands)));
+      for (const change of changes.filter((each) => each !== undefined)) {
+        this.#options.log.add(change);
+        if (change.lacks !== undefined) unknown.push(`${change.path} (${change.lacks})`);
+      }
     }
+    this.#copyFromGit();
     await this.#copy(after, before);
+    this.#tellOnce("A restore cannot revert the changes of a command in", unknown);
+    return this.#outside(before, after);
+  }
+
+  /** Limits of a restore of what lies outside of the scans. */
+  #outside(before: Scan, after: Scan): readonly string[] {
+    const isGone = (path: string): boolean => !after.ignored.has(path) && currentSignature(path) === undefined;
+    const deleted = [...before.ignored].filter(isGone);
+    return [
+      ...this.#tellOnce("A command deleted ignored files, of which there are no copies:", deleted),
+      ...this.#tellOnce("A restore does not revert changes of files whose names are not UTF-8:", [...after.misnamed]),
+    ];
+  }
+
+  /** Tells a line that names files, unless all of them were named before. */
+  #tellOnce(start: string, files: readonly string[]): readonly string[] {
+    const news = files.filter((file) => !this.#named.has(file));
+    if (news.length === 0) return [];
+    for (const file of news) this.#named.add(file);
+    const rest = news.length - NAMED_FILES;
+    const line = `${start} ${news.slice(0, NAMED_FILES).join(", ")}${rest > 0 ? `, and ${rest} more` : ""}.`;
+    this.#tell(line);
+    return [line];
   }
 
   /** True when the difference is an edit, which has its own entry in the log. */
@@ -230,36 +358,31 @@ export class CommandWatch {
     return this.#edited.delete(path);
   }
 
-  async #logFile(path: string, scans: Scans, commands: readonly WatchedCommand[]): Promise<void> {
+  async #changeOf(path: string, scans: Scans, commands: readonly WatchedCommand[]): Promise<NewChange | undefined> {
     const seen = scans.before.files.get(path);
+    const isLeftOut = seen !== undefined && !scans.after.files.has(path) && currentSignature(path) === seen.signature;
+    if (isLeftOut) return undefined; // by new ignore rules
     const isEdited = this.#edited.delete(path);
-    const known = seen === undefined ? null : await this.#earlier(path, seen);
-    const before = isEdited ? (this.#options.log.lastState(path) ?? null) : known;
     // A folder may be in the file's place.
-    const after = scans.after.folders.has(path) ? null : stateOf(await readDiskState(path));
-    if (after === undefined) return;
-    // The command wrote the same content.
-    const isSame = before !== "unknown" && before?.hash === after?.hash && before?.mode === after?.mode;
-    if (isSame) return;
+    const disk: DiskState = scans.after.folders.has(path) ? { kind: "absent" } : await readDiskState(path);
+    const after = stateOf(disk);
+    if (after === undefined) return undefined;
+    const known = seen === undefined ? unseenState(path, scans.before) : await this.#mirror.earlier(path, seen);
+    const before = isEdited ? (this.#options.log.lastState(path) ?? null) : known;
+    if (isSame(before, after, disk)) return undefined; // the command wrote the same content
     const owner = commands.find(({ owns }) => owns?.(path));
     const [source = "", ...others] = new Set((owner ? [owner] : commands).map((command) => command.source));
-    const folders = seen === undefined ? newFolders(path, scans) : [];
-    this.#options.log.add({
+    const folders = before === null ? newFolders(path, scans.before) : [];
+    return {
       path,
       by: "command",
       source,
-      before,
+      ...(before !== null && "lacks" in before ? { before: "unknown", lacks: before.lacks } : { before }),
       after,
       position: scans.position,
       ...(others.length > 0 && { others }),
       ...(folders.length > 0 && { folders }),
-    });
-  }
-
-  async #earlier(path: string, seen: SeenFile): Promise<FileState | "unknown"> {
-    const hash = await this.#mirror.hashOf(path, seen);
-    if (hash === undefined) return "unknown";
-    return { hash, mode: seen.mode, ...(seen.isLink && { link: true }) };
+    };
   }
 }
 
@@ -282,84 +405,28 @@ function* differences(before: Scan, after: Scan): Generator<string> {
   }
 }
 
+/** State before a command of a file that the scan had not seen: it did not exist, or ignore files left it out. */
+function unseenState(path: string, { ignored }: Scan): Earlier | null {
+  const isIgnored = [path, ...foldersAbove(path)].some((each) => ignored.has(each));
+  return isIgnored ? { lacks: "it was ignored before the command" } : null;
+}
+
+function isSame(before: Earlier | null, after: FileState | null, disk: DiskState): boolean {
+  if (before === null || after === null) return before === after;
+  if ("lacks" in before || before.mode !== after.mode) return false;
+  if ("hash" in before) return before.hash === after.hash;
+  return disk.kind === "file" && gitIdOf(disk.bytes, before.git) === before.git;
+}
+
 /** Folders that were created for a new file, the outermost first. */
-function newFolders(path: string, { before, after }: Scans): string[] {
-  return [...after.folders]
-    .filter((folder) => !before.folders.has(folder) && isAround(folder, path))
-    .toSorted((one, other) => one.length - other.length);
+function newFolders(path: string, { folders }: Scan): string[] {
+  const above = foldersAbove(path);
+  const first = above.findIndex((folder) => folders.has(folder));
+  return above.slice(0, Math.max(0, first)).toReversed();
 }
 
-function isAround(folder: string, path: string): boolean {
-  return path.startsWith(folder) && /[\\/]/.test(path[folder.length] ?? "");
-}
-
-/** Larger files are not copied in advance. Bytes. */
-const MAX_FILE_BYTES = 1_000_000;
-/** Limit of all copies of a session. Bytes. */
-const MAX_BYTES = 200_000_000;
-
-type FoundFile = { readonly path: string; readonly seen: SeenFile };
-
-/** `none`: copying failed, and is not tried again until the file changes. */
-type Copy =
-  | { readonly signature: string; readonly from: "store" | "git"; readonly hash: string }
-  | { readonly signature: string; readonly from: "none" };
-
-/**
- * Copies of the workspace's small files, so that changes of commands can be reverted. Filled in the background, each content
- * once. Files without changes in git need no copy: git has their content.
- */
-class Mirror {
-  readonly #store: ObjectStore;
-  readonly #git: GitBlobs;
-  readonly #copies = new Map<string, Copy>();
-  #bytes = 0;
-
-  constructor(store: ObjectStore, git: GitBlobs) {
-    this.#store = store;
-    this.#git = git;
-  }
-
-  /** Files of the scan without a copy of their present content. */
-  missing({ files }: Scan): readonly FoundFile[] {
-    return [...files].flatMap(([path, seen]) =>
-      this.#copies.get(path)?.signature === seen.signature || !isSmall(seen) ? [] : [{ path, seen }],
-    );
-  }
-
-  /** Records the files that git has; gives the others. */
-  async takeFromGit(files: readonly FoundFile[]): Promise<readonly FoundFile[]> {
-    const blobs = await this.#git.unchanged();
-    return files.filter(({ path, seen }) => {
-      const blob = blobs.get(path);
-      // A filter of git (line endings, large file storage) makes the file's size differ from its object's.
-      if (blob === undefined || seen.isLink || blob.size !== seen.size) return true;
-      this.#copies.set(path, { signature: seen.signature, from: "git", hash: blob.hash });
-      return false;
-    });
-  }
-
-  /** Copies one file, unless a command has changed it since the scan. */
-  async copy({ path, seen }: FoundFile): Promise<void> {
-    const { signature } = seen;
-    const read = this.#bytes > MAX_BYTES ? undefined : contentOf(await readDiskState(path));
-    const content = isUnchanged(path, seen) ? read : undefined;
-    this.#bytes += content?.length ?? 0;
-    // On a full disk the change of a command cannot be reverted, and the restore says so.
-    const hash = content && (await this.#store.put(content).catch(() => undefined));
-    this.#copies.set(path, hash === undefined ? { signature, from: "none" } : { signature, from: "store", hash });
-  }
-
-  /** Hash of the content that the scan saw; undefined without a copy. */
-  async hashOf(path: string, seen: SeenFile): Promise<string | undefined> {
-    const copy = this.#copies.get(path);
-    if (copy === undefined || copy.signature !== seen.signature || copy.from === "none") return undefined;
-    if (copy.from === "store") return (await this.#store.has(copy.hash)) ? copy.hash : undefined;
-    const content = await this.#git.read(copy.hash);
-    return content && content.length === seen.size ? this.#store.put(content) : undefined;
-  }
-}
-
-function isSmall({ size, isLink }: SeenFile): boolean {
-  return isLink || size <= MAX_FILE_BYTES;
+/** The innermost first. */
+function foldersAbove(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === path ? [] : [above, ...foldersAbove(above)];
 }

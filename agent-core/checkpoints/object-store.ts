@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { deflateRaw, inflateRaw, inflateRawSync } from "node:zlib";
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib";
 import { makeFolder } from "../platform/make-folder.ts";
 
 /** First byte of an object: encoding of the rest. */
@@ -15,6 +15,8 @@ const PLAIN = 0;
 const DEFLATED = 1;
 /** Compression saves too little on smaller contents. Bytes. */
 const MIN_DEFLATED_BYTES = 512;
+/** For smaller contents another thread costs more time than the compression. Bytes. */
+const MIN_THREAD_BYTES = 65_536;
 /** Interval in which the use of an object is recorded. */
 const TOUCH_AFTER_MS = 3_600_000;
 
@@ -96,7 +98,8 @@ async function isStored(path: string): Promise<boolean> {
 
 async function packed(content: Buffer): Promise<Buffer> {
   if (content.length >= MIN_DEFLATED_BYTES) {
-    const deflated = await deflate(content, { level: 1 });
+    const isSmall = content.length < MIN_THREAD_BYTES;
+    const deflated = isSmall ? deflateRawSync(content, { level: 1 }) : await deflate(content, { level: 1 });
     if (deflated.length < content.length * 0.9) return Buffer.concat([Buffer.of(DEFLATED), deflated]);
   }
   return Buffer.concat([Buffer.of(PLAIN), content]);
@@ -104,5 +107,6 @@ async function packed(content: Buffer): Promise<Buffer> {
 
 function unpacked(stored: Buffer): Promise<Buffer> | Buffer {
   const rest = stored.subarray(1);
-  return stored[0] === DEFLATED ? inflate(rest) : rest;
+  if (stored[0] !== DEFLATED) return rest;
+  return rest.length < MIN_THREAD_BYTES / 4 ? inflateRawSync(rest) : inflate(rest);
 }

@@ -2,60 +2,66 @@
 
 import { diffArrays, diffLines } from "diff";
 import type { HostFiles } from "../host/host.ts";
-import type { FileChange, FileState } from "../sessions/entry.ts";
-import { isNothing, isSameContent } from "./change-log.ts";
+import type { FileState } from "../sessions/entry.ts";
+import { isNothing, isSameContent, type LoggedChange } from "./change-log.ts";
 import { readShownFile, type ShownFile, textOf } from "./disk-state.ts";
-import type { ObjectStore } from "./object-store.ts";
 
 /** Changed lines that are counted; more take longer than a fifth of a second. */
 const MAX_CHANGED_LINES = 1_300;
+/** Time for the counts of all files of a plan. Milliseconds. */
+const COUNT_TIME_MS = 500;
 
 /** One file of a restore. */
 export type Target = {
   readonly path: string;
   /** State to restore; null: no file. */
   readonly wanted: FileState | null | "unknown";
+  /** Reason why it is unknown. */
+  readonly lacks: string;
   /** State after the session's last change; any other state is the user's. */
   readonly last: FileState | null;
   /** Changes of the session, in order. */
-  readonly chain: readonly FileChange[];
+  readonly chain: readonly LoggedChange[];
   /** Folders that were created with the file, the outermost first. */
   readonly folders: readonly string[];
 };
 
 /** Changes that were made in answer to the message at `position`, or later. */
-export function changesAfter(changes: readonly FileChange[], position: number): readonly FileChange[] {
+export function changesAfter(changes: readonly LoggedChange[], position: number): readonly LoggedChange[] {
   return changes.filter((change) => change.position > position);
 }
 
 /** Targets of a restore to the state before the message at `position`, in the order of the first changes. */
-export function targetsAt(changes: readonly FileChange[], position: number): readonly Target[] {
+export function targetsAt(changes: readonly LoggedChange[], position: number): readonly Target[] {
   return targetsOf(changesAfter(changes, position));
 }
 
 /** Targets of undoing a restore. */
-export function targetsBefore(changes: readonly FileChange[], restore: string): readonly Target[] {
+export function targetsBefore(changes: readonly LoggedChange[], restore: string): readonly Target[] {
   return targetsOf(changes.filter(({ by, source }) => by === "restore" && source === restore));
 }
 
 /** Targets of undoing the edits of a tool call. */
-export function targetsOfCall(changes: readonly FileChange[], callId: string): readonly Target[] {
+export function targetsOfCall(changes: readonly LoggedChange[], callId: string): readonly Target[] {
   return targetsOf(changes.filter(({ by, source }) => by === "edit" && source === callId));
 }
 
-function targetsOf(changes: readonly FileChange[]): readonly Target[] {
+/** Of a journal that names no reason. */
+const NOT_COPIED = "a command changed it before it was copied";
+
+function targetsOf(changes: readonly LoggedChange[]): readonly Target[] {
   const byPath = Map.groupBy(changes, ({ path }) => path);
   return [...byPath].flatMap(([path, chain]) => {
     const [first] = chain;
     const last = chain.at(-1);
     if (first === undefined || last === undefined) return [];
     const folders = [...new Set(chain.flatMap((change) => change.folders ?? []))];
-    return [{ path, wanted: first.before, last: last.after, chain, folders }];
+    return [{ path, wanted: first.before, lacks: first.lacks ?? NOT_COPIED, last: last.after, chain, folders }];
   });
 }
 
 /** True when a change did not start from the state after the previous one. */
-function isMixed(chain: readonly FileChange[]): boolean {
+function isMixed(chain: readonly LoggedChange[]): boolean {
   return chain.some(({ before }, index) => {
     const previous = chain[index - 1];
     return previous !== undefined && before !== "unknown" && !isSameContent(before, previous.after);
@@ -92,11 +98,33 @@ export type PlannedFile = {
     }
 );
 
+/** One file of a preview; the result of its restore has the same fields. `leftAlone`: reason why the file does not change. */
+export type ShownPlan = Pick<PlannedFile, "path" | "change" | "added" | "removed"> & {
+  readonly leftAlone: string | undefined;
+  /** Text that a restore would give; null: no file; undefined: it is not text, or was not asked for. */
+  readonly text?: string | null | undefined;
+};
+
+/** A plan without the file's content. */
+export function shownPlan({ path, change, added, removed, ...plan }: PlannedFile, withText: boolean): ShownPlan {
+  const shown = { path, change, added, removed, leftAlone: plan.leftAlone };
+  if (!withText || plan.leftAlone !== undefined) return shown;
+  return { ...shown, text: plan.wanted.kind === "nothing" ? null : plan.wanted.text };
+}
+
+export type PlanPorts = {
+  readonly files: HostFiles;
+  /** Earlier contents by their SHA-256. */
+  readonly contents: Contents;
+  readonly counter: LineCounter;
+};
+
+export type Contents = { readonly get: (hash: string) => Promise<Buffer | undefined> };
+
 /** Change of one file, or the reason why it is left alone. Undefined for a file in its target state. */
 export async function planFile(
   target: Target,
-  files: HostFiles,
-  store: ObjectStore,
+  { files, contents, counter }: PlanPorts,
   signal: AbortSignal,
 ): Promise<PlannedFile | undefined> {
   const { path, folders } = target;
@@ -106,12 +134,12 @@ export async function planFile(
   const left = (leftAlone: string): PlannedFile => ({ path, change, added: undefined, removed: undefined, leftAlone });
   if (state === undefined) return left("the path is no longer a file");
   if (isDone(target, state)) return undefined;
-  if (target.wanted === "unknown") return left("a command changed it before it was copied");
-  const wanted = await wantedOf(target.wanted, store);
+  if (target.wanted === "unknown") return left(target.lacks);
+  const wanted = await wantedOf(target.wanted, contents);
   if (wanted === undefined) return left("the copy of its earlier content is gone");
   const isChangedSince = !isSameContent(state, target.last);
   if (isChangedSince || isMixed(target.chain)) {
-    const merged = await mergeWith(present.text, wanted, target.chain, store);
+    const merged = await mergeWith(present.text, wanted, target.chain, contents);
     if (merged === undefined) {
       if (!isChangedSince) return left("you changed it between the agent's changes");
       return left(state === null ? "you deleted or renamed it since" : "you changed it since");
@@ -119,14 +147,14 @@ export async function planFile(
     return {
       path,
       change,
-      ...linesBetween(present.text, merged),
+      ...counter.count(present.text, merged),
       leftAlone: undefined,
       present,
       wanted: merged,
       folders,
     };
   }
-  return { path, change, ...linesBetween(present.text, wanted), leftAlone: undefined, present, wanted, folders };
+  return { path, change, ...counter.count(present.text, wanted), leftAlone: undefined, present, wanted, folders };
 }
 
 function changeOf({ wanted }: Target, present: FileState | null): PlannedFile["change"] {
@@ -140,13 +168,13 @@ function isDone({ wanted }: Target, present: FileState | null): boolean {
 }
 
 /** Undefined when the store has lost a part of the content. */
-async function wantedOf(state: FileState | null, store: ObjectStore): Promise<Wanted | undefined> {
+async function wantedOf(state: FileState | null, contents: Contents): Promise<Wanted | undefined> {
   if (state === null) return { kind: "nothing" };
-  const bytes = state.hash === null ? Buffer.alloc(0) : await store.get(state.hash);
+  const bytes = state.hash === null ? Buffer.alloc(0) : await contents.get(state.hash);
   if (bytes === undefined) return undefined;
   if (state.unsaved === undefined)
     return { kind: "content", state, bytes, text: state.link ? undefined : textOf(bytes) };
-  const unsaved = await store.get(state.unsaved);
+  const unsaved = await contents.get(state.unsaved);
   return unsaved && { kind: "content", state, bytes, text: unsaved.toString() };
 }
 
@@ -157,13 +185,13 @@ async function wantedOf(state: FileState | null, store: ObjectStore): Promise<Wa
 async function mergeWith(
   present: string | null | undefined,
   wanted: Wanted,
-  chain: readonly FileChange[],
-  store: ObjectStore,
+  chain: readonly LoggedChange[],
+  contents: Contents,
 ): Promise<Wanted | undefined> {
   if (wanted.kind === "nothing" || wanted.text === undefined || typeof present !== "string") return undefined;
   let text = present;
   for (const { before, after } of chain.toReversed()) {
-    const [base, earlier] = await Promise.all([storedText(after, store), storedText(before, store)]);
+    const [base, earlier] = await Promise.all([storedText(after, contents), storedText(before, contents)]);
     const merged = base === undefined || earlier === undefined ? undefined : mergeLines(base, text, earlier);
     if (merged === undefined) return undefined;
     text = merged;
@@ -171,9 +199,9 @@ async function mergeWith(
   return { ...wanted, text, isMerged: true };
 }
 
-async function storedText(state: FileChange["before"], store: ObjectStore): Promise<string | undefined> {
+async function storedText(state: LoggedChange["before"], contents: Contents): Promise<string | undefined> {
   if (state === null || state === "unknown" || state.link) return undefined;
-  const bytes = await store.get(state.unsaved ?? state.hash ?? "");
+  const bytes = await contents.get(state.unsaved ?? state.hash ?? "");
   return bytes && textOf(bytes);
 }
 
@@ -202,13 +230,20 @@ function spansBetween(from: readonly string[], to: readonly string[]): readonly 
   });
 }
 
-function linesBetween(present: string | null | undefined, wanted: Wanted): Pick<PlannedFile, "added" | "removed"> {
-  const none = { added: undefined, removed: undefined };
-  const text = wanted.kind === "nothing" ? "" : wanted.text;
-  if (present === undefined || text === undefined) return none;
-  const changes = diffLines(present ?? "", text, { maxEditLength: MAX_CHANGED_LINES });
-  if (changes === undefined) return none;
-  const count = (kind: "added" | "removed"): number =>
-    changes.reduce((sum, change) => sum + (change[kind] ? change.count : 0), 0);
-  return { added: count("added"), removed: count("removed") };
+/** Counts the changed lines of a plan's files, until they take too long. */
+export class LineCounter {
+  #spentMs = 0;
+
+  count(present: string | null | undefined, wanted: Wanted): Pick<PlannedFile, "added" | "removed"> {
+    const none = { added: undefined, removed: undefined };
+    const text = wanted.kind === "nothing" ? "" : wanted.text;
+    if (present === undefined || text === undefined || this.#spentMs > COUNT_TIME_MS) return none;
+    const start = performance.now();
+    const changes = diffLines(present ?? "", text, { maxEditLength: MAX_CHANGED_LINES });
+    this.#spentMs += performance.now() - start;
+    if (changes === undefined) return none;
+    const count = (kind: "added" | "removed"): number =>
+      changes.reduce((sum, change) => sum + (change[kind] ? change.count : 0), 0);
+    return { added: count("added"), removed: count("removed") };
+  }
 }

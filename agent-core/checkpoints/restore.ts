@@ -1,77 +1,135 @@
 /** Runs a restore, file by file. Copies each file before the change, and logs the change after it. */
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { FileFailure, FileWrite, HostFiles } from "../host/host.ts";
-import { messageOf } from "../platform/errors.ts";
+import { hasCode, messageOf } from "../platform/errors.ts";
+import { inParallel, mapInParallel } from "../platform/in-parallel.ts";
+import { processIdentity } from "../platform/locks/process-identity.ts";
 import type { FileState } from "../sessions/entry.ts";
-import { type ChangeLog, isSameContent } from "./change-log.ts";
+import { type ChangeLog, type IntendedWrite, type InterruptedRestore, isSameContent } from "./change-log.ts";
 import { missingFolders } from "./checkpointed-files.ts";
 import { readDiskState, readShownFile, type ShownFile, stateOf } from "./disk-state.ts";
-import type { ObjectStore } from "./object-store.ts";
-import { type PlannedFile, planFile, type Target, type Wanted } from "./restore-plan.ts";
+import { hashOf, type ObjectStore } from "./object-store.ts";
+import {
+  type PlannedFile,
+  type PlanPorts,
+  planFile,
+  type ShownPlan,
+  shownPlan,
+  type Target,
+  type Wanted,
+} from "./restore-plan.ts";
 
 /** Reason for a file that changed between the plan and the write. */
 const CHANGED = "it changed during the restore";
-
-/** Result for a file; `leftAlone` is the reason why the file did not change. */
-export type RestoredFile = Pick<PlannedFile, "path" | "change" | "added" | "removed"> & {
-  readonly leftAlone: string | undefined;
-};
 
 type Plan = Extract<PlannedFile, { leftAlone: undefined }>;
 type Content = Extract<Wanted, { kind: "content" }>;
 type Writing = { readonly files: HostFiles; readonly signal: AbortSignal };
 
-export type RestorePorts = { readonly files: HostFiles; readonly store: ObjectStore; readonly log: ChangeLog };
+export type RestorePorts = PlanPorts & { readonly store: ObjectStore; readonly log: ChangeLog };
 
-/** `id` is the restore's id in the journal. Rejects with the signal's reason; earlier changes are logged. */
+/** Files that are restored at the same time. */
+const FILES_AT_ONCE = 16;
+
+/**
+ * `id` is the restore's id in the journal. Each part of the files is planned, copied and logged before it is written. Rejects
+ * with the signal's reason; earlier changes are logged.
+ */
 export async function restoreFiles(
   targets: readonly Target[],
   id: string,
   ports: RestorePorts,
   signal: AbortSignal,
-): Promise<readonly RestoredFile[]> {
-  const restored: RestoredFile[] = [];
-  // A file in whose place a folder was created returns when the folder is gone.
-  const created = new Set(targets.flatMap(({ folders }) => folders));
-  const last = targets.filter(({ path }) => created.has(path));
-  for (const target of [...targets.filter(({ path }) => !created.has(path)), ...last]) {
-    signal.throwIfAborted();
-    const file = await restoreFile(target, id, ports, signal);
-    if (file !== undefined) restored.push(file);
+): Promise<readonly ShownPlan[]> {
+  const restored = new Map<string, ShownPlan>();
+  // A file may have to return to the place of a new folder, or a folder to the place of a new file.
+  const isRemoved = ({ wanted }: Target): boolean => wanted === null;
+  for (const phase of [targets.filter(isRemoved), targets.filter((target) => !isRemoved(target))]) {
+    for (let at = 0; at < phase.length; at += FILES_AT_ONCE) {
+      signal.throwIfAborted();
+      const part = phase.slice(at, at + FILES_AT_ONCE);
+      for (const file of await restorePart(part, id, ports, signal)) restored.set(file.path, file);
+    }
+  }
+  return targets.flatMap(({ path }) => restored.get(path) ?? []);
+}
+
+/** A planned file whose present state is copied. */
+type Ready = { readonly plan: Plan; readonly write: IntendedWrite };
+
+async function restorePart(
+  part: readonly Target[],
+  id: string,
+  ports: RestorePorts,
+  signal: AbortSignal,
+): Promise<readonly ShownPlan[]> {
+  const planned = await mapInParallel(part, part.length, async (target) => {
+    const plan = await planFile(target, ports, signal);
+    if (plan === undefined) return undefined;
+    const prepared = plan.leftAlone === undefined ? await prepare(plan, ports.store) : plan.leftAlone;
+    return typeof prepared === "string" ? { ...shownPlan(plan, false), leftAlone: prepared } : prepared;
+  });
+  const restored: ShownPlan[] = planned.filter((each) => each !== undefined && "path" in each);
+  const ready = planned.filter((each) => each !== undefined && "write" in each);
+  ports.log.intend(
+    id,
+    ready.map(({ write }) => write),
+  );
+  const made = new Map<Ready, FileState | null>();
+  try {
+    await inParallel(ready, part.length, async (each) => {
+      const { plan } = each;
+      const leftAlone = await revertFile(plan, ports.files, signal);
+      restored.push({ ...shownPlan(plan, false), leftAlone });
+      if (leftAlone !== undefined) return;
+      const { state } = await readShownFile(ports.files, plan.path, signal);
+      if (state !== undefined) made.set(each, state);
+    });
+  } finally {
+    for (const each of ready) {
+      const after = made.get(each);
+      if (after !== undefined) ports.log.add({ ...each.write, by: "restore", source: id, after });
+    }
   }
   return restored;
 }
 
-async function restoreFile(
-  target: Target,
-  id: string,
-  { files, store, log }: RestorePorts,
+/** Copies the present state; gives the reason if that fails, as the end of a sentence about the file. */
+async function prepare(plan: Plan, store: ObjectStore): Promise<Ready | string> {
+  const { path, present, wanted } = plan;
+  const before = await storePresent(present, store);
+  if (before === undefined) return "its current content could not be copied";
+  const folders = wanted.kind === "content" ? await missingFolders(path) : [];
+  const after = stateAfter(wanted, present);
+  return { plan, write: { path, before, after, ...(folders.length > 0 && { folders: [...folders] }) } };
+}
+
+/** State that a write leads to, for a restore that is interrupted before it is logged. */
+function stateAfter(wanted: Wanted, { isUnsaved }: ShownFile): FileState | null {
+  if (wanted.kind === "nothing") return null;
+  const { state, bytes, text } = wanted;
+  const { unsaved: _, ...onDisk } = { ...state, hash: hashOf(wanted.isMerged ? (text ?? bytes) : bytes) };
+  return isUnsaved && text !== undefined ? { ...onDisk, unsaved: hashOf(text) } : onDisk;
+}
+
+/**
+ * Completes the log of an interrupted restore: adds the writes that were made and not logged, and removes its temporary
+ * files.
+ */
+export async function completeLog(
+  { id, writes }: InterruptedRestore,
+  { files, log }: Pick<RestorePorts, "files" | "log">,
   signal: AbortSignal,
-): Promise<RestoredFile | undefined> {
-  const plan = await planFile(target, files, store, signal);
-  if (plan === undefined) return undefined;
-  const { path, change, added, removed } = plan;
-  if (plan.leftAlone !== undefined) return { path, change, added, removed, leftAlone: plan.leftAlone };
-  const before = await storePresent(plan.present, store);
-  if (before === undefined) {
-    return { path, change, added, removed, leftAlone: "its current content could not be copied" };
+): Promise<void> {
+  for (const write of writes) {
+    const { state } = await readShownFile(files, write.path, signal);
+    const isWritten =
+      state !== undefined && !(isSameContent(state, write.before) && state?.mode === write.before?.mode);
+    if (isWritten) log.add({ ...write, by: "restore", source: id });
   }
-  const folders = plan.wanted.kind === "content" ? await missingFolders(path) : [];
-  const leftAlone = await revertFile(plan, files, signal);
-  const { state } = await readShownFile(files, path, signal);
-  if (leftAlone === undefined && state !== undefined) {
-    log.add({
-      path,
-      by: "restore",
-      source: id,
-      before,
-      after: state,
-      ...(folders.length > 0 && { folders: [...folders] }),
-    });
-  }
-  return { path, change, added, removed, leftAlone };
+  for (const folder of new Set(writes.map(({ path }) => dirname(path)))) await removeAbandoned(folder);
 }
 
 /** Stores the present content; undefined when that fails. */
@@ -176,12 +234,20 @@ async function writeDisk(path: string, { bytes, state }: Content): Promise<void>
   }
 }
 
+/** Removes the temporary files of agents that were killed while they wrote. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const pid = /^\.hermes-(\d+)-\w+\.tmp$/.exec(name)?.[1];
+    if (pid !== undefined && processIdentity(Number(pid)) === undefined) await rm(join(folder, name), { force: true });
+  }
+}
+
 /** Removes empty folders, the innermost first; stops at a folder that is not empty. */
 async function removeEmpty(folders: readonly string[]): Promise<void> {
   for (const folder of folders.toReversed()) {
     const isGone = await rmdir(folder).then(
       () => true,
-      () => false, // not empty, or removed already
+      (error: unknown) => hasCode(error, "ENOENT"), // removed with another file
     );
     if (!isGone) return;
   }

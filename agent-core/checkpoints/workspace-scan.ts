@@ -2,7 +2,7 @@
  * Scan of a workspace that finds changed files without reading them, by size and dates. A folder is listed again only after
  * its own date changed.
  */
-import { readFileSync, type Stats } from "node:fs";
+import { type Dirent, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/search-rules.ts";
@@ -26,7 +26,14 @@ export type SeenFile = {
   readonly isLink: boolean;
 };
 
-export type Scan = { readonly files: Map<string, SeenFile>; readonly folders: ReadonlySet<string> };
+export type Scan = {
+  readonly files: Map<string, SeenFile>;
+  readonly folders: ReadonlySet<string>;
+  /** Files and folders that ignore files leave out. */
+  readonly ignored: ReadonlySet<string>;
+  /** Files and folders whose names are not UTF-8, with another character in place of the wrong bytes. */
+  readonly misnamed: ReadonlySet<string>;
+};
 
 type Listed = {
   readonly mtimeMs: number;
@@ -34,6 +41,8 @@ type Listed = {
   readonly at: number;
   readonly files: readonly string[];
   readonly folders: readonly string[];
+  readonly ignored: readonly string[];
+  readonly misnamed: readonly string[];
   readonly rules: readonly FolderRules[];
   /** Signature of the folder's ignore files. */
   readonly ruleSignature: string;
@@ -76,7 +85,13 @@ export class WorkspaceScan {
       if (progress.files.size > this.#maxFiles) return undefined;
       if (!(await pause(progress))) return undefined;
     }
-    return progress;
+    const listed = [...this.#listed.values()];
+    return {
+      files: progress.files,
+      folders: progress.folders,
+      ignored: new Set(listed.flatMap(({ ignored }) => ignored)),
+      misnamed: new Set(listed.flatMap(({ misnamed }) => misnamed)),
+    };
   }
 }
 
@@ -112,12 +127,27 @@ function list(folder: string, above: readonly FolderRules[], known: Listed | und
   const names = entries.map(({ name }) => name);
   const ruleFiles = ignoreFilesIn(folder, names);
   const rules = ruleFiles.length === 0 ? above : [...above, rulesFrom(folder, ruleFiles.map(read))];
-  const kept = entries
-    .map((entry) => ({ entry, path: join(folder, entry.name) }))
-    .filter(({ entry, path }) => !isIgnored(path, entry.isDirectory(), rules));
-  const files = kept.filter(({ entry }) => entry.isFile() || entry.isSymbolicLink()).map(({ path }) => path);
-  const folders = kept.filter(({ entry }) => entry.isDirectory()).map(({ path }) => path);
-  return { mtimeMs, at, files, folders, rules, ruleSignature: rulesSignature(folder, files) };
+  const parts = partsOf(folder, entries, rules);
+  return { mtimeMs, at, ...parts, rules, ruleSignature: rulesSignature(folder, parts.files) };
+}
+
+function partsOf(
+  folder: string,
+  entries: readonly Dirent[],
+  rules: readonly FolderRules[],
+): Pick<Listed, "files" | "folders" | "ignored" | "misnamed"> {
+  const files: string[] = [];
+  const folders: string[] = [];
+  const ignored: string[] = [];
+  const misnamed: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (isIgnored(path, entry.isDirectory(), rules)) ignored.push(path);
+    else if (entry.name.includes("\ufffd") && statOf(path) === undefined) misnamed.push(path);
+    else if (entry.isDirectory()) folders.push(path);
+    else if (entry.isFile() || entry.isSymbolicLink()) files.push(path);
+  }
+  return { files, folders, ignored, misnamed };
 }
 
 /** True when the rules of the folders above have not changed since the listing. */

@@ -83,6 +83,34 @@ export async function runGit(args: readonly string[], run: GitRun): Promise<GitR
   return { exitCode: size > MAX_BYTES ? null : exitCode, stdout: Buffer.concat(chunks), stderr };
 }
 
+/**
+ * Output of git, piece by piece; git waits while a piece is not taken. Leaving the loop ends git. Throws an Error unless git
+ * ends with exit code 0.
+ */
+export async function* streamGit(args: readonly string[], run: GitRun): AsyncGenerator<Buffer, void> {
+  const { cwd, input = "", timeoutMs = TIMEOUT_MS } = run;
+  const child = spawn("git", [...FIXED, ...args], {
+    cwd,
+    env: environment(run),
+    stdio: ["pipe", "pipe", "ignore"],
+    timeout: timeoutMs,
+    windowsHide: true,
+  });
+  child.stdin.on("error", () => undefined); // git ended without reading
+  child.stdin.end(input);
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", ({ message }) => resolve(message));
+    child.once("close", (code, signal) => resolve(code === 0 ? "" : `it ended with ${code ?? signal}`));
+  });
+  try {
+    yield* child.stdout;
+    const problem = await ended;
+    if (problem !== "") throw new Error(`git ${args[0]} failed in ${cwd}: ${problem}`);
+  } finally {
+    child.kill();
+  }
+}
+
 /** The same for a decision that cannot wait; git answers within milliseconds. */
 export function runGitSync(args: readonly string[], run: GitRun): GitResult {
   const { cwd, input = "", timeoutMs = TIMEOUT_MS } = run;

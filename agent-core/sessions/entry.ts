@@ -83,8 +83,17 @@ const fileState = z.object({
   unsaved: z.string().exactOptional(),
 });
 
-/** `null`: the file did not exist. `unknown`: it existed, and the store has no copy of it. */
-const earlier = z.union([fileState, z.null(), z.literal("unknown")]);
+/** Content that git has. It is copied after the entry; a `git-copies` entry names the copy. */
+const inGit = z.object({
+  /** Id of git's object. */
+  git: z.string(),
+  /** Folder of the repository's objects, absolute. */
+  gitFolder: z.string(),
+  mode: z.number(),
+});
+
+/** `null`: the file did not exist. `unknown`: it existed, and neither the store nor git has its content. */
+const earlier = z.union([fileState, inGit, z.null(), z.literal("unknown")]);
 
 const fileChange = z.object({
   type: z.literal("file-change"),
@@ -96,6 +105,8 @@ const fileChange = z.object({
   /** Sources of other commands that ran when a file changed, any of which may have changed it. */
   others: z.array(z.string()).exactOptional(),
   before: earlier,
+  /** Reason why `before` is unknown, as the end of a sentence about the file. */
+  lacks: z.string().exactOptional(),
   after: fileState.nullable(),
   /** Folders created for the file, absolute, outermost first. */
   folders: z.array(z.string()).exactOptional(),
@@ -104,11 +115,43 @@ const fileChange = z.object({
   at: z.number(),
 });
 
-/** A restore of files to their state before the message at `position`. A `begin` without an `end` was interrupted. */
+/** Copies in the checkpoints' store: the SHA-256 of each content by the id of git's object. */
+const gitCopies = z.object({ type: z.literal("git-copies"), hashes: z.record(z.string(), z.string()), at: z.number() });
+
+/**
+ * A command whose changes are logged at its end; after a `begin` without an `end` they are unknown. A `note` is about a
+ * command whose changes are not logged.
+ */
+const watchedCommand = z.object({
+  type: z.literal("watched-command"),
+  /** As of a file change. */
+  source: z.string(),
+  phase: z.enum(["begin", "end", "note"]),
+  /** Changes that no restore reverts, one sentence each. */
+  lacks: z.array(z.string()).readonly().exactOptional(),
+  position: z.number(),
+  at: z.number(),
+});
+
+/**
+ * A restore of files to their state before the message at `position`. A `begin` without an `end` was interrupted. A `write`
+ * precedes the writes of `files`; a `file-change` follows each write.
+ */
 const restoreEntry = z.object({
   type: z.literal("restore"),
   id: z.string(),
-  phase: z.enum(["begin", "end"]),
+  phase: z.enum(["begin", "write", "end"]),
+  files: z
+    .array(
+      z.object({
+        path: z.string(),
+        before: fileState.nullable(),
+        after: fileState.nullable(),
+        folders: z.array(z.string()).exactOptional(),
+      }),
+    )
+    .readonly()
+    .exactOptional(),
   position: z.number(),
   at: z.number(),
 });
@@ -231,6 +274,8 @@ const entrySchema = z.discriminatedUnion("type", [
     at,
   }),
   fileChange,
+  gitCopies,
+  watchedCommand,
   restoreEntry,
   /** A line for the user about work outside the turns, such as a memory review. */
   z.object({

@@ -72,7 +72,9 @@ export type StoredTodo = EntryOf<"todos">["items"][number];
 export type StoredPlan = { readonly position: number; readonly items: readonly StoredTodo[] };
 
 /** Entries about the past that a resumed session needs besides its messages. */
-export type RecordEntry = EntryOf<"usage" | "file-change" | "restore" | "compression" | "delegation">;
+export type RecordEntry = EntryOf<
+  "usage" | "file-change" | "git-copies" | "watched-command" | "restore" | "compression" | "delegation"
+>;
 
 export type ReadSession =
   | { readonly ok: true; readonly session: StoredSession }
@@ -265,6 +267,8 @@ class Reading {
         return;
       case "usage":
       case "file-change":
+      case "git-copies":
+      case "watched-command":
       case "restore":
       case "delegation":
         this.#records.push(entry);

@@ -13,7 +13,7 @@ export class CheckpointBench {
   readonly folder: string;
   readonly objects: string;
   readonly host: Host = nodeHost();
-  readonly journal: JournalEntry[] = [];
+  readonly journal: JournalEntry[];
   readonly told: string[] = [];
   readonly defects: string[] = [];
   checkpoints: Checkpoints;
@@ -26,6 +26,7 @@ export class CheckpointBench {
     folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-checkpoints-"))),
   ) {
     this.folder = folder;
+    this.journal = [...(options.entries ?? [])];
     this.objects = options.objects ?? realpathSync(mkdtempSync(join(tmpdir(), "hermes-objects-")));
     this.checkpoints = this.#open(options);
   }
@@ -121,7 +122,7 @@ export class CheckpointBench {
   }
 
   async preview(position: number): Promise<readonly string[]> {
-    return (await this.checkpoints.preview(position, signal)).map((file) => this.#line(file));
+    return (await this.checkpoints.preview(position, false, signal)).map((file) => this.#line(file));
   }
 
   async undo(): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 /** Answers of /memory: the entries of the memory with their origins, and the undo of a write. */
 import type { AIAgent } from "../../agent/ai-agent.ts";
-import type { RestoredFile } from "../../checkpoints/restore.ts";
+import type { ShownPlan } from "../../checkpoints/restore-plan.ts";
 import type { Memory, MemoryEntry, MemoryUndo } from "../../memory/memory.ts";
 import type { MemoryWrite, MemoryWriter } from "../../memory/memory-ledger.ts";
 import { notesLength } from "../../memory/notes.ts";
@@ -47,7 +47,7 @@ export async function undoCall(
   return { ok: ok && undone.ok, message: `${undone.message} ${message}` };
 }
 
-function filesUndone(files: readonly RestoredFile[]): MemoryUndo {
+function filesUndone(files: readonly ShownPlan[]): MemoryUndo {
   const lines = files.map(({ path, change, leftAlone }) => {
     if (leftAlone !== undefined) return `Not undone: ${path}: ${leftAlone}.`;
     return change === "remove" ? `Removed ${path}.` : `Restored ${path}.`;

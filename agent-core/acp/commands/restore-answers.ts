@@ -70,12 +70,13 @@ async function preview(
   parts: RestoreParts,
   { restores, cwd, signal }: CommandSession,
 ): Promise<string> {
-  const { files, messages } = await restores.preview(point.position, false, signal);
+  const { files, messages, limits } = await restores.preview(point.position, false, signal);
   const lines = parts.files ? fileLines(files, cwd) : [];
   return [
     `A restore to before ${quoted(point.prompt)} would make these changes:`,
     "",
     ...(parts.files && lines.length === 0 ? ["- no files need to change"] : lines),
+    ...(parts.files ? limitLines(limits) : []),
     ...(parts.conversation ? [`- ${counted(messages, "message")} removed from the conversation`] : []),
     "",
     `\`/checkpoint restore ${number} ${what} confirm\` runs it.`,
@@ -87,12 +88,13 @@ async function carryOut(
   parts: RestoreParts,
   { restores, cwd, signal }: CommandSession,
 ): Promise<string> {
-  const { files, restoreId } = await restores.restore(point.position, parts, signal);
+  const { files, limits, restoreId } = await restores.restore(point.position, parts, signal);
   const lines = fileLines(files, cwd);
   return [
     `Restored to before ${quoted(point.prompt)}.`,
     "",
     ...(parts.files && lines.length === 0 ? ["- no files had to change"] : lines),
+    ...limitLines(limits),
     ...(parts.conversation ? ["- later messages removed from the conversation"] : []),
     ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts this."]),
   ].join("\n");
@@ -110,12 +112,14 @@ export async function answerUndo({ restores, cwd, signal }: CommandSession): Pro
   const last = restores.points().at(-1);
   if (last === undefined) return "Nothing to undo: this session has no messages yet.";
   const { messages } = await restores.preview(last.position, false, signal);
-  const { files, restoreId } = await restores.restore(last.position, { files: true, conversation: true }, signal);
+  const parts = { files: true, conversation: true };
+  const { files, limits, restoreId } = await restores.restore(last.position, parts, signal);
   const lines = fileLines(files, cwd);
   return [
     `Undid ${quoted(last.prompt)} and everything after it: ${counted(messages, "message")}.`,
     "",
     ...(lines.length === 0 ? ["There are no files to restore."] : lines),
+    ...limitLines(limits),
     ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts this."]),
   ].join("\n");
 }
@@ -129,14 +133,21 @@ export function answerRetry({ agent, restores }: CommandSession): CommandAnswer 
   return { ask: lastPrompt.content };
 }
 
-/** Markdown list of the files. */
+function limitLines(limits: readonly string[] = []): readonly string[] {
+  return limits.map((limit) => `- ${limit}`);
+}
+
+/** Markdown list of the files; those that are skipped come first. */
 function fileLines(files: readonly HermesRestoredFile[], cwd: string): readonly string[] {
-  const lines = files.map(({ path, change, added, removed, leftAlone }) => {
-    const name = `\`${shownPath(path, cwd)}\``;
-    if (leftAlone !== undefined) return `- ${name} skipped: ${leftAlone}`;
-    const counts = added === undefined || removed === undefined ? "" : ` (+${added} −${removed})`;
-    return `- ${name} ${CHANGES[change]}${counts}`;
-  });
+  const skipped = files.filter(({ leftAlone }) => leftAlone !== undefined);
+  const lines = [...skipped, ...files.filter(({ leftAlone }) => leftAlone === undefined)].map(
+    ({ path, change, added, removed, leftAlone }) => {
+      const name = `\`${shownPath(path, cwd)}\``;
+      if (leftAlone !== undefined) return `- ${name} skipped: ${leftAlone}`;
+      const counts = added === undefined || removed === undefined ? "" : ` (+${added} −${removed})`;
+      return `- ${name} ${CHANGES[change]}${counts}`;
+    },
+  );
   const more = lines.length - NAMED_FILES;
   return more > 0 ? [...lines.slice(0, NAMED_FILES), `- … and ${more} more`] : lines;
 }

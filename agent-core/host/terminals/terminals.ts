@@ -85,7 +85,7 @@ export type RunningCommand = {
   isCurrent(): Promise<boolean>;
   /** State of the shell at the end of the command; undefined when the command stored none. */
   shellAfter(): Promise<ShellState | undefined>;
-  /** Repairs after a sandboxed command ended, one sentence each. */
+  /** Repairs after a sandboxed command ended, and changes that no restore reverts, one sentence each. */
   inspected(): Promise<readonly string[]>;
   /** Ends the whole process tree, with children that left the group; resolves when it is gone. */
   kill(): Promise<void>;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChangeLog } from "../../../agent-core/checkpoints/change-log.ts";
 import { CommandWatch } from "../../../agent-core/checkpoints/command-watch.ts";
+import { gitBlobs } from "../../../agent-core/checkpoints/git-blobs.ts";
 import { hashOf, ObjectStore } from "../../../agent-core/checkpoints/object-store.ts";
 import { WorkspaceScan } from "../../../agent-core/checkpoints/workspace-scan.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -30,7 +31,7 @@ test("a change is logged when its command was faster than the copies of the work
   const watch = new CommandWatch({
     scan: new WorkspaceScan([folder]),
     store,
-    git: { unchanged: () => git.promise.then(() => new Map()), read: async () => undefined },
+    git: { ...gitBlobs([]), unchanged: () => git.promise.then(() => new Map()) },
     log,
     notifyUser: () => undefined,
     clock: new HurriedClock(),
@@ -53,7 +54,7 @@ test("a command waits for the copies of a small workspace, however slow the mach
     store,
     notifyUser: () => undefined,
     clock: new ManualClock(),
-    git: { unchanged: async () => new Map(), read: async () => undefined },
+    git: gitBlobs([]),
     log: new ChangeLog({ entries: [], position: () => 0, journal: () => undefined }),
   });
   await watch.before(command);
@@ -72,7 +73,7 @@ test("a change that is logged late stays with the message of its command", async
     log,
     notifyUser: () => undefined,
     store: new ObjectStore(mkdtempSync(join(tmpdir(), "hermes-objects-"))),
-    git: { unchanged: async () => new Map(), read: async () => undefined },
+    git: gitBlobs([]),
   });
   await watch.before(command);
   writeFileSync(path, "after\n");

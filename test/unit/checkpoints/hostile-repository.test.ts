@@ -37,7 +37,8 @@ test("reading a repository runs none of its programs: filters, monitors, fetches
   for (const name of ["a.txt", "b.log"]) utimesSync(join(root, name), 1, 1);
   const blobs = gitBlobs([root]);
   const unchanged = await blobs.unchanged();
-  await blobs.read("0123456789012345678901234567890123456789");
+  const missing = { git: "0123456789012345678901234567890123456789", gitFolder: join(root, ".git") };
+  for await (const [, content] of blobs.read([missing])) expect(content).toBeUndefined();
   expect([...unchanged.keys()]).toContain(join(root, "plain.ts"));
   expect(existsSync(ran)).toBe(false);
 });
