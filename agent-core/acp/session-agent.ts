@@ -197,7 +197,7 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
 ];
 
 /** Undefined where nothing that was learnt may reach a prompt. The code loads with the prompt of a new session. */
-function learnt({ configured, params, home }: ExtensionFacts): Extension | undefined {
+function learnt({ configured, params, home, status, jobs }: ExtensionFacts): Extension | undefined {
   const { enabled, consolidation, use } = configured.learning;
   if (!enabled || !consolidation || !use || !hasLearnt(home)) return undefined;
   const { clock = systemClock } = configured.options;
@@ -205,7 +205,8 @@ function learnt({ configured, params, home }: ExtensionFacts): Extension | undef
   let loaded: Promise<LearntContext> | undefined;
   const load = async (): Promise<LearntContext> => {
     const module = await import("../learning/learnt-context.ts");
-    return new module.LearntContext({ home, roots, clock });
+    const notify = (message: string): void => status({ severity: "info", message });
+    return new module.LearntContext({ home, roots, clock, ...(jobs && { notify }) }); // nobody reads a job's session
   };
   const loadOnce = (): Promise<LearntContext> => {
     loaded ??= load();
@@ -220,7 +221,6 @@ function learnt({ configured, params, home }: ExtensionFacts): Extension | undef
         () => undefined,
       ), // the prompt reports it
     promptText: async () => (await loadOnce()).promptText(),
-    contradicted: async (entries) => (await loadOnce()).contradicted(entries),
     attach: async (message) => (await loaded)?.attach(message), // a session without a new prompt is not a new session
   };
 }

@@ -65,11 +65,6 @@ export type Extension = {
   skillFolders?(): readonly string[];
   /** Part of the system prompt of a new session. */
   promptText?(): Promise<string | undefined>;
-  /**
-   * Entries of the memory that contradict something learnt, with the time since which that holds (milliseconds since 1970).
-   * Those that were written before it do not reach the prompt.
-   */
-  contradicted?(entries: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** True when the prompt of sub-agents has the same part. */
   readonly inheritsPrompt?: boolean;
   /** Data for the model about a message of the user. The data follows the message, and the user does not see it. */
@@ -168,16 +163,6 @@ export class Extensions {
   /** Parts of the system prompt, in the order of the extensions. */
   promptTexts(): Promise<readonly string[]> {
     return this.#texts((extension) => extension.promptText?.());
-  }
-
-  /** Entries of the memory that contradict something learnt: see `Extension`. An extension that fails names none. */
-  async contradicted(entries: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    for (const extension of this.#all) {
-      const times = await extension.contradicted?.(entries).catch(() => undefined); // its prompt text reports the failure
-      for (const [entry, at] of times ?? []) found.set(entry, Math.max(at, found.get(entry) ?? 0));
-    }
-    return found;
   }
 
   /** Parts of the system prompt that sub-agents share. */

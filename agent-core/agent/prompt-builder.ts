@@ -36,11 +36,7 @@ export async function buildPrompt(
     projectContext(cwd, where.contextFiles),
     memory === undefined
       ? NOTHING
-      : memorySnapshot(memory, {
-          isBad: findThreat,
-          onDefect: where.onDefect,
-          contradicted: (entries) => extensions.contradicted(entries),
-        }),
+      : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
     extensions.promptTexts(),
     where.surroundings?.text(),
   ]);

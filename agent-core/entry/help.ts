@@ -18,7 +18,7 @@ export const HELP = `hermes: send one prompt to the Hermes agent from the comman
                                 (--name, --skill, --model, --cwd DIR, --deliver none); also update, pause, resume, run,
                                 remove JOB
   hermes cron tick              run what is due, learn from ended sessions, and end
-  hermes learning state         show what was learnt; also run, report, and undo, forget, pin, unpin, accept ID
+  hermes learning state         show what was learnt; also run, report, and keep, forget, undo, pin, unpin ID
   hermes mcp list               list the MCP servers of this folder and of the Hermes home
   hermes mcp allow NAME         allow a server of the workspace; also restart, signin, signout, enable, disable
                                 (signin NAME --device: with a code that you enter on any device)

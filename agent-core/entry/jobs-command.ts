@@ -2,13 +2,13 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type AgentApp, type ClientContext, client, methods } from "@zed-industries/agent-client-protocol";
-import { ACTIONS, stateText } from "../acp/commands/learning-answers.ts";
+import { learntAction, stateText } from "../acp/commands/learning-answers.ts";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { endedRunText, jobsText, runText } from "../cron/jobs-text.ts";
 import { reportText } from "../learning/stored-reports.ts";
 import { CRON_ACTIONS, CronDelivery, type CronOutcome, type CronRequest, cronMethods } from "../protocol/cron.ts";
 import { onAgentNotification } from "../protocol/handle.ts";
-import { learningMethods } from "../protocol/learning.ts";
+import { LearntAction, learningMethods } from "../protocol/learning.ts";
 import { call } from "../protocol/method.ts";
 import { ownWords, unknownVerb } from "./command-line.ts";
 import { VERSION } from "./version.ts";
@@ -19,7 +19,7 @@ const LISTED_RUNS = 10;
 
 const LEARNING_QUERIES = ["state", "run", "report"] as const;
 const LEARNING_SYNTAX =
-  "`hermes learning undo|forget|pin|unpin|accept ID`, `hermes learning run`, or `hermes learning report`";
+  "`hermes learning keep|both|forget|undo|pin|unpin ID`, `hermes learning keep|forget waiting`, `hermes learning run`, or `hermes learning report`";
 const QUERIES = ["list", "status", "tick"] as const;
 
 /** Does the request with the agent, and returns the exit code. */
@@ -47,9 +47,9 @@ function learningLine(verb: string, args: readonly string[]): Work {
   const [id, ...others] = args;
   const query = LEARNING_QUERIES.find((each) => each === verb);
   if (query !== undefined && id === undefined) return learningWork[query];
-  const action = ACTIONS.find((each) => each === verb);
+  const action = learntAction(verb);
   if (action === undefined || others.length > 0)
-    throw new Error(unknownVerb("learning", [...LEARNING_QUERIES, ...ACTIONS], [verb, ...args]));
+    throw new Error(unknownVerb("learning", [...LEARNING_QUERIES, "keep", ...LearntAction.options], [verb, ...args]));
   if (id === undefined) throw new Error(`learning ${action} needs an id; hermes learning state shows them`);
   return async (agent, io) => ended(await call(agent, learningMethods.act, { id, action }), io);
 }

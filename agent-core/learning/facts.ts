@@ -28,7 +28,7 @@ export type Fact = {
   readonly scope: string;
   /** `person`: written into the file by hand. */
   readonly source: "user" | "tool" | "person";
-  /** The user stated it as a rule. */
+  /** The user stated it as a rule, or confirmed it. */
   readonly isExplicit: boolean;
   /** Sessions that showed it. */
   readonly seen: number;
@@ -77,11 +77,19 @@ export function isActive({ until, proposedFor }: Fact): boolean {
   return until === undefined && proposedFor === undefined;
 }
 
+/**
+ * True for a fact that only the output of a tool says, or whose witness is unknown. It is in no prompt until the user confirms
+ * it: by an answer, a pin, or an edit of its line.
+ */
+export function waits(fact: Fact): boolean {
+  const hasWitness = fact.source === "user" && fact.evidence.length > 0;
+  return isActive(fact) && !hasWitness && !fact.isExplicit && !fact.isPinned && !isEdited(fact);
+}
+
 /** True for what is certain enough for a prompt: a preference counts from its second sighting, or when it was stated. */
 export function isShown(fact: Fact): boolean {
-  return (
-    isActive(fact) && (!isPreference(fact) || fact.isExplicit || fact.isPinned || fact.seen >= 2 || isEdited(fact))
-  );
+  if (!isActive(fact) || waits(fact)) return false;
+  return !isPreference(fact) || fact.isExplicit || fact.isPinned || fact.seen >= 2 || isEdited(fact);
 }
 
 /** True for a fact that holds in one of these folders. */

@@ -1,4 +1,5 @@
 /** The loops that learn in the background. Each loads its code when it is needed first. */
+import { counted } from "../platform/counted.ts";
 import { type LearntAction, type LearntItem, LOOPS, type LoopName } from "../protocol/learning.ts";
 import {
   type LearningSettings,
@@ -33,8 +34,27 @@ export async function allLearnt(stores: readonly LearntStore[]): Promise<readonl
   return lists.flat().toSorted((one, other) => other.at - one.at);
 }
 
+/** Id of all facts and preferences that wait for the user. One that would replace another waits for an answer of its own. */
+const WAITING = "waiting";
+
 /** Runs an action of the user on an item, whichever store it is in. */
 export async function actOn(stores: readonly LearntStore[], id: string, action: LearntAction): Promise<LearntOutcome> {
+  return id === WAITING ? actOnWaiting(stores, action) : actOnItem(stores, id, action);
+}
+
+async function actOnWaiting(stores: readonly LearntStore[], action: LearntAction): Promise<LearntOutcome> {
+  const waiting = (await allLearnt(stores)).filter(({ id, state, actions }) => {
+    return state === "proposed" && /^[fp]-/.test(id) && actions.includes(action) && !actions.includes("both");
+  });
+  for (const { id } of waiting) await actOnItem(stores, id, action);
+  const done = action === "forget" ? "Forgotten" : "Kept";
+  return {
+    ok: true,
+    message: waiting.length === 0 ? "Nothing waits for you." : `${done}: ${counted(waiting.length, "item")}.`,
+  };
+}
+
+async function actOnItem(stores: readonly LearntStore[], id: string, action: LearntAction): Promise<LearntOutcome> {
   const forgetsFact = action === "forget" && /^[fp]-/.test(id);
   for (const store of stores) {
     const item = forgetsFact ? (await store.items()).find((each) => each.id === id) : undefined;

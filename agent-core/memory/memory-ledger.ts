@@ -13,7 +13,7 @@ export type MemoryTarget = "memory" | "project" | "user";
 
 /**
  * `agent`: a call in a turn. `flush`: before a compression. `review`: after a turn. `learning`: a fact of an ended session
- * contradicted the entry. `user`: the user, by a command or on a page. `undo`: an undo of the user.
+ * replaced the entry. `user`: the user, by a command or on a page. `undo`: an undo of the user.
  */
 const WRITERS = ["agent", "flush", "review", "learning", "user", "undo"] as const;
 export type MemoryWriter = (typeof WRITERS)[number];

@@ -1,5 +1,5 @@
 /** Memory across sessions: small files that the user can read and change. One project's notes are in a file of their own. */
-import { open, readdir, readFile, stat } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../config/home-file.ts";
 import { sectionDefault } from "../config/section-defaults.ts";
@@ -109,22 +109,14 @@ export class Memory {
     return this.#limits[target === "project" ? "memory" : target];
   }
 
-  /** File in which the change belongs: an entry that contradicts the new one is replaced where it is. */
-  async placed(target: MemoryTarget, change: NoteChange): Promise<PlacedChange> {
+  /** File in which the change belongs: that of the entry that it names, or the wanted one. */
+  async placed(target: MemoryTarget, change: NoteChange): Promise<MemoryTarget> {
     const wanted = this.#project === undefined && target === "project" ? "memory" : target;
-    const places: readonly MemoryTarget[] =
-      wanted === "user" ? ["user"] : [wanted, wanted === "memory" ? "project" : "memory"];
-    for (const place of places) {
-      const notes = await this.read(place);
-      if (change.action !== "add") {
-        if (notes.some((note) => note.includes(change.oldText.trim()))) return { target: place, change };
-        continue;
-      }
-      const rival = await rivalOf(notes, change.content);
-      if (rival !== undefined)
-        return { target: place, change: { ...change, action: "replace", oldText: rival }, replaces: rival };
+    if (change.action === "add" || wanted === "user") return wanted;
+    for (const place of [wanted, wanted === "memory" ? "project" : "memory"] as const) {
+      if ((await this.read(place)).some((note) => note.includes(change.oldText.trim()))) return place;
     }
-    return { target: wanted, change };
+    return wanted;
   }
 
   /** Current entries of the file, oldest first; none for a missing file. Rejects when reading fails. */
@@ -203,17 +195,6 @@ export class Memory {
     return notes.map((text) => ({ text, write: writeOf(writes, { target, ...this.#projectOf(target) }, text) }));
   }
 
-  /**
-   * The entries among these that were written before their times (milliseconds since 1970). The file's own time counts for
-   * an entry of unknown origin. Rejects when reading fails.
-   */
-  async olderThan(target: MemoryTarget, times: ReadonlyMap<string, number>): Promise<ReadonlySet<string>> {
-    if (times.size === 0) return new Set();
-    const [entries, { mtimeMs }] = await Promise.all([this.entries(target), stat(this.path(target))]);
-    const older = entries.filter(({ text, write }) => (write?.at ?? mtimeMs) < (times.get(text) ?? 0));
-    return new Set(older.map(({ text }) => text));
-  }
-
   /** Writes that can be undone, oldest first. Rejects when reading fails. */
   async writes(): Promise<readonly MemoryWrite[]> {
     return undoable(await this.#ledger.read());
@@ -283,21 +264,6 @@ function hashOf(folder: string): string {
   return (hash >>> 0).toString(16).padStart(8, "0");
 }
 
-/** File of a change; `replaces`: the entry that contradicts a new one. */
-export type PlacedChange = {
-  readonly target: MemoryTarget;
-  readonly change: NoteChange;
-  readonly replaces?: string;
-};
-
-/** The entry that says something else about the same thing, unless the same entry exists. */
-async function rivalOf(notes: Notes, content: string): Promise<string | undefined> {
-  if (notes.length === 0 || notes.includes(content.trim())) return undefined;
-  const { contradicts, readStatement } = await import("./statement.ts");
-  const statement = readStatement(content);
-  return notes.find((note) => contradicts(readStatement(note), statement));
-}
-
 function undoneText({ before, after }: MemoryWrite): string {
   return before === null
     ? `Removed from the memory: ${ended(after ?? "")}`
@@ -323,8 +289,6 @@ export type SnapshotOptions = {
   readonly isBad: (text: string) => string | undefined;
   /** Called with a line about an unreadable file; the prompt says that entries are missing. */
   readonly onDefect: (message: string) => void;
-  /** Entries that contradict something known otherwise, with the time since which that holds. Default: none. */
-  readonly contradicted?: (entries: Notes) => Promise<ReadonlyMap<string, number>>;
 };
 
 /** Texts of the files; undefined for one without entries. */
@@ -351,18 +315,15 @@ function fittingPrompt(notes: Notes, maxChars: number): Notes {
 async function shown(
   memory: Memory,
   target: MemoryTarget,
-  { isBad, onDefect, contradicted }: SnapshotOptions,
+  { isBad, onDefect }: SnapshotOptions,
 ): Promise<string | undefined> {
   let notes: Notes;
   try {
-    notes = await memory.read(target);
+    // Learning repeats each of its entries as a fact, which is in the prompt as long as it holds.
+    notes = (await memory.entries(target)).flatMap(({ text, write }) => (write?.by === "learning" ? [] : [text]));
   } catch (error) {
     onDefect(`The memory cannot be read: ${messageOf(error)}`);
     return `${MEMORY_HEADS[target]} [cannot be read at the moment: do not take it for empty]`;
-  }
-  if (contradicted !== undefined && notes.length > 0) {
-    const outdated = await memory.olderThan(target, await contradicted(notes));
-    notes = notes.filter((note) => !outdated.has(note));
   }
   if (notes.length === 0) return undefined;
   const used = notesLength(notes);

@@ -13,9 +13,9 @@ export type LearningSwitch = z.infer<typeof LearningSwitch>;
 
 /**
  * `undo` takes back the last change of the item; `forget` removes it and everything derived from it; `accept` confirms a
- * proposal.
+ * proposal, which replaces the item that it names; `both` confirms it beside that item.
  */
-export const LearntAction = z.enum(["undo", "forget", "pin", "unpin", "accept"]);
+export const LearntAction = z.enum(["undo", "forget", "pin", "unpin", "accept", "both"]);
 export type LearntAction = z.infer<typeof LearntAction>;
 
 export const LearntItem = z.object({
@@ -147,7 +147,7 @@ export type HealthReport = z.infer<typeof HealthReport>;
 
 export const learningMethods = {
   state: { name: "_hermes/learning/state", params: nothing, result: LearningState },
-  /** `message`: outcome in one line, for the user. */
+  /** `id`: of an item, or `waiting` for all facts and preferences that wait for the user. `message`: outcome in one line. */
   act: {
     name: "_hermes/learning/act",
     params: z.object({ id: z.string(), action: LearntAction }),

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import * as z from "zod";
-import type { Memory, PlacedChange } from "../memory/memory.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { MemoryTarget } from "../memory/memory-ledger.ts";
 import { type NoteChange, notesLength } from "../memory/notes.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
@@ -43,7 +43,7 @@ export const tool = defineTool({
   kind: "think",
   readOnly: false,
   description:
-    "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences. Not what only the present task needs, nor what the code shows. The prompt shows the entries as of the session's start.",
+    "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences. Not what only the present task needs, nor what the code shows. An added entry leaves all others as they are: replace or remove an outdated one by its text. The prompt shows the entries as of the session's start.",
   input,
   title: ({ action, content, old_text: oldText }) => shortTitle(`${titles[action]}: ${content ?? oldText ?? ""}`),
   effect: () => ({ kind: "memory" }),
@@ -56,11 +56,16 @@ async function stage(call: Call, context: ToolContext): Promise<StagedCall> {
   if (memory === undefined) return refused("there is no memory in this session.");
   const threat = call.content === undefined ? undefined : findThreat(call.content);
   if (threat !== undefined) return refused(`the content contains ${threat}; it was not saved.`);
-  const placed = await memory.placed(targetOf(call, context.cwd), changeOf(call));
-  const preview = await memory.preview(placed.target, placed.change);
+  const change = changeOf(call);
+  const target = await memory.placed(targetOf(call, context.cwd), change);
+  const preview = await memory.preview(target, change);
   if (!preview.ok) return refused(preview.message);
   const { path, oldText, newText } = preview;
-  return { ok: true, diffs: [{ path, oldText, newText }], run: () => run(call, placed, { memory, context }) };
+  return {
+    ok: true,
+    diffs: [{ path, oldText, newText }],
+    run: () => run(call, { target, change }, { memory, context }),
+  };
 }
 
 /** Notes about the work that name the project hold there only. */
@@ -79,7 +84,7 @@ type Where = { readonly memory: Memory; readonly context: ToolContext };
 
 async function run(
   call: Call,
-  { target, change, replaces }: PlacedChange,
+  { target, change }: { readonly target: MemoryTarget; readonly change: NoteChange },
   { memory, context }: Where,
 ): Promise<ToolResult> {
   const { memoryWriter: by = "agent", sessionId, callId } = context;
@@ -92,12 +97,10 @@ async function run(
       : ` To make room, the oldest ${evicted.length === 1 ? "entry was" : `${evicted.length} entries were`} moved to the archive.`;
   const done = { add: "Saved", replace: "Corrected", remove: "Forgotten" }[call.action];
   const used = `${notesLength(notes)}/${memory.limit(target)} characters`;
-  const instead =
-    replaces === undefined ? "" : ` It replaces an entry that said otherwise: ${JSON.stringify(replaces)}.`;
   const where = target === "project" ? " for this project" : "";
   return {
     ok: true,
-    text: `${done}${where}.${instead} ${notes.length === 1 ? "1 entry" : `${notes.length} entries`}, ${used}.${made}`,
+    text: `${done}${where}. ${notes.length === 1 ? "1 entry" : `${notes.length} entries`}, ${used}.${made}`,
   };
 }
 

@@ -1,15 +1,23 @@
 /** Answers of /learning: items that were learnt, and the loops that learn. */
 import { plainText } from "../../learning/stored-reports.ts";
-import { type LearningState, LearningSwitch, type LearntAction, type LearntItem } from "../../protocol/learning.ts";
+import { type LearningState, LearningSwitch, LearntAction, type LearntItem } from "../../protocol/learning.ts";
 import type { CommandSession } from "./command.ts";
 
 /** Items in the list. */
 const LISTED = 20;
 
 const SYNTAX =
-  "`/learning`, `/learning WORDS` to search, `/learning undo|forget|pin|unpin|accept ID`, `/learning on|off [LOOP]`, or `/learning run`";
+  "`/learning`, `/learning WORDS` to search, `/learning keep|forget|undo|pin|unpin ID`, `/learning both ID` for a line beside another, `/learning keep|forget waiting` for all that wait, `/learning on|off [LOOP]`, or `/learning run`";
 
-export const ACTIONS: readonly LearntAction[] = ["undo", "forget", "pin", "unpin", "accept"];
+const ACTIONS: ReadonlyMap<string, LearntAction> = new Map([
+  ...LearntAction.options.map((action) => [action, action] as const),
+  ["keep", "accept"],
+]);
+
+/** The action of a word; undefined for another word. */
+export function learntAction(word: string): LearntAction | undefined {
+  return ACTIONS.get(word);
+}
 
 /** Answer to `/learning` with this argument. */
 export async function answerLearning(
@@ -19,7 +27,7 @@ export async function answerLearning(
   const [verb = "", what] = argument.split(/\s+/);
   if (argument === "run") return runNow(access, cwd, signal);
   if (verb === "on" || verb === "off") return switched(access, what ?? "enabled", verb === "on");
-  const action = ACTIONS.find((known) => known === verb);
+  const action = learntAction(verb);
   if (action !== undefined) return what === undefined ? `Type ${SYNTAX}.` : (await access.act(what, action)).message;
   return stateText(await access.state(), argument, { cwd });
 }
@@ -60,22 +68,27 @@ export function stateText(state: LearningState, words: string, { cwd, syntax = S
     const searched = `${text} ${reason}`.toLowerCase();
     return wanted.every((word) => searched.includes(word));
   });
-  const items = matching.toSorted((one, other) => placeOf(one) - placeOf(other));
-  const more = items.length - LISTED;
-  const lines = items.slice(0, LISTED).map((item) => itemLine(item, cwd));
+  const [waiting = [], learnt = []] = [true, false].map((isWaiting) =>
+    matching.filter(({ state: of }) => (of === "proposed") === isWaiting),
+  );
+  // The episodes of all sessions come last, as on the learning page.
+  const items = learnt.toSorted((one, other) => Number(one.kind === "episode") - Number(other.kind === "episode"));
   const nothing =
     words === "" ? "Nothing has been learnt yet." : `Nothing that was learnt contains “${plainText(words)}”.`;
   return [
     stateLines(state),
-    lines.length === 0 ? nothing : `**Learnt**\n\n${lines.join("\n")}`,
-    ...(more > 0 ? [`… and ${more} more: type \`/learning WORDS\` to search.`] : []),
+    ...(waiting.length === 0 ? [] : [listText("Waiting for your yes", waiting, cwd)]),
+    ...(items.length === 0 ? [] : [listText("Learnt", items, cwd)]),
+    ...(matching.length === 0 ? [nothing] : []),
     `Type ${syntax}.`,
   ].join("\n\n");
 }
 
-/** Place of an item in the list, as on the learning page: proposals first, and the episodes of all sessions last. */
-function placeOf({ state, kind }: LearntItem): number {
-  return state === "proposed" ? 0 : 1 + Number(kind === "episode");
+function listText(title: string, items: readonly LearntItem[], cwd: string): string {
+  const lines = items.slice(0, LISTED).map((item) => itemLine(item, cwd));
+  const more = items.length - LISTED;
+  const rest = more > 0 ? `\n\n… and ${more} more: type \`/learning WORDS\` to search.` : "";
+  return `**${title}**\n\n${lines.join("\n")}${rest}`;
 }
 
 function stateLines({ switches, loops, budget, obstacle }: LearningState): string {
@@ -94,7 +107,7 @@ function itemLine(item: LearntItem, cwd: string): string {
   const facts = [
     version === undefined ? kind : `${kind} ${version}`,
     scope === "user" ? "everywhere" : project,
-    ...(state === "active" ? [] : [state]),
+    ...(state === "active" || state === "proposed" ? [] : [state]),
     ...(pinned ? ["pinned"] : []),
     `seen ${seen}, used ${used}`,
   ];

@@ -81,8 +81,8 @@ const retry: Command = {
 
 export const learning: Command = {
   name: "learning",
-  description: "Show what was learnt, undo, forget or pin it, and switch learning on or off",
-  hint: "[undo | forget | pin ID | on | off | run]",
+  description: "Show what was learnt and what waits for you; keep, undo, forget or pin it; switch learning on or off",
+  hint: "[keep | undo | forget | pin ID | on | off | run]",
   run: async (argument, session) => (await import("./learning-answers.ts")).answerLearning(argument, session),
 };
 

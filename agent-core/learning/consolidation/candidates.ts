@@ -18,10 +18,14 @@ export type Candidate = {
   readonly quote: string;
   /** Position of that message; undefined or wrong: any message counts. */
   readonly position: number | undefined;
-  /** Earlier fact that it replaces, in words. */
+  /** Known item that it replaces: its id, or its exact text. */
   readonly supersedes?: string | undefined;
+  /** Id of the known item that says the same. */
+  readonly repeats?: string | undefined;
   /** Found by code in the user's own words, as a rule or as a correction. */
   readonly isStated?: true;
+  /** The model says that the user states it as a rule for later. */
+  readonly isRule?: boolean;
 };
 
 /** Rules of a user are short; longer sentences are descriptions of a task. Characters. */
@@ -201,7 +205,7 @@ function isCorrectingRule(sentence: string): boolean {
 }
 
 /** The sentence as a rule of its own. */
-function asRule(sentence: string): string {
+export function asRule(sentence: string): string {
   const rule = sentence.replace(OPENER, "").trim();
   return rule.charAt(0).toUpperCase() + rule.slice(1);
 }

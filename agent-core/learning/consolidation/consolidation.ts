@@ -5,7 +5,6 @@
 import { basename } from "node:path";
 import { memoriesFolder } from "../../config/home.ts";
 import { Memory } from "../../memory/memory.ts";
-import { contentWords, contradicts, readStatement } from "../../memory/statement.ts";
 import { typedText } from "../../messages/message.ts";
 import { counted } from "../../platform/counted.ts";
 import { messageOf } from "../../platform/errors.ts";
@@ -13,18 +12,21 @@ import { oneLine } from "../../platform/one-line.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
 import { type Episode, episodeOf, type ModelFields, writeEpisode } from "../episodes.ts";
-import { type Fact, holdsIn, isActive } from "../facts.ts";
+import { type Fact, factId, holdsIn, isActive, isPreference, waits } from "../facts.ts";
 import { usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
+import { contentWords, textKey } from "../statement.ts";
 import { type Transcript, type TranscriptMessage, transcriptOf } from "../transcript.ts";
-import { type Candidate, correctingPositions, statedCandidates, undoingPositions } from "./candidates.ts";
+import { type Candidate, statedCandidates } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
-import { extractionRequest, parseExtraction, sourcesOf } from "./extraction.ts";
+import { extractionRequest, type Known, parseExtraction, sourcesOf } from "./extraction.ts";
 import { FactStore } from "./fact-store.ts";
 import { type Admitted, Gates, safeSummary } from "./gates.ts";
 import { type Rejection, rejectionId } from "./merge-batch.ts";
 
 const MEMORY_TARGETS = ["memory", "project", "user"] as const;
+/** Known facts that the model gets, so that it can name those that changed. */
+const MAX_KNOWN = 15;
 /** Part of a message in the notification. Characters. */
 const SHOWN_CHARS = 100;
 const MINUTE_MS = 60_000;
@@ -104,7 +106,7 @@ class Consolidation {
 
   async #askModel(session: EndedSession, transcript: Transcript, signal: AbortSignal): Promise<void> {
     const { model } = this.#ports;
-    const known = await this.#related(transcript);
+    const known = await this.#known(transcript);
     const request = extractionRequest(transcript, known, secretsOf(process.env));
     const answer = await model.ask("consolidation", request, signal);
     signal.throwIfAborted();
@@ -126,7 +128,7 @@ class Consolidation {
   async #completeEpisode(transcript: Transcript, fields: ModelFields): Promise<void> {
     const episode = safeEpisode(transcript);
     if (episode === undefined) return;
-    const summary = safeSummary(fields.summary, sourcesOf(transcript));
+    const summary = safeSummary(fields.summary, sourcesOf(transcript), actedIn(transcript));
     await this.#writeEpisode(episode, { ...fields, summary: summary || episode.summary });
   }
 
@@ -146,8 +148,7 @@ class Consolidation {
     const name = basename(cwd);
     const gates = new Gates({
       sources: sourcesOf(transcript),
-      known: [withoutLearnt(transcript.systemPrompt), ...(await this.#memory(transcript))],
-      learnt: (await this.#related(transcript)).map(({ text }) => text),
+      known: [withoutLearnt(transcript.systemPrompt), ...(await this.#notes(transcript)).map(({ text }) => text)],
       secrets: secretsOf(process.env),
       project: name,
     });
@@ -159,13 +160,14 @@ class Consolidation {
       else rejected.push(rejection(candidate, checked.reason));
     }
     if (admitted.length === 0 && rejected.length === 0) return [];
-    const corrections = new Set([...correctingPositions(transcript), ...undoingPositions(transcript)]);
-    const origin = { sessionId, project: cwd, name, at: endedAt, acted: actedIn(transcript), corrections };
-    const added = await this.store.commit({ origin, admitted, rejected, isRepeated });
-    if (added.length > 0) {
-      const corrected = await this.#correctMemory(transcript, added);
+    const origin = { sessionId, project: cwd, name, at: endedAt };
+    const written = await this.store.commit({ origin, admitted, rejected, isRepeated });
+    const added = written.filter((fact) => !waits(fact));
+    const corrected = await this.#correctMemory(transcript, admitted);
+    const message = [...(added.length > 0 ? [learntLine(added)] : []), ...corrected].join(" ");
+    if (message !== "") {
       this.#ports.notify(
-        `${learntLine(added)}${corrected}`,
+        message,
         added.map(({ id }) => id),
       );
     }
@@ -173,27 +175,28 @@ class Consolidation {
   }
 
   /**
-   * Replaces notes that the agent wrote and that a new fact contradicts. A line of the user's own stays, and only no prompt
-   * has it. Resolves to sentences for the user.
+   * Removes notes that the agent wrote and that the model names as replaced by the user's words. A line of the user's own
+   * stays. Resolves to sentences for the user.
    */
-  async #correctMemory({ cwd, sessionId }: Transcript, added: readonly Fact[]): Promise<string> {
-    const memory = this.#memoryOf(cwd);
+  async #correctMemory(transcript: Transcript, admitted: readonly Admitted[]): Promise<readonly string[]> {
+    const { cwd, sessionId } = transcript;
+    const named = admitted.flatMap(({ by, supersedes }) =>
+      by === "user" && supersedes !== undefined ? [supersedes] : [],
+    );
+    if (named.length === 0) return [];
+    const notes = (await this.#notes(transcript)).filter(({ id, text }) => {
+      return named.some((each) => each === id || textKey(each) === textKey(text));
+    });
     const lines: string[] = [];
-    for (const { id, text, from } of added) {
-      const statement = readStatement(text);
-      for (const target of MEMORY_TARGETS) {
-        const entries = await memory.entries(target).catch(() => []); // `#memory` has reported it
-        const rivals = entries.filter((entry) => contradicts(readStatement(entry.text), statement));
-        const older = await memory.olderThan(target, new Map(rivals.map((rival) => [rival.text, from])));
-        for (const rival of rivals.filter((each) => older.has(each.text))) {
-          const isOurs = rival.write !== undefined && rival.write.by !== "user";
-          const change = { action: "replace", oldText: rival.text, content: text } as const;
-          const done = isOurs && (await memory.change(target, change, { by: "learning", sessionId, callId: id })).ok;
-          lines.push(done ? ` It replaces a note of the memory; /memory undo restores it.` : ownLine(rival.text));
-        }
-      }
+    for (const { id, text, target, isOurs } of notes) {
+      const change = { action: "remove", oldText: text } as const;
+      const origin = { by: "learning", sessionId, callId: id } as const;
+      const done = isOurs && (await this.#memoryOf(cwd).change(target, change, origin)).ok;
+      lines.push(
+        done ? `Replaced in the memory: ${oneLine(text, SHOWN_CHARS)} (/memory undo restores it)` : ownLine(text),
+      );
     }
-    return lines.join("");
+    return lines;
   }
 
   #memoryOf(cwd: string): Memory {
@@ -212,13 +215,29 @@ class Consolidation {
     return facts.toSorted((one, other) => (shared.get(other) ?? 0) - (shared.get(one) ?? 0));
   }
 
-  async #memory({ cwd }: Transcript): Promise<readonly string[]> {
+  /** Facts and notes that the model can name. */
+  async #known(transcript: Transcript): Promise<readonly Known[]> {
+    const facts = (await this.#related(transcript)).slice(0, MAX_KNOWN);
+    return [
+      ...facts.map((fact) => ({ id: fact.id, about: isPreference(fact) ? "user" : fact.subject, text: fact.text })),
+      ...(await this.#notes(transcript)).map(({ id, text }) => ({ id, about: "memory", text })),
+    ];
+  }
+
+  /** Notes of the memory. */
+  async #notes({ cwd }: Transcript) {
     const memory = this.#memoryOf(cwd);
-    const read = await Promise.all(MEMORY_TARGETS.map((target) => memory.read(target))).catch((error: unknown) => {
+    const read = MEMORY_TARGETS.map(async (target) =>
+      (await memory.entries(target)).map(({ text, write }) => {
+        const isOurs = write !== undefined && write.by !== "user";
+        return { id: `m-${factId("f", target, text).slice(2)}`, text, target, isOurs };
+      }),
+    );
+    const notes = await Promise.all(read).catch((error: unknown) => {
       this.#ports.log(`learning: the memory cannot be read: ${messageOf(error)}`);
       return [];
     });
-    return read.flat();
+    return notes.flat();
   }
 
   #mark(
@@ -231,7 +250,7 @@ class Consolidation {
 
 function safeEpisode(transcript: Transcript): Episode | undefined {
   const episode = episodeOf(transcript);
-  return episode && { ...episode, summary: safeSummary(episode.summary, sourcesOf(transcript)) };
+  return episode && { ...episode, summary: safeSummary(episode.summary, sourcesOf(transcript), actedIn(transcript)) };
 }
 
 /** The words that the user typed. */
@@ -239,13 +258,12 @@ function spokenIn({ message }: TranscriptMessage): string {
   return message.role === "user" && message.synthetic !== true ? typedText(message.content).slice(0, SPOKEN_CHARS) : "";
 }
 
-/** Words and calls of the agent, in lower case. */
+/** Arguments of the agent's calls. */
 function actedIn({ messages }: Transcript): string {
-  const texts = messages.flatMap(({ message }) => {
-    if (message.role !== "assistant") return [];
-    return [message.content ?? "", ...(message.tool_calls ?? []).map(({ function: call }) => call.arguments)];
-  });
-  return texts.join("\n").toLowerCase();
+  return messages
+    .flatMap(({ message }) => (message.role === "assistant" ? (message.tool_calls ?? []) : []))
+    .map(({ function: call }) => call.arguments)
+    .join("\n");
 }
 
 /** A rejected secret or injection leaves no text behind. */
@@ -260,9 +278,9 @@ function learntLine(added: readonly Fact[]): string {
   return `Learnt: ${oneLine(first.text, SHOWN_CHARS)}`;
 }
 
-/** A line of the memory that the user wrote, and that is outdated. */
+/** A line of the memory that the user wrote, and that the model names as replaced. */
 function ownLine(text: string): string {
-  return ` Your line of the memory is older and no longer used: ${oneLine(text, SHOWN_CHARS)}`;
+  return `Your own note says otherwise, and stays: ${oneLine(text, SHOWN_CHARS)}`;
 }
 
 /** Only the built-in interpreter answered: its answers teach nothing. */

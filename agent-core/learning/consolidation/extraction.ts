@@ -5,7 +5,7 @@ import { parseRepairedJson } from "../../platform/json.ts";
 import { redact } from "../../providers/redact.ts";
 import { answerText } from "../../sessions/shown-message.ts";
 import { limitWords, type ModelFields } from "../episodes.ts";
-import { ENTITIES, type Fact, isPreference } from "../facts.ts";
+import { ENTITIES } from "../facts.ts";
 import type { Transcript, TranscriptMessage } from "../transcript.ts";
 import type { Candidate } from "./candidates.ts";
 
@@ -14,8 +14,6 @@ const DIGEST_CHARS = 22_000;
 const USER_CHARS = 11_000;
 /** Longest part of one message. Characters. */
 const LIMITS = { user: 1_500, assistant: 700, call: 240, tool: 360 } as const;
-/** Known facts that the model gets, so that it can name those that changed. */
-const MAX_KNOWN = 15;
 /** Candidates that are read from one answer. */
 const MAX_CANDIDATES = 100;
 
@@ -38,24 +36,27 @@ Answer only with JSON:
 "task_type": "short-kebab-case-kind-of-task", "outcome": "success" | "partial" | "failure"},
 "facts": [{"subject": "name of the thing", "kind": "person" | "project" | "service" | "tool", "text": "one sentence with the \
 exact value in backticks", "scope": "user" | "project", "quote": "exact span of the transcript that shows it", \
-"position": 3, "supersedes": "the known fact that it replaces, or absent"}],
+"position": 3, "supersedes": "id of the known item that no longer holds, or absent", "repeats": "id of the known item that \
+says the same, or absent"}],
 "user_signals": [{"text": "one sentence: how the user wants the work done", "scope": "user" | "project", "explicit": true, \
-"quote": "exact words of the user", "position": 1, "supersedes": "the known rule that it replaces, or absent"}]}
+"quote": "exact words of the user", "position": 1, "supersedes": "as above", "repeats": "as above"}]}
 
 Facts are durable and took effort to find: commands, names, places, conventions, decisions. Leave out the state of the \
 present task, dates, secrets, claims that something does not work, what the project's files show at once, and what is known \
-already. Signals come only from the user's own messages; "explicit" is true when the user states a rule for later. Scope \
-"user" only when it holds in all projects. At most 8 facts and 8 signals; empty lists are usual.`;
+already, unless the session repeats or changes it. Signals come only from the user's own messages; "explicit" is true when the user states a rule for later. Scope \
+"user" only when it holds in all projects. Name a known item in "supersedes" only when the two cannot both hold: another \
+folder, command or person beside it is no replacement. At most 8 facts and 8 signals; empty lists are usual.`;
 
-/** Messages of the request. `known`: facts of the same project and of the user. */
+/** Known item that the model can name. */
+export type Known = { readonly id: string; readonly about: string; readonly text: string };
+
+/** Messages of the request. `known`: facts of the same project and of the user, and notes of the memory. */
 export function extractionRequest(
   transcript: Transcript,
-  known: readonly Fact[],
+  known: readonly Known[],
   secrets: readonly string[],
 ): readonly Message[] {
-  const listed = known
-    .slice(0, MAX_KNOWN)
-    .map((fact) => `- ${isPreference(fact) ? "user" : fact.subject}: ${fact.text}`);
+  const listed = known.map(({ id, about, text: line }) => `- [${id}] ${about}: ${line}`);
   const parts = [
     `# Project\n\n${transcript.cwd}`,
     ...(listed.length === 0 ? [] : [`# Known\n\n${listed.join("\n")}`]),
@@ -189,7 +190,8 @@ const answerSchema = z.object({
   user_signals: z.array(z.unknown()).catch([]),
 });
 
-const supersedes = z.string().optional().catch(undefined);
+const named = z.string().optional().catch(undefined);
+const names = { supersedes: named, repeats: named };
 
 const factSchema = z.object({
   subject: z.string().catch(""),
@@ -198,10 +200,11 @@ const factSchema = z.object({
   scope,
   quote: text,
   position,
-  supersedes,
+  ...names,
 });
 
-const signalSchema = z.object({ text, scope, quote: text, position, supersedes });
+const explicit = z.boolean().catch(false);
+const signalSchema = z.object({ text, scope, quote: text, position, explicit, ...names });
 
 export type Extracted = { readonly fields: ModelFields; readonly candidates: readonly Candidate[] };
 
@@ -234,11 +237,16 @@ function asFact(value: unknown): readonly Candidate[] {
 }
 
 function asPreference(value: unknown): readonly Candidate[] {
-  const signal = signalSchema.safeParse(value).data;
-  if (signal === undefined) return [];
-  return [{ ...signal, kind: "preference", subject: "", entity: "person", ...optional(signal) }];
+  const read = signalSchema.safeParse(value).data;
+  if (read === undefined) return [];
+  const { explicit: isRule, ...signal } = read;
+  return [{ ...signal, isRule, kind: "preference", subject: "", entity: "person", ...optional(signal) }];
 }
 
-function optional(read: z.infer<typeof signalSchema>): Pick<Candidate, "position" | "supersedes"> {
-  return { position: read.position, supersedes: read.supersedes };
+function optional({
+  position: at,
+  supersedes,
+  repeats,
+}: Pick<z.infer<typeof factSchema>, "position" | "supersedes" | "repeats">) {
+  return { position: at, supersedes, repeats };
 }

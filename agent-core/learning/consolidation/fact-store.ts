@@ -19,7 +19,6 @@ import {
   formatUserModel,
   isActive,
   readEntities,
-  sessionOf,
   userModelPath,
   withUserEdits,
 } from "../facts.ts";
@@ -27,7 +26,7 @@ import type { LearningChange, LearningLedger, LearningRecord } from "../learning
 import type { LearntOutcome, LearntStore } from "../loop.ts";
 import { acted, episodeItem, itemOf, withoutFact } from "./learnt-items.ts";
 import { changeOf } from "./merge.ts";
-import { type Batch, isNews, type MergedBatch, mergeBatch, rejectionId } from "./merge-batch.ts";
+import { type Batch, isFrom, isNews, type MergedBatch, mergeBatch, rejectionId } from "./merge-batch.ts";
 
 const MAX_EPISODES = 200;
 const MAX_CLOSED = 200;
@@ -56,7 +55,7 @@ export class FactStore implements LearntStore {
 
   /** Writes what a session showed. A repetition changes nothing. Resolves to the new facts. */
   async commit(batch: Batch): Promise<readonly Fact[]> {
-    const forgotten = await this.#forgottenIn(batch.origin.sessionId);
+    const forgotten = await this.#forgotten();
     let added: readonly Fact[] = [];
     await this.#change(async (facts) => {
       const merged = mergeBatch(facts, batch, forgotten);
@@ -123,14 +122,12 @@ export class FactStore implements LearntStore {
 
   /** True for a session whose episode the user had forgotten, or a fact that came from it. Rejects when reading fails. */
   async hasForgotten(sessionId: string): Promise<boolean> {
-    return (await this.#forgottenIn(sessionId)).length > 0;
+    return (await this.#forgotten()).some((record) => isFrom(record, sessionId));
   }
 
-  /** Records of everything in this session that the user had forgotten. */
-  async #forgottenIn(sessionId: string): Promise<readonly LearningRecord[]> {
-    return (await this.#ports.ledger.read()).filter(({ op, target, evidence }) => {
-      return op === "forget" && (target === `e-${sessionId}` || evidence.some((ref) => sessionOf(ref) === sessionId));
-    });
+  /** Records of everything that the user had forgotten. */
+  async #forgotten(): Promise<readonly LearningRecord[]> {
+    return (await this.#ports.ledger.read()).filter(({ op }) => op === "forget");
   }
 
   async #forget(fact: Fact): Promise<LearntOutcome> {

@@ -3,9 +3,9 @@
  * past them. Each rejection has a reason for people.
  */
 
-import { contentWords, contradicts, readStatement, type Statement, similarity } from "../../memory/statement.ts";
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
+import { contentWords, markedValues, textKey, valuesIn, wordRow } from "../statement.ts";
 import { type Candidate, isGeneral, isInstruction, isRule, sentencesOf } from "./candidates.ts";
 import type { Source } from "./extraction.ts";
 
@@ -14,15 +14,13 @@ export type Evidence = {
   readonly sources: readonly Source[];
   /** Texts that every session has already: instructions of the project, the prompt, the memory. Nothing that was learnt. */
   readonly known: readonly string[];
-  /** Learnt facts that hold. A change of one is reported, even when the memory has the new value already. */
-  readonly learnt: readonly string[];
   /** Values of the environment's secrets. */
   readonly secrets: readonly string[];
   /** Name of the project's folder. */
   readonly project: string;
 };
 
-/** A candidate with its evidence. */
+/** A candidate with its evidence. `by`: its witness with the least trust; the text of a `tool` waits for the user's yes. */
 export type Admitted = Candidate & {
   readonly by: "user" | "tool";
   readonly position: number;
@@ -41,39 +39,39 @@ const MAX_TEXT_CHARS = 240;
 const MIN_QUOTE_CHARS = 8;
 /** Text around a quote that may support a fact. Characters. */
 const CONTEXT_CHARS = 240;
+/** Places of a word in one output that are compared with a text. */
+const MAX_PLACES = 50;
+/** Share of a text's words that stand beside its quote. */
+const SUPPORTED = 0.5;
 
 /** Checks candidates against one session. Reads the session once. */
 export class Gates {
   readonly #evidence: Evidence;
   /** Texts in a form for comparison, as far as they were needed. */
   readonly #folded = new Map<Source, string>();
-  readonly #known: readonly Statement[];
-  readonly #learnt: readonly Statement[];
-  readonly #byWord = new Map<string, number[]>();
+  readonly #known: ReadonlySet<string>;
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
-    this.#known = evidence.known.flatMap(linesOf).map(readStatement);
-    this.#learnt = evidence.learnt.map(readStatement);
-    for (const [index, { words }] of this.#known.entries()) {
-      for (const word of words) this.#byWord.set(word, [...(this.#byWord.get(word) ?? []), index]);
-    }
+    this.#known = new Set(evidence.known.flatMap(linesOf).map(textKey));
   }
 
   check(candidate: Candidate): Checked {
     const text = candidate.text.replaceAll(/\s+/g, " ").replaceAll("·", "-").trim();
     const cleaned = { ...candidate, text };
     if (text.length < 6 || text.length > MAX_TEXT_CHARS) return rejected("its length is not that of a fact");
-    const found = this.#find(cleaned);
-    if (found === undefined) return rejected("the session does not show it");
+    const quoted = this.#find(cleaned);
+    if (quoted === undefined) return rejected("the session does not show it");
+    const found = (quoted.by === "user" && this.#toolSaying(text, quoted)) || quoted;
     const problem =
       this.#unsupported(cleaned, found) ??
-      this.#restated(text) ??
+      this.#restated(text, found) ??
       this.#secret(cleaned) ??
       injection(cleaned, found) ??
       transient(cleaned, found);
     if (problem !== undefined) return rejected(problem);
-    const isExplicit = found.by === "user" && (candidate.isStated === true || isPartOfRule(candidate.quote, found));
+    const isRule = candidate.isStated === true || candidate.isRule === true || isPartOfRule(candidate.quote, found);
+    const isExplicit = found.by === "user" && isRule;
     const scope = scopeOf(cleaned, found);
     return { ok: true, candidate: { ...cleaned, scope, by: found.by, position: found.position, isExplicit } };
   }
@@ -91,11 +89,33 @@ export class Gates {
     const said = holding("user");
     const all = said.length > 0 ? said : holding("tool");
     const source = all.find((each) => each.position === position) ?? all.at(-1);
-    if (source === undefined) return undefined;
+    return source && this.#around(source, wanted, this.#text(source).indexOf(wanted));
+  }
+
+  #around(source: Source, wanted: string, at: number): Found {
     const text = this.#text(source);
-    const at = text.indexOf(wanted);
     const context = text.slice(Math.max(0, at - CONTEXT_CHARS), at + wanted.length + CONTEXT_CHARS);
     return { by: source.by, position: source.position, context };
+  }
+
+  /** The output of a tool that says more of the text than the user's message does: the model may have it from there. */
+  #toolSaying(text: string, { context }: Found): Found | undefined {
+    const words = new Set(contentWords(text));
+    const said = new Set(contentWords(`${context} ${this.#evidence.project}`));
+    const foreign = [...words].filter((word) => !said.has(word));
+    const own = words.size - foreign.length;
+    for (const source of this.#evidence.sources.filter(({ by }) => by === "tool")) {
+      const output = this.#text(source);
+      for (const word of foreign) {
+        let at = output.indexOf(word);
+        for (let tries = 0; at >= 0 && tries < MAX_PLACES; tries += 1) {
+          const found = this.#around(source, word, at);
+          if ([...words].filter((each) => found.context.includes(each)).length > own) return found;
+          at = output.indexOf(word, at + CONTEXT_CHARS);
+        }
+      }
+    }
+    return undefined;
   }
 
   #text(source: Source): string {
@@ -107,9 +127,7 @@ export class Gates {
   /** A real quote does not prove another text: its values, names and most words stand beside the quote. */
   #unsupported({ text, subject, entity, kind, quote }: Candidate, { context }: Found): string | undefined {
     const around = fold(`${quote} ${context}`);
-    const { values, words } = readStatement(text);
-    const missing = [...values].find((value) => !around.includes(fold(value)));
-    if (missing !== undefined) return "its value is not in the session";
+    if ([...valuesIn(text)].some((value) => !around.includes(fold(value)))) return "its value is not in the session";
     const place = `${around} ${fold(this.#evidence.project)}`;
     const names = text.match(/(?<=\S\s)\p{Lu}\p{Ll}+\b/gu) ?? [];
     if (names.some((name) => !place.includes(name.toLowerCase()))) return "the session does not name it";
@@ -117,28 +135,16 @@ export class Gates {
       return "the session does not name this person";
     }
     const near = new Set(contentWords(place));
+    const words = new Set(contentWords(text));
     const shared = [...words].filter((word) => near.has(word)).length;
-    const share = words.size === 0 ? 1 : shared / words.size;
-    return share >= (values.size > 0 ? 0.25 : 0.5) ? undefined : "the quote does not support it";
+    return shared >= words.size * SUPPORTED ? undefined : "the quote does not support it";
   }
 
-  #restated(text: string): string | undefined {
-    const statement = readStatement(text);
-    if (this.#learnt.some((learnt) => contradicts(statement, learnt))) return undefined;
-    const candidates = new Map<number, number>();
-    for (const word of statement.words) {
-      for (const index of this.#byWord.get(word) ?? []) candidates.set(index, (candidates.get(index) ?? 0) + 1);
-    }
-    const isKnown = [...candidates].some(([index, shared]) => {
-      const known = this.#known[index];
-      return (
-        known !== undefined &&
-        shared / statement.words.size >= 0.8 &&
-        [...statement.values].every((value) => known.values.has(value)) &&
-        (statement.values.size > 0 || similarity(statement.words, known.words) >= 0.5) &&
-        statement.isNegated === known.isNegated
-      );
-    });
+  /** The output of a tool is no news either when a known line has all its words. */
+  #restated(text: string, { by }: Found): string | undefined {
+    const parts = [...contentWords(text), ...valuesIn(text)];
+    const holdsParts = (line: string): boolean => parts.every((part) => line.toLowerCase().includes(part));
+    const isKnown = this.#known.has(textKey(text)) || (by === "tool" && [...this.#known].some(holdsParts));
     return isKnown ? "the prompt, the project's instructions or the memory say it already" : undefined;
   }
 
@@ -201,28 +207,38 @@ function injection({ kind, text, quote, subject }: Candidate, { by, context }: F
     : undefined;
 }
 
-/** The summary without sentences that ask for something that the user did not say: a tool's output may ask for it. */
-export function safeSummary(summary: string, sources: readonly Source[]): string {
-  const spoken = fold(sources.flatMap(({ by, text }) => (by === "user" ? [text] : [])).join("\n"));
-  const isThreat = findThreat(summary) !== undefined;
-  const isSafe = (sentence: string): boolean => {
-    if (isThreat && findThreat(sentence) !== undefined) return false;
-    const asked = sentence.replace(/^(?:asked|answered):\s*/i, "");
-    if (!isInstruction(asked) && !/\b(?:remember|ignore)\b/i.test(asked)) return true;
-    const statement = readStatement(asked);
-    if (![...statement.values].every((value) => spoken.includes(value))) return false;
-    const said = new Set(contentWords(spoken));
-    const known = [...statement.words].filter((word) => said.has(word)).length;
-    return known >= statement.words.size * SPOKEN;
+/** Words in a row from which a sentence is copied. */
+const COPIED_WORDS = 5;
+
+/**
+ * The summary without sentences that a tool's output has word for word, and without those with a name or a marked value that
+ * nothing in the session has. `acted`: arguments of the agent's calls.
+ */
+export function safeSummary(summary: string, sources: readonly Source[], acted: string): string {
+  const textOf = (by: Source["by"]): string =>
+    sources.flatMap((each) => (each.by === by ? [each.text] : [])).join("\n");
+  const [spoken, output] = [textOf("user"), textOf("tool")];
+  const all = fold(`${spoken}\n${output}\n${acted}`);
+  const said = ` ${wordRow(`${spoken}\n${acted}`).join(" ")} `;
+  const read = ` ${wordRow(output).join(" ")} `;
+  const isCopied = (sentence: string): boolean => {
+    const row = wordRow(sentence);
+    return row.some((_, at) => {
+      const words = row.slice(at, at + COPIED_WORDS);
+      const run = ` ${words.join(" ")} `;
+      return words.length === COPIED_WORDS && read.includes(run) && !said.includes(run);
+    });
+  };
+  const isInvented = (sentence: string): boolean => {
+    const names = sentence.match(/(?<=\S\s)\p{Lu}\p{Ll}+\b/gu) ?? [];
+    return [...markedValues(sentence), ...names].some((name) => !all.includes(fold(name)));
   };
   return summary
-    .split(/(?<=[.!?])\s+|\n+/)
-    .filter(isSafe)
+    .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/)
+    .filter((sentence) => sentence.trim() !== "")
+    .filter((sentence) => findThreat(sentence) === undefined && !isCopied(sentence) && !isInvented(sentence))
     .join("\n");
 }
-
-/** Share of a sentence's words that the user said, from which it is the user's. */
-const SPOKEN = 0.7;
 
 const STATUS =
   /\b(?:currently|at the moment|right now|for now|today|yesterday|tomorrow|tonight|this (?:time|session|week|morning|branch|task)|just once|so far|in progress|still (?:failing|broken|open|running|to do)|work in progress|wip|pending|not yet|temporar(?:y|ily)|todo|next step|gerade|im moment|heute|gestern|morgen)\b/i;

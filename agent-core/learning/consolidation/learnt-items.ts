@@ -1,12 +1,12 @@
 /** Facts and episodes as the user sees them, and the actions of the user on them. Pure. */
 import { join } from "node:path";
 import { learningFolder } from "../../config/home.ts";
-import { readStatement, similarity } from "../../memory/statement.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import type { Episode } from "../episodes.ts";
-import { entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf } from "../facts.ts";
+import { entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import { unknownItem } from "../loop.ts";
+import { contentWords, similarity, valuesIn } from "../statement.ts";
 import { changeOf } from "./merge.ts";
 import type { MergedBatch } from "./merge-batch.ts";
 
@@ -37,6 +37,12 @@ export function acted(
         changes: [record("unpin", "The user unpinned it.")],
         message: `Unpinned: ${fact.text}`,
       };
+    case "both":
+      return {
+        facts: set({ isExplicit: true, proposedFor: undefined }),
+        changes: [record("apply", "The user keeps both.")],
+        message: `Kept beside the other one: ${fact.text}`,
+      };
     case "accept": {
       const accepted = set({ isExplicit: true, proposedFor: undefined, from: at });
       const closed = accepted.map((each) =>
@@ -45,13 +51,14 @@ export function acted(
       return { facts: closed, changes: [record("apply", "The user accepted it.")], message: `Kept: ${fact.text}` };
     }
     case "undo": {
-      const newer = fact.until === undefined ? fact : facts.find((each) => each.id === fact.replacedBy);
-      const left = facts
-        .filter((each) => each !== newer)
-        .map((each) =>
-          each.replacedBy === newer?.id || each === fact ? { ...each, until: undefined, replacedBy: undefined } : each,
-        );
-      const message = newer === undefined ? `Restored: ${fact.text}` : `Removed: ${newer.text}`;
+      // A fact that was replaced holds again beside the newer one; without a new fact, those that it replaced do.
+      const isRestored = fact.until !== undefined;
+      const left = isRestored
+        ? set({ until: undefined, replacedBy: undefined })
+        : facts
+            .filter((each) => each !== fact)
+            .map((each) => (each.replacedBy === id ? { ...each, until: undefined, replacedBy: undefined } : each));
+      const message = `${isRestored ? "Restored" : "Removed"}: ${fact.text}`;
       return { facts: left, changes: [record("undo", message)], message };
     }
     case "forget":
@@ -65,7 +72,8 @@ export function itemOf(fact: Fact, home: string, used: number): LearntItem {
   const open = isShown(fact) ? "active" : "proposed";
   const state = until === undefined ? open : "closed";
   const pin = isPinned ? ("unpin" as const) : ("pin" as const);
-  const accept = state === "proposed" ? (["accept"] as const) : [];
+  const both = fact.proposedFor === undefined ? [] : (["both"] as const);
+  const more = { active: [pin], proposed: ["accept", ...both], closed: [] } as const;
   return {
     id,
     text,
@@ -80,19 +88,24 @@ export function itemOf(fact: Fact, home: string, used: number): LearntItem {
     used,
     pinned: isPinned,
     path: join(learningFolder(home), "entities", `${entitySlug(fact.subject)}.md`),
-    actions: state === "closed" ? ["undo", "forget"] : ["undo", "forget", pin, ...accept],
+    actions: ["undo", "forget", ...more[state]],
   };
 }
 
 function sourceText(fact: Fact): string {
-  if (fact.source === "tool") return "A tool's output shows it.";
   if (isEdited(fact)) return "You wrote it.";
+  if (fact.source === "tool") {
+    const where = "A file, a page or the output of a command says it";
+    return fact.isExplicit ? `${where}, and you confirmed it.` : `${where}.`;
+  }
   return fact.isExplicit ? "You stated it." : "Your words show it.";
 }
 
-function stateText({ until, proposedFor }: Fact): string {
+function stateText(fact: Fact): string {
+  const { until, proposedFor } = fact;
   if (until !== undefined) return `It held until ${new Date(until).toISOString().slice(0, 10)}.`;
-  return proposedFor === undefined ? "It counts when it is seen again." : "It would replace a line of yours.";
+  if (proposedFor !== undefined) return "It would replace another line.";
+  return waits(fact) ? "It is not used until you keep it." : "It counts when it is seen again.";
 }
 
 export function episodeItem(path: string, episode: Episode, used: number): LearntItem {
@@ -117,12 +130,13 @@ export function episodeItem(path: string, episode: Episode, used: number): Learn
 
 /** The episode without sentences and lines that hold the fact's values; in a session behind the fact, also in other words. */
 export function withoutFact(episode: Episode, { text, evidence }: Fact): Episode {
-  const { values, words } = readStatement(text);
+  const values = [...valuesIn(text)];
+  const words = new Set(contentWords(text));
   const isSource = evidence.some((ref) => sessionOf(ref) === episode.sessionId);
   const isAbout = (line: string): boolean => {
     const lower = line.toLowerCase();
-    if (values.size > 0 && [...values].every((value) => lower.includes(value))) return true;
-    return isSource ? similarity(readStatement(line).words, words) >= 0.6 : lower.includes(text.toLowerCase());
+    if (values.length > 0 && values.every((value) => lower.includes(value))) return true;
+    return isSource ? similarity(new Set(contentWords(line)), words) >= 0.6 : lower.includes(text.toLowerCase());
   };
   return {
     ...episode,

@@ -1,7 +1,7 @@
 /** One session's statements merged into the facts, with the records of each change for the ledger. Pure. */
-import { isSameStatement, overlap, readStatement, type Statement, similarity } from "../../memory/statement.ts";
 import { EVERYWHERE, type Fact, factId, isActive, isPreference, sessionOf } from "../facts.ts";
 import type { LearningChange, LearningRecord } from "../learning-ledger.ts";
+import { textKey } from "../statement.ts";
 import type { Admitted } from "./gates.ts";
 import { changeOf, merge, type Origin } from "./merge.ts";
 
@@ -9,8 +9,6 @@ import { changeOf, merge, type Origin } from "./merge.ts";
 const MAX_FACTS = 8;
 /** Rejections of a session that the ledger keeps. */
 const MAX_REJECTIONS = 12;
-/** Words in common from which two rules with the same value are the same. */
-const SAME_RULE = 0.6;
 
 export type Rejection = { readonly target: string; readonly text: string | null; readonly reason: string };
 
@@ -27,15 +25,18 @@ export type MergedBatch = { readonly facts: readonly Fact[]; readonly changes: r
 
 /**
  * Facts with a batch merged in. Rules of the user come first, then the user's other words, then the output of tools.
- * `forgotten`: records of everything in the session that the user had forgotten.
+ * `forgotten`: records of everything that the user had forgotten. What a tool says is proposed again in no session.
  */
 export function mergeBatch(
   facts: readonly Fact[],
   { origin, admitted, rejected }: Batch,
   forgotten: readonly LearningRecord[],
 ): MergedBatch {
-  const forgottenItems = new Set(forgotten.map(({ target }) => target));
-  const forgottenRefs = new Set(forgotten.flatMap(({ evidence }) => evidence));
+  const targetsOf = (records: readonly LearningRecord[]): ReadonlySet<string> =>
+    new Set(records.map(({ target }) => target));
+  const own = forgotten.filter((record) => isFrom(record, origin.sessionId));
+  const forgottenItems = { user: targetsOf(own), tool: targetsOf(forgotten) };
+  const forgottenRefs = new Set(own.flatMap(({ evidence }) => evidence));
   const weight = ({ isExplicit, by }: Admitted): number => Number(isExplicit) + Number(by === "user");
   const ordered = admitted.toSorted((one, other) => weight(other) - weight(one));
   const changes: LearningChange[] = [];
@@ -46,7 +47,7 @@ export function mergeBatch(
     if (forgottenRefs.has(`${origin.sessionId}:${candidate.position}`)) continue;
     const merged = merge(now, candidate, origin);
     // The same text at another place of the session.
-    if (merged.changes.some(({ op, target }) => op === "add" && forgottenItems.has(target))) continue;
+    if (merged.changes.some(({ op, target }) => op === "add" && forgottenItems[candidate.by].has(target))) continue;
     const isNew = merged.facts.length > now.length;
     if (isNew && count >= MAX_FACTS) {
       left.push({ target: rejectionId(candidate.text), text: candidate.text, reason: "the session has enough facts" });
@@ -73,6 +74,11 @@ export function mergeBatch(
   return { facts: spread.facts, changes: [...changes, ...spread.changes, ...rejections] };
 }
 
+/** True for the record of a session's episode, or of a fact from that session. */
+export function isFrom({ target, evidence }: LearningRecord, sessionId: string): boolean {
+  return target === `e-${sessionId}` || evidence.some((ref) => sessionOf(ref) === sessionId);
+}
+
 export function rejectionId(text: string): string {
   return factId("f", "rejected", text);
 }
@@ -82,7 +88,7 @@ function promoted(facts: readonly Fact[], { at }: Origin): MergedBatch {
   const active = facts.filter((fact) => isActive(fact) && isPreference(fact) && fact.scope !== EVERYWHERE);
   let now = facts;
   const changes: LearningChange[] = [];
-  for (const group of groupsOf(active)) {
+  for (const group of Map.groupBy(active, ({ text }) => textKey(text)).values()) {
     const first = group.at(-1);
     if (first === undefined || new Set(group.map(({ scope }) => scope)).size < 2) continue;
     const evidence = group.flatMap((fact) => fact.evidence);
@@ -101,21 +107,6 @@ function promoted(facts: readonly Fact[], { at }: Origin): MergedBatch {
     changes.push(...group.map((fact) => changeOf("close", fact, fact.text, "It holds everywhere now.")));
   }
   return { facts: now, changes };
-}
-
-/** Preferences that say the same, also in other words when they name the same value. */
-function groupsOf(facts: readonly Fact[]): readonly (readonly Fact[])[] {
-  const groups: { readonly statement: Statement; readonly facts: Fact[] }[] = [];
-  for (const fact of facts) {
-    const statement = readStatement(fact.text);
-    const group = groups.find(({ statement: other }) => {
-      const isSameValue = statement.values.size > 0 && similarity(statement.values, other.values) === 1;
-      return isSameStatement(statement, other) || (isSameValue && overlap(statement.words, other.words) >= SAME_RULE);
-    });
-    if (group === undefined) groups.push({ statement, facts: [fact] });
-    else group.facts.push(fact);
-  }
-  return groups.map((group) => group.facts);
 }
 
 /** False for an addition that the files had before: another reading of the same session found it again. */

@@ -1,10 +1,10 @@
 /** The learnt skills as the user sees them, and the user's actions: undo, forget, pin, and consent to a proposal. */
 import { readFile } from "node:fs/promises";
-import { readStatement } from "../../memory/statement.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import { parseSkill } from "../../skills/skill.ts";
 import { readRecords, recordOf, type SkillRecords } from "../../skills/skill-records.ts";
 import type { LearntOutcome, LearntStore, LoopPorts } from "../loop.ts";
+import { valuesIn } from "../statement.ts";
 import { meanOf } from "./judge-uses.ts";
 import type { Demotion, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import { ledgerRecord, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";
@@ -36,7 +36,7 @@ export function learntStore(skills: LearntSkills, { ledger, clock }: Pick<LoopPo
       await forgetThose(({ sessions }) => sessions.includes(sessionId), [sessionId]);
     },
     async forgetFact({ text, sessions }) {
-      const { values } = readStatement(text);
+      const values = valuesIn(text);
       if (values.size > 0) await forgetThose((skill) => holdsAll(skill, values), sessions);
     },
   };
@@ -143,6 +143,7 @@ async function actOnSkill(where: Surroundings, skill: LearntSkill, action: Learn
       return { state: withSkill(state, pinned), ledger, message: `"${skill.name}" ${message}.` };
     }
     case "accept":
+    case "both":
       return accept(where, skill);
     case "undo":
       return undo(where, skill);

@@ -99,6 +99,20 @@ const answer = (value: object): LearningAnswer => ({
   text: JSON.stringify({ episode: { summary: "Done.", task_type: "work", outcome: "success" }, ...value }),
 });
 
+/** The user's words about a known item, whose id the answer names; `known`: a part of its text. */
+const about = (text: string, position: number, named: { supersedes?: string; repeats?: string } = {}) => {
+  return (transcript: string): LearningAnswer => {
+    if (!transcript.includes(text)) return answer({});
+    const ids = Object.entries(named).map(([field, known]) => {
+      const line = transcript.split("\n").find((each) => each.startsWith("- [") && each.includes(known)) ?? "";
+      return [field, /\[(.+?)\]/.exec(line)?.[1]];
+    });
+    return answer({
+      user_signals: [{ text, quote: text, position, scope: "project", explicit: true, ...Object.fromEntries(ids) }],
+    });
+  };
+};
+
 test("without a model it keeps the episode and the rules that the user stated", async () => {
   session(1, ["Always end the report with `-- k4`.", "Ok."]);
   await runAll();
@@ -180,47 +194,82 @@ test("a rule that is repeated in other sessions counts up, and one of two projec
   ]);
 });
 
-test("a changed rule closes the old one, also when the sessions are read in another order", async () => {
-  session(2, ["No way", "Ok.", "no, always end the report with `-- m5`.", "Ok."]);
+test("a rule that the model names as replaced is closed, and an undo brings back exactly what was there", async () => {
+  session(1, ["Always begin commit messages with chg:", "Ok."]);
   await runAll();
-  session(1, ["Always end the report with `-- k4`.", "Ok."]);
+  answers = [about("From now on start commit messages with upd:", 0, { supersedes: "chg:" })];
+  session(2, ["From now on start commit messages with upd:", "Ok."]);
   await runAll();
-  session(3, ["Always end the report with `-- n6`.", "Ok."]);
-  await runAll();
-  expect(await factsIn()).toEqual([
-    "active 1: Always end the report with `-- n6`.",
-    "closed 1: Always end the report with `-- m5`.",
-  ]);
-});
-
-test("what a person wrote into the files stays, and is only proposed to change", async () => {
-  session(1, ["Always end the report with `-- k4`.", "Ok."]);
-  await runAll();
-  const model = join(learningFolder(home), "user-model.md");
-  writeFileSync(model, `${readFileSync(model, "utf8").replace("`-- k4`", "`-- mine`")}\n- Write in British English.\n`);
-  session(2, ["Always end the report with `-- m5`.", "Ok."]);
-  await runAll();
-  expect(await factsIn()).toEqual([
-    "active 1: Always end the report with `-- mine`.",
-    "active 1: Write in British English.",
-    "proposed 1: Always end the report with `-- m5`.",
-  ]);
+  const both = ["active 1: Always begin commit messages with chg:", "active 1: Start commit messages with upd:"];
+  const [old = "", young = ""] = both;
+  expect(await factsIn()).toEqual([young, old.replace("active", "closed")]);
   const { store } = await loop();
-  const proposal = (await store.items()).find(({ state }) => state === "proposed");
-  expect(await store.act(proposal?.id ?? "", "accept")).toMatchObject({ ok: true });
-  expect(await factsIn()).toContain("active 1: Always end the report with `-- m5`.");
-  expect(await factsIn()).toContain("closed 1: Always end the report with `-- mine`.");
+  const itemOf = async (word: string) => (await store.items()).find(({ text }) => text.includes(word))?.id ?? "";
+  expect(await store.act(await itemOf("chg:"), "undo")).toMatchObject({ message: expect.stringMatching(/^Restored:/) });
+  expect(await factsIn()).toEqual(both);
+  expect(await store.act(await itemOf("upd:"), "undo")).toMatchObject({ message: expect.stringMatching(/^Removed:/) });
+  expect(await factsIn()).toEqual([old]);
 });
 
-test("an undo removes what was learnt, and restores what it replaced", async () => {
+test("an undo of the newer rule restores the one that it replaced", async () => {
   session(1, ["Always end the report with `-- k4`.", "Ok."]);
+  await runAll();
   session(2, ["Always end the report with `-- m5`.", "Ok."]);
+  answers = [about("Always end the report with `-- m5`.", 0, { supersedes: "-- k4" })];
   await runAll();
   const { store } = await loop();
   const active = (await store.items()).find(({ state, kind }) => state === "active" && kind === "preference");
   expect(active?.text).toContain("m5");
   await store.act(active?.id ?? "", "undo");
   expect(await factsIn()).toEqual(["active 1: Always end the report with `-- k4`."]);
+});
+
+test("a name that no known item has, and one of an item that is newer, replace nothing", async () => {
+  session(2, ["Always end the report with `-- m5`.", "Ok."]);
+  await runAll();
+  session(1, ["Always end the report with `-- k4`.", "Ok."]);
+  answers = [about("Always end the report with `-- k4`.", 0, { supersedes: "-- m5" })];
+  await runAll();
+  session(3, ["Never push to main.", "Ok."]);
+  answers = [
+    () =>
+      answer({ user_signals: [{ text: "Never push to main.", quote: "Never push to main.", supersedes: "report" }] }),
+  ];
+  await runAll();
+  expect(await factsIn()).toEqual([
+    "active 1: Always end the report with `-- k4`.",
+    "active 1: Always end the report with `-- m5`.",
+    "active 1: Never push to main.",
+  ]);
+});
+
+test.each([
+  ["accept", ["active 1: Reports end with `-- m5`.", "closed 1: Always end the report with `-- mine`."]],
+  ["both", ["active 1: Always end the report with `-- mine`.", "active 1: Reports end with `-- m5`."]],
+] as const)("a line that a person wrote stays until the user answers: %s", async (action, expected) => {
+  session(1, ["Always end the report with `-- k4`.", "Ok."]);
+  await runAll();
+  const model = join(learningFolder(home), "user-model.md");
+  writeFileSync(model, readFileSync(model, "utf8").replace("`-- k4`", "`-- mine`"));
+  session(2, ["Reports end with `-- m5`.", "Ok."]);
+  answers = [about("Reports end with `-- m5`.", 0, { supersedes: "-- mine" })];
+  await runAll();
+  const mine = "active 1: Always end the report with `-- mine`.";
+  expect(await factsIn()).toEqual([mine, "proposed 1: Reports end with `-- m5`."]);
+  const { store } = await loop();
+  const proposal = (await store.items()).find(({ state }) => state === "proposed");
+  expect(await store.act(proposal?.id ?? "", action)).toMatchObject({ ok: true });
+  expect((await factsIn()).filter((line) => !line.includes("Write in"))).toEqual(expected);
+});
+
+test("a rule in other words counts up when the model names it", async () => {
+  session(1, ["Each row should show the name and the date.", "Ok."]);
+  await runAll();
+  expect(await factsIn()).toEqual(["proposed 1: Each row should show the name and the date."]);
+  session(2, ["Name and date belong into all rows.", "Ok."]);
+  answers = [about("Name and date belong into all rows.", 0, { repeats: "Each row" })];
+  await runAll();
+  expect(await factsIn()).toEqual(["active 2: Each row should show the name and the date."]);
 });
 
 /** All files of the learning folder but the watermark, the random ids of records and lines that a kill cut off. */
@@ -311,27 +360,61 @@ test("forgets with everything derived, and does not learn it again from the same
 });
 
 test.each([
-  ["Use pnpm, not npm.", "From now on use yarn, not pnpm.", "Use yarn, not pnpm."],
-  ["Always use `pnpm`.", "Use yarn instead of pnpm.", "Use yarn instead of pnpm."],
-  ["From now on answer in German.", "From now on please answer in English.", "Answer in English."],
-  ["Antworte ab jetzt immer auf Deutsch.", "From now on answer in English.", "Answer in English."],
-  ["Always run the linter first.", "Actually never run the linter first.", "Never run the linter first."],
-])("of %j and a later %j only the later one holds", async (first, second, kept) => {
+  ["Never edit files under `vendor/`.", "Never edit files under `generated/`."],
+  ["Never edit files under vendor/.", "Never edit files under generated/."],
+  ["Always run `npm test` before a commit.", "Always run `npm run lint` before a commit."],
+  [
+    "Remember: the `auth` module is owned by the security team.",
+    "Remember: the `billing` module is owned by the security team.",
+  ],
+  ["Remember: Anna reviews the database migrations.", "Remember: Ben reviews the database migrations."],
+  ["Always use C++ for the firmware.", "Always use C# for the firmware."],
+  ["Always pass `-c` to the linter.", "Always pass `-C` to the linter."],
+  ["Use pnpm, not npm.", "From now on use yarn, not pnpm."],
+  ["From now on answer in German.", "From now on answer in English."],
+  ["Always run the linter first.", "Never run the linter first."],
+  ["Immer pnpm im Ordner web benutzen.", "Immer pnpm im Ordner api benutzen."],
+  ["Ab jetzt nie in den Ordner alt schreiben.", "Ab jetzt nie in den Ordner neu schreiben."],
+])("of %j and a later %j both stay, without a model and with one that names neither", async (first, second) => {
   session(1, [first, "Ok."]);
-  session(2, [second, "Ok."], { cwd: "/project/alpha" });
+  session(2, [second, "Ok."]);
   await runAll();
-  expect((await factsIn()).filter((line) => line.startsWith("active"))).toEqual([`active 1: ${kept}`]);
+  expect((await factsIn()).map((line) => line.slice(0, 8))).toEqual(["active 1", "active 1"]);
+  answers = [() => answer({})];
+  await runAll();
+  expect((await factsIn()).map((line) => line.slice(0, 8))).toEqual(["active 1", "active 1"]);
+});
+
+test.each([
+  ["不要修改 vendor 目录。", "不要修改 generated 目录。"],
+  ["提交之前运行单元测试。", "提交之前运行代码检查。"],
+  ["No edites los archivos de vendor.", "No edites los archivos de generated."],
+  ["El módulo de pagos es de Marta.", "El módulo de cuentas es de Marta."],
+  ["vendor フォルダのファイルは編集しないでください。", "generated フォルダのファイルは編集しないでください。"],
+  ["Le module auth est géré par Paul.", "Le module billing est géré par Paul."],
+  ["Die Migrationen prüft Anna.", "Die Migrationen prüft Ben."],
+])("of the model's %j and %j both stay", async (first, second) => {
+  for (const [at, said] of [first, second].entries()) session(at + 1, [said, "Ok."]);
+  answers = [first, second].map((said) => about(said, 0));
+  await runAll();
+  expect(await factsIn()).toEqual([`active 1: ${first}`, `active 1: ${second}`].toSorted());
 });
 
 test("a fact that a newer one replaced is forgotten in the newer one's records and sessions, too", async () => {
-  const summarise = (summary: string): void => {
-    answers = [() => answer({ episode: { summary, task_type: "x", outcome: "success" } })];
+  const summarise = (summary: string, more: (transcript: string) => LearningAnswer = () => answer({})): void => {
+    answers = [
+      (transcript) => {
+        const { text } = more(transcript) as { text: string };
+        return answer({ ...JSON.parse(text), episode: { summary, task_type: "x", outcome: "success" } });
+      },
+    ];
   };
   session(1, ["Remember: the gate of alpha is `zq7`.", "Ok."]);
   summarise("Looked at the gate.");
   await runAll();
   session(2, ["Use it", "Ok.", "No, the gate of alpha is `zq8`.", "Ok."]);
-  summarise("Moved from `zq7` to the gate `zq8`. Told Ann.");
+  const changed = about("the gate of alpha is `zq8`", 2, { supersedes: "zq7" });
+  summarise("Moved from `zq7` to the gate `zq8`. Told Ann.", changed);
   await runAll();
   const { store } = await loop();
   const old = (await store.items()).find(({ state }) => state === "closed");
@@ -340,35 +423,4 @@ test("a fact that a newer one replaced is forgotten in the newer one's records a
   const texts = Object.values(stateOf()).join("\n");
   expect(texts).not.toContain("zq7");
   expect(texts).toContain("The gate of alpha is `zq8`.");
-});
-
-test("a correction replaces a rule that it names in other words, and one that holds everywhere changes everywhere", async () => {
-  session(1, ["Write it", "Ok.", "No, not like that: a mint note ends with the line `k4`.", "Ok."]);
-  session(2, ["Write it", "Ok.", "I undid it. Every mint note has to end with `k4`.", "Ok."], { cwd: "/project/beta" });
-  await runAll();
-  session(3, ["Write it", "It ends with k4.", "Please remember how mint notes look: their last line is `m5`.", "Ok."]);
-  await runAll();
-  expect((await factsIn()).filter((line) => line.startsWith("active"))).toEqual([
-    "active 1: How mint notes look: their last line is `m5`.",
-  ]);
-  session(4, ["We decided on the name `q9` for the queue of alpha."]);
-  await runAll();
-  expect(await factsIn()).toContain("active 1: We decided on the name `q9` for the queue of alpha.");
-});
-
-test("a correction in words for any thing, or beside an edit that was taken back, replaces the rule that was followed", async () => {
-  session(1, ["Write it", "Ok.", "No, the target of a mint deployment is `k4` here.", "Ok."]);
-  const request = "Write it";
-  session(2, [request, "It goes to k4.", "Wrong target. The mint deployments of this project go to `m5`.", "Ok."]);
-  await runAll();
-  const active = async () => (await factsIn()).filter((line) => line.startsWith("active"));
-  expect(await active()).toEqual(["active 1: The mint deployments of this project go to `m5`."]);
-  const id = session(3, [request, "It goes to m5.", "From now on mint deployments run on `q9`.", "Ok."]);
-  const path = join(sessionsFolder(home), `${id}.jsonl`);
-  const lines = readFileSync(path, "utf8").split("\n");
-  const { at } = JSON.parse(lines[3] ?? "");
-  const verdict = { type: "verdict", callId: "c", path: "/project/alpha/deploy.json", outcome: "undone", lines: 1, at };
-  writeFileSync(path, lines.toSpliced(4, 0, JSON.stringify(verdict)).join("\n"));
-  await runAll();
-  expect(await active()).toEqual(["active 1: Mint deployments run on `q9`."]);
 });

@@ -46,7 +46,6 @@ function world(seed: number, count: number): { readonly evidence: Evidence; read
   const evidence = {
     sources,
     known: [...PROMPT, ...MEMORY],
-    learnt: [],
     secrets: ["hunter2hunter2"],
     project: "alpha",
   };
@@ -306,7 +305,7 @@ test.each([
 ])("%j may be about one task, so that it counts only when it is seen again", (message) => {
   const [found] = statedCandidates(messages("Hello", message));
   const sources = [{ position: 1, by: "user", text: message }] as const;
-  const gates = new Gates({ sources, known: [], learnt: [], secrets: [], project: "shop" });
+  const gates = new Gates({ sources, known: [], secrets: [], project: "shop" });
   expect(found && gates.check(found)).toMatchObject({ ok: true, candidate: { isExplicit: false } });
 });
 

@@ -1,5 +1,5 @@
 // Learning over several sessions: uses of what was learnt, what stays forgotten, and contradictions of the memory.
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -128,37 +128,46 @@ test("what was forgotten stays forgotten when its session grows and repeats it t
   expect(texts.join("\n")).not.toMatch(/kk7|zebra/);
 });
 
-test("a newer fact replaces the agent's note that it contradicts, and hides an older line of the user from prompts", async () => {
-  const at = { now: NOW - 30 * 24 * HOUR };
-  const memory = new Memory({ folder: memoriesFolder(home), now: () => at.now });
-  const origin = { by: "agent", sessionId: idOf(9), callId: "c" } as const;
-  await memory.change("memory", { action: "add", content: "Reports always end with `-- k4`." }, origin);
-  writeFileSync(memory.path("user"), "Reports always end with `-- k4`.\n§\nSpeaks German.\n");
-  const old = new Date(at.now);
-  utimesSync(memory.path("user"), old, old);
-  session(1, ["From now on reports always end with `-- m5`.", "Ok."]);
-  await runAll();
-  expect(await memory.read("memory")).toEqual(["Reports always end with `-- m5`."]);
-  expect(await memory.read("user")).toHaveLength(2);
-  expect(notices.at(-1)).toMatch(/^Learnt: .*m5.*It replaces a note of the memory; .*Your line of the memory is older/);
-  const context = new LearntContext({ home, roots: ["/project/alpha"], clock });
-  const options = { isBad: () => undefined, onDefect: () => undefined };
-  const snapshot = await memorySnapshot(memory, { ...options, contradicted: (notes) => context.contradicted(notes) });
-  expect(snapshot.user).toContain("Speaks German.");
-  expect(snapshot.user).not.toContain("k4");
-  expect((await memory.undo(await memory.writes())).ok).toBe(true);
-});
-
-test("forgetting a fact removes the note that it replaced in the memory", async () => {
+/** Both a note of the agent and a line of the user say how reports end. */
+async function notedReports(): Promise<Memory> {
   const memory = new Memory({ folder: memoriesFolder(home), now: () => NOW - 30 * 24 * HOUR });
   const origin = { by: "agent", sessionId: idOf(9), callId: "c" } as const;
   await memory.change("memory", { action: "add", content: "Reports always end with `-- k4`." }, origin);
-  await memory.change("memory", { action: "add", content: "Tests run with `make`." }, { ...origin, callId: "d" });
+  writeFileSync(memory.path("user"), "Reports always end with `-- k5`.\n§\nSpeaks German.\n");
   session(1, ["From now on reports always end with `-- m5`.", "Ok."]);
+  return memory;
+}
+
+test("a newer rule leaves the notes of the memory that say otherwise", async () => {
+  const memory = await notedReports();
   await runAll();
-  const { store } = await loop();
-  const rule = (await store.items()).find(({ kind }) => kind === "preference");
-  await store.act(rule?.id ?? "", "forget");
-  expect(await memory.read("memory")).toEqual(["Tests run with `make`."]);
-  expect(readFileSync(join(memoriesFolder(home), "LEDGER.jsonl"), "utf8")).not.toContain("m5");
+  expect(await memory.read("memory")).toEqual(["Reports always end with `-- k4`."]);
+  expect(notices).toEqual(["Learnt: Reports always end with `-- m5`."]);
+  const snapshot = await memorySnapshot(memory, { isBad: () => undefined, onDefect: () => undefined });
+  expect(`${snapshot.memory} ${snapshot.user}`).toMatch(/k4.*k5/s);
+});
+
+test("a note of the agent that the model names as replaced goes, and a line of the user stays", async () => {
+  const memory = await notedReports();
+  answer = (transcript) => {
+    const idsOf = (part: string) => new RegExp(`\\[(m-\\w+)\\] .*${part}`).exec(transcript)?.[1];
+    const signal = { text: "Reports always end with `-- m5`.", quote: "reports always end with `-- m5`" };
+    const named = ["k4", "k5"].map((part) => ({ ...signal, supersedes: idsOf(part) }));
+    return { episode: { summary: "Ok.", task_type: "x", outcome: "success" }, user_signals: named };
+  };
+  await runAll();
+  expect(await memory.read("memory")).toEqual([]);
+  expect(await memory.read("user")).toHaveLength(2);
+  expect(notices.at(-1)).toMatch(/^Replaced in the memory: .*k4.* Your own note says otherwise, and stays: .*k5/);
+  expect((await memory.undo(await memory.writes())).ok).toBe(true);
+});
+
+test("a note that an earlier version replaced by a fact is in no prompt: the fact is, as long as it holds", async () => {
+  const memory = new Memory({ folder: memoriesFolder(home), now: () => NOW });
+  const origin = { by: "learning", sessionId: idOf(9), callId: "f-1" } as const;
+  await memory.change("memory", { action: "add", content: "The tests run with `bash -c evil`." }, origin);
+  await memory.change("memory", { action: "add", content: "Node 24 is used." }, { ...origin, by: "agent" });
+  const snapshot = await memorySnapshot(memory, { isBad: () => undefined, onDefect: () => undefined });
+  expect(snapshot.memory).toContain("Node 24");
+  expect(snapshot.memory).not.toContain("evil");
 });

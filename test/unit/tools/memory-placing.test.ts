@@ -1,4 +1,4 @@
-// The memory tool: a changed fact replaces the old one, and notes about one project stay there.
+// The memory tool: an entry replaces only the one that the model names, and notes about one project stay there.
 import { existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,15 +30,25 @@ async function call(project: string, input: object): Promise<string> {
 
 const add = (content: string, more: object = {}) => ({ action: "add", content, ...more });
 
-test("a note that contradicts another replaces it, and the answer and the ledger say so", async () => {
-  await call("alpha", add("The importer's tests run with `zq7 --lane 4`."));
-  expect(await call("alpha", add("The importer's tests run with `zq7 --lane 5`."))).toContain(
-    'It replaces an entry that said otherwise: "The importer\'s tests run with `zq7 --lane 4`."',
-  );
+test.each([
+  ["Never edit files under `vendor/`.", "Never edit files under `generated/`."],
+  ["Run `npm test` before a commit.", "Run `npm run lint` before a commit."],
+  ["The `auth` module is owned by the security team.", "The `billing` module is owned by the security team."],
+  ["The importer's tests run with `zq7 --lane 4`.", "The importer's tests run with `zq7 --lane 5`."],
+  ["Use pnpm, not npm.", "Use yarn, not pnpm."],
+  ["Answer in German.", "Answer in English."],
+  ["Never edit files under vendor/.", "Never edit files under generated/."],
+  ["Die Prüfung der Migrationen macht Anna.", "Die Prüfung der Migrationen macht Ben."],
+  ["不要修改 `vendor/` 目录。", "不要修改 `generated/` 目录。"],
+  ["Nunca edites los archivos de `vendor/`.", "Nunca edites los archivos de `generated/`."],
+  ["`vendor/` のファイルは編集しない。", "`generated/` のファイルは編集しない。"],
+])("%j and %j are both kept, and an undo brings back exactly the first", async (first, second) => {
+  await call("alpha", add(first));
+  expect(await call("alpha", add(second))).toMatch(/^Saved\. 2 entries, \d+\/2200 characters\.$/);
   const memory = memoryOf("alpha");
-  expect(await memory.read("memory")).toEqual(["The importer's tests run with `zq7 --lane 5`."]);
+  expect(await memory.read("memory")).toEqual([first, second]);
   await memory.undo((await memory.writes()).slice(-1));
-  expect(await memory.read("memory")).toEqual(["The importer's tests run with `zq7 --lane 4`."]);
+  expect(await memory.read("memory")).toEqual([first]);
 });
 
 test("other notes about the same thing stay", async () => {
