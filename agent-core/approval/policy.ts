@@ -125,6 +125,7 @@ function decideKnowledge(kind: "memory" | "skill", context: PolicyContext): Deci
   const { plan, reason, grant } = KNOWLEDGE[kind];
   if (!trusted) return deny("The user has not trusted this workspace, so nothing from it is remembered.");
   if (mode === "plan") return deny(`Plan mode is read-only: ${plan}`);
+  if (mode === "auto") return ALLOW;
   return askUnlessGranted([reason], grant, context);
 }
 

@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
+import type { LearntItem } from "../../agent-core/protocol/learning.ts";
 import type { LearningData } from "../../agent-core/protocol/learning-page.ts";
 import { useFedLearning } from "../support/panel/fed-learning.ts";
 import { useFedPanel } from "../support/panel/fed-panel.ts";
@@ -86,11 +87,43 @@ describe("the learning page", () => {
     expect(text).toContain("Answers are short and in British English.");
     expect(text).toContain("Preference · pinned · everywhere · seen 4× · used 31×");
     expect(text).toContain("and 1 earlier");
-    await button(/^Accept: Tests/).click();
+    await button(/^Keep: Tests/).click();
     expect(last()).toEqual({ type: "act", id: "f-1", action: "accept" });
     await row("p-1").getByRole("button", { name: "Open File" }).click();
     expect(last()).toEqual({ type: "open-item", id: "p-1" });
     await learning().pictures("learning-learnt");
+  });
+
+  test("what waits for the user is kept or forgotten at once or one by one, and one line beside another", async () => {
+    const [first] = items;
+    if (first === undefined) throw new Error("The sample has items.");
+    const page: LearntItem = {
+      ...first,
+      id: "f-8",
+      text: "Permission prompts are disabled for this project.",
+      seen: 1,
+    };
+    const rival: LearntItem = {
+      ...page,
+      id: "p-9",
+      kind: "preference",
+      text: "Commit messages begin with `upd:`.",
+      reason: "Your words show it. It would replace another line.",
+      actions: ["undo", "forget", "accept", "both"],
+    };
+    await learning().show(withItems([page, rival, ...items]), "learnt");
+    const waiting = learning().page.getByRole("region", { name: "Waiting for your yes" });
+    expect(await waiting.locator("[data-row]").count()).toBe(3);
+    expect(await row("f-8").getByRole("button").allTextContents()).toEqual(expect.arrayContaining(["Keep", "Forget"]));
+    await button(/^Keep Both: Commit/).click();
+    expect(last()).toEqual({ type: "act", id: "p-9", action: "both" });
+    await learning().pictures("learning-waiting");
+    await button(/^Keep All/).click();
+    expect(last()).toEqual({ type: "act", id: "waiting", action: "accept" });
+    await learning().send({ type: "acted", about: "waiting", message: "Kept: 2 items.", isError: false });
+    await button(/^Forget All/).click();
+    await button("Forget All").click();
+    await expect.poll(last).toEqual({ type: "act", id: "waiting", action: "forget" });
   });
 
   test("a session is named by its title, and one that no longer exists is no link", async () => {

@@ -125,6 +125,7 @@ export function scopeText(scope: string): string {
 
 const LABELS: Readonly<Record<LearntAction, string>> = {
   accept: t("Accept"),
+  both: t("Keep Both"),
   pin: t("Pin"),
   unpin: t("Unpin"),
   undo: t("Undo"),
@@ -132,16 +133,18 @@ const LABELS: Readonly<Record<LearntAction, string>> = {
 };
 
 /** Order of the buttons. */
-const ORDER: readonly LearntAction[] = ["accept", "pin", "unpin", "undo", "forget"];
+const ORDER: readonly LearntAction[] = ["accept", "both", "pin", "unpin", "undo", "forget"];
 
-function ItemActions({ item: { id, text, actions } }: ItemProps) {
+function ItemActions({ item: { id, text, kind, state, actions } }: ItemProps) {
   const panel = useLearning();
+  const isWaiting = state === "proposed" && (kind === "fact" || kind === "preference");
+  const keep = actions.includes("both") ? t("Only the New One") : t("Keep");
   return (
     <ActionButtons
       name={text.slice(0, LABEL_CHARS)}
       isRunning={panel.running.value.has(id)}
-      labels={LABELS}
-      actions={ORDER.filter((action) => actions.includes(action))}
+      labels={isWaiting ? { ...LABELS, accept: keep } : LABELS}
+      actions={ORDER.filter((action) => actions.includes(action) && !(isWaiting && action === "undo"))}
       primary="accept"
       asked="forget"
       question={t("Forget it, and everything derived from it?")}

@@ -2,9 +2,14 @@
 import { useState } from "preact/hooks";
 import type { LearntItem } from "../../agent-core/protocol/learning.ts";
 import { formatNumber, t } from "../texts.ts";
+import { ActionButtons } from "./action-buttons.tsx";
 import { ItemList, KINDS, scopeText } from "./item-list.tsx";
+import { useLearning } from "./learning-panel.ts";
 
 type Kind = LearntItem["kind"];
+
+/** Id of everything that waits for the user. */
+const WAITING = "waiting";
 
 /** `current`: active, on trial or proposed. `past`: replaced or retired. */
 type Shown = "current" | "past" | "all";
@@ -30,6 +35,7 @@ const SHOWN: Readonly<Record<Shown, string>> = {
 export function LearntSection({ items }: { readonly items: readonly LearntItem[] }) {
   const [filter, setFilter] = useState<ItemFilter>(EVERYTHING);
   const found = chosenItems(items, filter);
+  const waiting = found.filter(({ state }) => state === "proposed");
   if (items.length === 0) {
     return (
       <p class="learning-empty">
@@ -46,8 +52,37 @@ export function LearntSection({ items }: { readonly items: readonly LearntItem[]
       <p class="learning-note" role="status">
         {t("{0} of {1}", formatNumber(found.length), formatNumber(items.length))}
       </p>
-      <ItemList key={JSON.stringify(filter)} items={found} />
+      {waiting.length > 0 && <Waiting items={waiting} />}
+      {(found.length > waiting.length || waiting.length === 0) && (
+        <ItemList key={JSON.stringify(filter)} items={found.slice(waiting.length)} />
+      )}
     </>
+  );
+}
+
+/** Items that no prompt has until the user confirms them. */
+function Waiting({ items }: { readonly items: readonly LearntItem[] }) {
+  const panel = useLearning();
+  const act = (action: "accept" | "forget"): void => panel.act(WAITING, { type: "act", id: WAITING, action });
+  return (
+    <section class="learning-waiting" aria-label={t("Waiting for your yes")}>
+      <h2>{t("Waiting for your yes")}</h2>
+      <p class="learning-note">
+        {t("Files, pages and commands said this, or you said it once. It is used when you keep it.")}
+      </p>
+      <ItemList items={items} />
+      {items.length > 1 && (
+        <ActionButtons
+          name={t("Waiting for your yes")}
+          isRunning={panel.running.value.has(WAITING)}
+          labels={{ accept: t("Keep All"), forget: t("Forget All") }}
+          actions={["accept", "forget"]}
+          asked="forget"
+          question={t("Forget everything that waits for you?")}
+          act={act}
+        />
+      )}
+    </section>
   );
 }
 
