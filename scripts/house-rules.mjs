@@ -11,7 +11,6 @@ const SMALL = 60;
 const lazy = "loaded on first use";
 const smallFiles = {
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
-  "agent-core/learning/loops.ts": "imports the loops, which its importer loads on first use",
   "scripts/ready-made.ts": "the build imports it too",
 };
 

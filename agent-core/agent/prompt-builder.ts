@@ -34,9 +34,7 @@ export async function buildPrompt(
   const [soul, context, snapshot, extensionTexts, surroundings] = await Promise.all([
     readSoul(home),
     projectContext(cwd, where.contextFiles),
-    memory === undefined
-      ? NOTHING
-      : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
+    memory === undefined ? NOTHING : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
     extensions.promptTexts(),
     where.surroundings?.text(),
   ]);

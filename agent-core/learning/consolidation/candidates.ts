@@ -129,7 +129,7 @@ export function isInstruction(text: string): boolean {
 }
 
 /** Positions of the messages that correct an answer, or repeat a rule after it. */
-export function correctingPositions({ messages }: Transcript): ReadonlySet<number> {
+function correctingPositions({ messages }: Transcript): ReadonlySet<number> {
   const asked = messages.filter(({ message }) => message.role === "user" && message.synthetic !== true);
   const corrections = new Set(correctionsIn(messages));
   const corrects = (one: TranscriptMessage): boolean =>
@@ -139,20 +139,6 @@ export function correctingPositions({ messages }: Transcript): ReadonlySet<numbe
       .slice(1)
       .filter(corrects)
       .map(({ position }) => position),
-  );
-}
-
-/** Positions of the messages beside which the user took back an edit of the answer before them. */
-export function undoingPositions({ messages, happened }: Transcript): ReadonlySet<number> {
-  const undone = happened.filter((entry) => entry.type === "verdict" && entry.outcome !== "kept").map(({ at }) => at);
-  if (undone.length === 0) return new Set();
-  const asked = messages.filter(({ message }) => message.role === "user" && message.synthetic !== true);
-  return new Set(
-    asked.slice(1).flatMap(({ position }, index) => {
-      const from = asked[index]?.at ?? 0;
-      const next = messages.find((later) => later.position > position && later.message.role === "assistant");
-      return undone.some((at) => at >= from && at <= (next?.at ?? Number.POSITIVE_INFINITY)) ? [position] : [];
-    }),
   );
 }
 
