@@ -49,9 +49,15 @@ export function sessionHost(
   const roots = [cwd, ...otherFolders] as const;
   const scope = { cwd, roots, home: homedir(), hermesHome: home, resolvePath };
   const folders = { withheld: withheldFolder(home), outputs: spillFolder(home, options.sessionId) };
-  const backend = configuredBackend(terminal, roots, variables, async (caches, kind) => {
-    const { confine } = await import("../approval/confinement.ts");
-    return confine(scope, { ...folders, caches }, kind);
+  const backend = configuredBackend(terminal, roots, variables, {
+    async confine(caches, kind, writable) {
+      const { confine } = await import("../approval/confinement.ts");
+      return confine(scope, { ...folders, caches }, kind, writable);
+    },
+    async guardGit(caches, command, writable) {
+      const { guardedLine } = await import("../approval/git-guard.ts");
+      return guardedLine(command, caches, scope, writable);
+    },
   });
   return acpHost({ ...options, roots, backend });
 }

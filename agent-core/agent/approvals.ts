@@ -45,8 +45,8 @@ export function withHookVerdict(
   { asks, isApproved }: { readonly asks: readonly string[]; readonly isApproved: boolean },
 ): PolicyDecision {
   if (decision.kind === "deny") return decision;
-  const { sandbox } = decision;
-  const where = sandbox === undefined ? {} : { sandbox };
+  const { sandbox, writable } = decision;
+  const where = { ...(sandbox && { sandbox }), ...(writable && { writable }) };
   const isAsking = decision.kind === "ask";
   if (asks.length > 0) {
     return { ...where, kind: "ask", reasons: [...asks, ...(isAsking ? decision.reasons : [])], grant: undefined };

@@ -303,6 +303,7 @@ async function authorizeAndRun(
   const context: ToolContext = {
     ...services.contextFor(call.id, signal),
     sandbox: early.sandbox,
+    writable: early.writable,
     callTool: nestedCalls(call.id, services, tool.kind === "execute"),
     callableTools: () => services.tools.map((callable) => callable.schema),
   };

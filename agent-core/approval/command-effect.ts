@@ -19,6 +19,13 @@ export type Call = {
   readonly input: Input;
 };
 
+/** Branches of a remote that git fetches; with `pulls` their files come into the work tree. */
+export type RemoteBranches = {
+  readonly remote: string;
+  readonly refs: readonly string[];
+  readonly pulls: boolean;
+};
+
 export type CommandEffect =
   /**
    * `followsLinks`: also the targets of all links below a folder. `prints`: only names and sizes, of the named file too
@@ -45,9 +52,10 @@ export type CommandEffect =
   | { readonly kind: "change" }
   /**
    * Asks a service for what it knows: containers, a cluster, a server of this machine. Every word is known.
-   * `of`: the service is a remote of the repository. It counts only where the repository's settings are plain.
+   * `of`: the service is a remote of the repository. It counts only where the repository's settings are plain. `follows`:
+   * it asks unless the repository follows these branches.
    */
-  | { readonly kind: "look"; readonly of?: "repository" }
+  | { readonly kind: "look"; readonly of?: "repository"; readonly follows?: RemoteBranches }
   /**
    * Runs code of the project that is not read: its tests, its build. `words`: those of the call, each of which may name a
    * file that is written. `hooks`: only where git has hooks.

@@ -38,6 +38,8 @@ export type CommandVerdict = {
   readonly runsCode: boolean;
   /** Real paths that the command itself writes or deletes; a path that is not known is empty. */
   readonly writes: readonly string[];
+  /** Guarded files (absolute) that commands of git would change: they must be writable, or git leaves a mixed tree. */
+  readonly treeFiles: readonly string[];
   /** Every simple command, wrapped and nested ones too, in the order of the walk. */
   readonly parts: readonly CommandPart[];
 };
@@ -132,6 +134,7 @@ function verdictOf(record: Recorder): CommandVerdict {
     runsProject: record.runsProject,
     runsCode: record.runsProject || findings.some((finding) => finding.contained === true),
     writes: [...record.writes],
+    treeFiles: [...record.treeFiles],
     parts: record.parts(),
   };
 }

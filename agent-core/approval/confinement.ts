@@ -9,6 +9,7 @@ import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { gitBinds, gitLayout, makePlaceholders, repositoryOf } from "./git-folders.ts";
+import { gitGuardBinds, openedFiles } from "./git-guard.ts";
 import { type GuardedPath, type GuardedPaths, guardedPaths, identityOf } from "./guarded-paths.ts";
 import { secretsBelow } from "./reached-secrets.ts";
 import { HOMES, PRIVATE_CACHES, toolchainPlaces } from "./read-places.ts";
@@ -36,8 +37,10 @@ export async function confine(
   scope: CommandScope,
   { withheld, caches, outputs }: ConfinementFolders,
   kind: SandboxKind = "isolated",
+  writable: readonly string[] = [],
 ): Promise<Confinement> {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
+  const opened = openedFiles(writable);
   let before = await guardedPaths(scope);
   if (before.gits.map(makePlaceholders).includes(true)) before = await guardedPaths(scope);
   const toolchains = toolchainPlaces(scope).filter((path) => existsSync(path));
@@ -54,12 +57,14 @@ export async function confine(
       ...roots.flatMap((root) => around(root, scope)),
       ...guards.outside,
       ...roots.map((path): Bind => ({ kind: "writable", path })),
-      ...guards.inside,
+      ...guards.inside.flatMap((bind) => opened.bindsOf(bind.path, bind)),
       ...secrets,
+      ...gitGuardBinds(caches, scope, writable),
       ...scope.roots.flatMap((root) => linksIn(root, scope)),
     ],
     async inspect(mode) {
-      const paths = outermost(await newPaths(before, scope)).map(({ path }) => path);
+      const fresh = outermost(await newPaths(before, scope));
+      const paths = opened.unexpected(fresh.map(({ path }) => path));
       if (mode === "revert") return takeAway(paths, withheld);
       return paths.map((path) => `${path} is protected and was made or replaced while a command ran in the sandbox`);
     },

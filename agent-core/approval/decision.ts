@@ -84,8 +84,11 @@ export type PolicyContext = {
   readonly sandbox?: boolean;
 };
 
-/** `sandbox`: the command runs only in this one. */
-export type Decision = { readonly sandbox?: SandboxKind } & (
+/**
+ * `sandbox`: the command runs only in this one. `writable`: guarded files (absolute) that git may change in it, on the
+ * user's answer.
+ */
+export type Decision = { readonly sandbox?: SandboxKind; readonly writable?: readonly string[] } & (
   | {
       readonly kind: "allow";
       /** A lasting answer of the user covers the effect. */

@@ -33,7 +33,8 @@ export function decide(effect: Effect, context: PolicyContext): Decision {
   const decision = judge(effect, context);
   if (effect.kind === "edit" && decision.kind !== "deny") for (const path of effect.paths) context.written?.add(path);
   if (decision.kind !== "ask" || context.asks !== false) return decision;
-  return decision.sandbox === undefined ? ALLOW : { ...ALLOW, sandbox: decision.sandbox };
+  const { sandbox, writable } = decision;
+  return { ...ALLOW, ...(sandbox && { sandbox }), ...(writable && { writable }) };
 }
 
 function judge(effect: Effect, context: PolicyContext): Decision {
@@ -200,8 +201,14 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
   if (mode === "plan" && !onlyReads) {
     return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
   }
-  if (sandbox) return withSecrets(decideInSandbox(verdict, effect, context), verdict, context);
-  return withSecrets(onlyReads ? ALLOW : decideByMode(verdict, context), verdict, context);
+  const byMode = (): Decision => (onlyReads ? ALLOW : decideByMode(verdict, context));
+  const decision = sandbox ? decideInSandbox(verdict, effect, context) : byMode();
+  return withTree(withSecrets(decision, verdict, context), verdict);
+}
+
+/** Only the user answers for protected files. Then git changes all files of the tree, and the command no other such file. */
+function withTree(decision: Decision, { treeFiles }: CommandVerdict): Decision {
+  return treeFiles.length === 0 ? decision : { ...asProtected(decision), writable: treeFiles };
 }
 
 /**

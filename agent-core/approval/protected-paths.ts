@@ -68,6 +68,17 @@ const HOOK_FILE = /^(?:\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|\.(?:simple-g
 /** `.env`, `.env.local` and so on, without the templates that are shared. */
 const ENVIRONMENT_FILE = /^\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$))/;
 const WORKSPACE_FILE = /\.(?:code-workspace|sublime-project)$/;
+/**
+ * The same names for awk, on a path in lower case. It has no folding of other characters, and counts templates of
+ * environment files, which the second pattern excepts.
+ */
+export const PROTECTED_PATTERN = [
+  `(^|/)(${[...FOLDERS.keys(), ...FILES.keys()].map((name) => name.replaceAll(".", "\\.")).join("|")})(/|$)`,
+  `(^|/)(${[...FORGE_FOLDERS].map((name) => name.replace(".", "\\.")).join("|")})/(${[...FORGE_PARTS.keys()].join("|")})(/|$)`,
+  "(^|/)\\.env($|[._-])|\\.(code-workspace|sublime-project)$",
+  "(^|/)(\\.?lefthook(-local)?\\.(ya?ml|toml|json)|\\.(simple-git-hooks|lintstagedrc)(\\..+)?)$",
+].join("|");
+export const TEMPLATE_PATTERN = "(^|/)\\.env[._-](example|sample|template|dist|defaults)$";
 /** Short names on NTFS, which git treats as `.git`. */
 const SHORT_GIT_NAME = /^\.?git~\d$/;
 /** Characters that HFS+ ignores in a comparison of names, and that users do not see. */

@@ -2,8 +2,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gitLayoutSync, repositoryOf } from "../host/git-layout.ts";
-import { gitSettings, type ScopedSetting } from "../host/read-git.ts";
+import { gitSettings, readGitSync, type ScopedSetting } from "../host/read-git.ts";
 import { entriesOf } from "../platform/paths.ts";
+import type { RemoteBranches } from "./command-effect.ts";
 
 /** True when git runs hooks in `folder` (absolute): installed ones, those of its settings, or those of a tool. */
 export function hasHooks(folder: string): boolean {
@@ -43,6 +44,24 @@ export function isPlainRepository(folder: string): boolean {
 function isPlain({ scope, key, value }: ScopedSetting): boolean {
   if (scope === "system" || scope === "global") return true;
   return PLAIN_SETTINGS.test(key) && (!key.endsWith(".url") || PLAIN_ADDRESS.test(value));
+}
+
+/**
+ * True when the repository around `folder` knows the branches of its remote, and a pull takes only the branch that the
+ * checked out one follows.
+ */
+export function followsBranches(folder: string, { remote, refs, pulls }: RemoteBranches): boolean {
+  if (repositoryOf(folder) === undefined) return true;
+  const settings = new Map(gitSettings(folder)?.map(({ key, value }) => [key, value]));
+  if (!settings.has(`remote.${remote}.url`)) return false;
+  if (!pulls) return refs.every((ref) => isRef(folder, `refs/remotes/${remote}/${ref}`));
+  const branch = readGitSync(folder, ["symbolic-ref", "--quiet", "--short", "HEAD"])?.toString().trim();
+  const followed = settings.get(`branch.${branch}.merge`);
+  return settings.get(`branch.${branch}.remote`) === remote && refs.every((ref) => followed === `refs/heads/${ref}`);
+}
+
+function isRef(folder: string, name: string): boolean {
+  return readGitSync(folder, ["rev-parse", "--verify", "--quiet", name]) !== undefined;
 }
 
 /** True when `folder` lies in a bare repository inside `root`: git would use the settings that the checkout brought. */

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { type GitLayout, gitLayout, gitLayoutSync } from "./git-layout.ts";
-import { type GitResult, type GitSetting, runGit, runGitSync } from "./run-git.ts";
+import { type GitResult, type GitSetting, runGit, runGitScriptSync, runGitSync } from "./run-git.ts";
 
 /** A setting as git reads it for a repository. */
 export type ScopedSetting = {
@@ -41,6 +41,15 @@ export function readGitSync(folder: string, args: readonly string[], options: Gi
   if (settings === undefined) return undefined;
   const { exitCode, stdout } = runGitSync(args, { cwd: folder, folders, settings, ...options });
   return exitCode === 0 ? stdout : undefined;
+}
+
+/** Output of a shell script that only reads by git; undefined without a repository, and when the script fails. */
+export function runScriptSync(folder: string, script: string, words: readonly string[]): string | undefined {
+  const folders = plausible(gitLayoutSync(folder));
+  const settings = folders && withoutPrograms(runGitSync(LIST, { cwd: folder, folders }));
+  if (settings === undefined) return undefined;
+  const { exitCode, stdout } = runGitScriptSync(script, words, { cwd: folder, folders, settings });
+  return exitCode === 0 ? stdout.toString() : undefined;
 }
 
 /** A repository whose settings come from a folder that does not know it may have been put together by another program. */

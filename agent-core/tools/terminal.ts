@@ -108,7 +108,7 @@ async function folderProblem(folder: string, { workdir }: Input, context: ToolCo
 }
 
 function start({ command, background, pty }: Input, shell: ShellState, context: ToolContext): Promise<RunningCommand> {
-  const { host, signal, show, sandbox } = context;
+  const { host, signal, show, sandbox, writable } = context;
   const live = new LiveText();
   const takesInput = (background || host.terminals.seesWaiting) && !readsAnyPipe(command);
   return host.terminals.start(
@@ -119,6 +119,7 @@ function start({ command, background, pty }: Input, shell: ShellState, context: 
       input: takesInput ? "open" : "none",
       pty,
       sandbox,
+      writable,
       // Some models reuse the ids of their calls.
       outputFile: spillPath(context, "terminal", `-${randomUUID().slice(0, 8)}.log`),
       onOutput: (piece) => show({ type: "output", text: live.push(piece) }),

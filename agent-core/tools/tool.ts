@@ -108,6 +108,8 @@ export type ToolContext = {
   readonly isSecret: (path: string) => boolean;
   /** Commands of the call run in this sandbox: the approval covers no other place. */
   readonly sandbox?: SandboxKind | undefined;
+  /** Guarded files (absolute) that git may change in this call, on the user's answer. */
+  readonly writable?: readonly string[] | undefined;
   /** Id of the tool call. */
   readonly callId: string;
   /** Folder of the session for spilled output, absolute; may not exist yet. */

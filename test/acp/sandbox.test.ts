@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
+import { branches, git } from "../support/git-repositories.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { hasSandbox } from "../support/programs.ts";
 
@@ -170,3 +171,31 @@ test.runIf(isSandboxed)("no command sees keys and tokens: not in its environment
   expect(result).toContain("PATH=");
   for (const secret of ["sk-1", "token-1", "token-2"]) expect(result).not.toContain(secret);
 });
+
+test.runIf(isSandboxed)(
+  "a checkout names its protected files in one question: Reject changes nothing, Allow all",
+  async () => {
+    const it = await start();
+    const { cwd } = it.agent;
+    branches(cwd);
+    const state = (): readonly string[] =>
+      ["rev-parse HEAD", "ls-files --stage", "status --porcelain"].map((line) => git(cwd, ...line.split(" ")));
+    const before = state();
+    const answers = ["reject", "once"];
+    it.agent.on("session/request_permission", (params) => {
+      it.asked.push(params);
+      return { outcome: { outcome: "selected", optionId: answers.shift() } };
+    });
+    const [rejected] = await run(it, { command: "git checkout other" });
+    expect(rejected).toContain("the user said no");
+    expect(state()).toEqual(before);
+    const results = await run(it, { command: "git checkout other" });
+    expect(results.at(-1)).toMatch(/exit code 0, .*sandboxed/);
+    expect(it.asked).toHaveLength(2);
+    expect(JSON.stringify(it.asked)).toContain(
+      "Changes protected files: .github/workflows/ci.yml, AGENTS.md, CLAUDE.md",
+    );
+    expect([git(cwd, "status", "--porcelain"), git(cwd, "fsck", "--no-dangling")]).toEqual(["", ""]);
+    expect(readFileSync(join(cwd, "CLAUDE.md"), "utf8")).toBe("other\n");
+  },
+);

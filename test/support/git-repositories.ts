@@ -34,6 +34,12 @@ export function commit(folder: string, message: string, files: Readonly<Record<s
   git(folder, "commit", "-q", "--allow-empty", "-m", message);
 }
 
+/** Commands in the sandbox have no settings of the user. */
+function asSomebody(folder: string): void {
+  git(folder, "config", "user.name", "A B");
+  git(folder, "config", "user.email", "a@b.example");
+}
+
 /** A folder that git takes for a repository, with these settings. */
 export function settingsOnly(folder: string, settings: string, head = "ref: refs/heads/main\n"): string {
   for (const part of ["objects", "refs"]) mkdirSync(join(folder, part), { recursive: true });
@@ -50,6 +56,7 @@ const OTHER = { "a.txt": "two\n", "CLAUDE.md": "other\n", "AGENTS.md": "new\n" }
  */
 export function branches(folder: string): void {
   git(folder, "init", "-q");
+  asSomebody(folder);
   commit(folder, "main", MAIN);
   git(folder, "checkout", "-q", "-b", "other");
   git(folder, "rm", "-q", ".github/workflows/ci.yml");

@@ -122,6 +122,9 @@ const config: Rule = {
 
 const REMOTE_NAME = /^[A-Za-z0-9][\w.-]*$/;
 
+/** A ref that goes into a local branch, or one of a forge for requests of anybody. */
+const STRANGE_REF = /[+:]|^(?:refs|pull|pulls|merge-requests|changes)\//;
+
 /** Fetches from a configured remote; an address on the command line could name a program. */
 const fetch: Rule = {
   ...CHANGING,
@@ -133,13 +136,18 @@ const fetch: Rule = {
     const [remote, ...refs] = options.operands;
     const odd = (remote && !REMOTE_NAME.test(remote.text)) || refs.some(({ text }) => !/^[\w./+:*@-]+$/.test(text));
     if (odd) return [ask(`Runs ${name} with ${shown(remote ?? "")}, an address that the repository does not name`)];
+    const names = refs.map(({ text }) => text);
+    if (name !== "git ls-remote" && names.some((text) => STRANGE_REF.test(text)))
+      return [ask(`Runs ${name} with ${names.join(" ")}, which may be the work of others or replace a branch`)];
     const loses = ["f", "force", "hard", "r", "rebase"].find((each) => has(options, each));
     const isAllowed =
       loses === undefined ||
       name !== "git pull" ||
       (loses === "rebase" && valuesOf(options, "rebase").every(({ text }) => text === ""));
+    const follows = remote &&
+      name !== "git ls-remote" && { remote: remote.text, refs: names, pulls: name === "git pull" };
     return isAllowed
-      ? [{ kind: "look", of: "repository" }]
+      ? [{ kind: "look", of: "repository", ...(follows && { follows }) }]
       : [ask("Runs git pull with an option that can lose local commits or changes")];
   },
 };

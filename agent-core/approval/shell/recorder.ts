@@ -89,6 +89,8 @@ export class Recorder {
   readonly reachedSecrets = new Set<string>();
   /** The command prints files out of a repository, where no sandbox can hide them. */
   printsHistory = false;
+  /** Guarded files that commands of git would change together with others. */
+  readonly treeFiles = new Set<string>();
   /** Unread code of the project runs. */
   runsProject: boolean = false;
   private scripted = 0;

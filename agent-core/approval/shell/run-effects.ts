@@ -1,13 +1,13 @@
 /** Turns the effects of a program into findings, and walks the commands that the program runs. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { CommandEffect, ScriptSource } from "../command-effect.ts";
+import type { CommandEffect, RemoteBranches, ScriptSource } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
 import { isOwnProgram, makefileIn, packageScript, readScript, recipesOf } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
-import { hasHooks, isPlainRepository } from "../repository.ts";
+import { followsBranches, hasHooks, isPlainRepository } from "../repository.ts";
 import { type Arg, afterPrefix, knownArg, shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
@@ -51,6 +51,7 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       record.markChanged();
       return undefined;
     case "look":
+      judgeRemote(effect.follows, setting, walk);
       if (effect.of === undefined || setting.state.cwds?.every(isPlainRepository) === true) record.markLook();
       else record.markChanged();
       return undefined;
@@ -70,6 +71,14 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     case "shell":
       return runShell(effect, setting, walk);
   }
+}
+
+function judgeRemote(branches: RemoteBranches | undefined, { state }: Setting, { record }: Walk): void {
+  if (branches === undefined || state.cwds?.every((cwd) => followsBranches(cwd, branches)) === true) return;
+  const what = branches.refs.length === 0 ? "its default branch" : branches.refs.join(" ");
+  record.ask(
+    `${branches.pulls ? "Pulls" : "Fetches"} ${what} from ${branches.remote}, which this branch does not follow`,
+  );
 }
 
 function runCommand(

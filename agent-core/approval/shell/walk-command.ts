@@ -1,6 +1,9 @@
 /** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
+import { pathBelow } from "../../platform/paths.ts";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
+import { placeOf } from "../command-scope.ts";
+import { filesChangedBy } from "../git-guard.ts";
 import { isInBareRepository } from "../repository.ts";
 import { programs, reachOf } from "../rules/programs.ts";
 import { plainReaders } from "../rules/text-rules.ts";
@@ -215,7 +218,10 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
 function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): Output {
   const { record } = walk;
   if (isDecodingText(call)) record.markDecoding();
-  if (call.name === "git") checkRepository(setting, walk);
+  if (call.name === "git") {
+    checkRepository(setting, walk);
+    checkTree(call, setting, walk);
+  }
   const before = record.findings.length;
   const effects = program(call);
   const output = runEffects(effects, setting, walk);
@@ -246,6 +252,26 @@ function checkRepository({ state }: Setting, { scope, record }: Walk): void {
   );
   if (bare !== undefined)
     record.askUnknown(`git uses the settings of the bare repository in ${bare}, which can run programs`);
+}
+
+/** Files to name in a question. */
+const MAX_NAMED = 8;
+
+/** A command whose words or folder are not known is judged by the guard, where it runs. */
+function checkTree({ args }: Call, { state }: Setting, { scope, record }: Walk): void {
+  const [cwd, ...more] = state.cwds ?? [];
+  const isElsewhere = /^(?:-C|--git-dir|--work-tree)/.test(args[0]?.text ?? "");
+  if (cwd === undefined || more.length > 0 || !args.every(isKnown) || isElsewhere) return;
+  const words = args.map(({ text }) => text);
+  const paths = filesChangedBy(words, cwd, scope);
+  if (paths.length === 0) return;
+  const isOutside = paths.some((path) => placeOf(path, scope).kind !== "workspace");
+  const names = paths.slice(0, MAX_NAMED).map((path) => pathBelow(scope.resolvePath(cwd), path) ?? path);
+  const rest = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
+  const what = `protected files${isOutside ? " or files outside the workspace" : ""}`;
+  record.askAlways(`Changes ${what}: ${names.join(", ")}${rest}`);
+  if (isOutside) record.reach("outside");
+  for (const path of paths) record.treeFiles.add(path);
 }
 
 function isHelp(args: readonly Arg[]): boolean {

@@ -15,15 +15,15 @@ export function configuredBackend(
   config: TerminalConfig,
   roots: readonly [string, ...string[]],
   variables: CommandVariables,
-  confine?: SandboxOptions["confine"],
+  ports?: Omit<SandboxOptions, "sandbox">,
 ): Backend {
   const problem = terminalProblem(config);
   if (problem !== undefined) return refusingBackend(config.backend, problem);
   switch (config.backend) {
     case "local":
-      return confine === undefined
+      return ports === undefined
         ? localBackend(variables)
-        : localSandbox(config.sandbox, localBackend(variables), roots, confine);
+        : localSandbox(config.sandbox, localBackend(variables), roots, ports);
     case "docker": {
       const place = `a container of ${config.docker_image} (docker)`;
       return backendElsewhere(place, variables.passed, async () => {
@@ -98,11 +98,11 @@ function localSandbox(
   wanted: TerminalConfig["sandbox"],
   backend: Backend,
   roots: readonly string[],
-  confine: SandboxOptions["confine"],
+  ports: Omit<SandboxOptions, "sandbox">,
 ): Backend {
   let chosen: Backend | undefined;
   const choose = (): Backend => {
-    chosen ??= withSandbox(wanted, backend, roots, confine);
+    chosen ??= withSandbox(wanted, backend, roots, ports);
     return chosen;
   };
   return {
@@ -124,10 +124,10 @@ function withSandbox(
   wanted: TerminalConfig["sandbox"],
   backend: Backend,
   roots: readonly string[],
-  confine: SandboxOptions["confine"],
+  ports: Omit<SandboxOptions, "sandbox">,
 ): Backend {
   const found = usableSandbox(wanted, roots);
-  if (found.ok) return sandboxedBackend(backend, { sandbox: found.sandbox, confine });
+  if (found.ok) return sandboxedBackend(backend, { sandbox: found.sandbox, ...ports });
   const { reason, advice } = found;
   const sandboxState = { isOn: false, reason, advice } as const;
   if (wanted !== "on") return { ...backend, sandboxState };

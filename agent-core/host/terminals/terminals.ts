@@ -31,6 +31,8 @@ export type CommandRequest = {
   readonly pty: boolean;
   /** Runs the command in this sandbox; needs `HostTerminals.sandboxes`. */
   readonly sandbox?: SandboxKind | undefined;
+  /** Guarded files (absolute) that git may change in the command. Default: none. */
+  readonly writable?: readonly string[] | undefined;
   /**
    * Folder (absolute) of a script that the agent wrote, with a socket to the agent. Such a command runs as a child of the agent
    * even where an editor shows terminals, and the sandbox shows it this folder.

@@ -23,12 +23,18 @@ export type Confinement = {
 
 export type SandboxOptions = {
   readonly sandbox: Sandbox;
-  /** `privateFolder`: folder for the private copies of caches. `reading`: the workspace's secret files are hidden, too. */
-  readonly confine: (privateFolder: string, kind: SandboxKind) => Promise<Confinement>;
+  /**
+   * `privateFolder`: folder for the private copies of caches. `reading`: the workspace's secret files are hidden, too.
+   * `writable`: guarded files (absolute) that git may change.
+   */
+  readonly confine: (privateFolder: string, kind: SandboxKind, writable: readonly string[]) => Promise<Confinement>;
+  /** Line of a command outside the sandbox, in which git changes no guarded file but `writable`. Default: the command. */
+  readonly guardGit?: (privateFolder: string, command: string, writable: readonly string[]) => Promise<string>;
 };
 
 /** Syntax that leaves processes behind at the shell's end. */
 const LEAVES_BEHIND = /(?<![&>|<])&(?![&>])|\b(?:nohup|setsid|disown|daemon\w*)\b/;
+const GIT = /\bgit\b/;
 /** The repository's settings are read-only, so a new branch records no remote branch in them. */
 const GIT_SETTINGS = {
   GIT_CONFIG_COUNT: "1",
@@ -41,10 +47,10 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
   let linked: Promise<void> | undefined;
   /** Undefined before the first command, and after a command that the sandbox held. */
   let problem: Promise<string | undefined> | undefined;
-  const confined = async (kind: SandboxKind): Promise<Confinement> => {
+  const confined = async (kind: SandboxKind, writable: readonly string[] = []): Promise<Confinement> => {
     folder ??= createFolder();
     const { caches } = await folder;
-    const confinement = options.confine(caches, kind);
+    const confinement = options.confine(caches, kind, writable);
     problem = confinement.then(() => undefined, messageOf);
     return confinement;
   };
@@ -57,13 +63,20 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
       return problem;
     },
     async plan(request, givesPty, signal) {
-      if (request.sandbox === undefined) return backend.plan(request, givesPty, signal);
-      const { sandbox } = request;
+      const { sandbox, command, writable = [] } = request;
+      if (sandbox === undefined && !GIT.test(command)) return backend.plan(request, givesPty, signal);
       folder ??= createFolder();
       const own = await folder;
+      if (sandbox === undefined) {
+        const guarded = (await options.guardGit?.(own.caches, command, writable)) ?? command;
+        const plan = await backend.plan({ ...request, command: guarded }, givesPty, signal);
+        const { userShell } = plan.launch;
+        const shown = { title: command, ...(userShell && { userShell: { ...userShell, line: command } }) };
+        return { ...plan, launch: { ...plan.launch, ...shown } };
+      }
       const [plan, confinement] = await Promise.all([
         backend.plan(request, givesPty, signal),
-        confined(sandbox).catch((error: unknown) => {
+        confined(sandbox, writable).catch((error: unknown) => {
           throw new Error(
             `The sandbox cannot hold this command: ${messageOf(error)}. Call again: it then asks the user.`,
           );
@@ -74,7 +87,8 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
       await linked;
       return {
         ...intoSandbox(plan, request, { sandbox: options.sandbox, confinement, own }),
-        isCurrent: async () => (await options.confine(own.caches, sandbox)).fingerprint === confinement.fingerprint,
+        isCurrent: async () =>
+          (await options.confine(own.caches, sandbox, writable)).fingerprint === confinement.fingerprint,
       };
     },
     async dispose() {

@@ -7,8 +7,8 @@ import { pathBelow } from "../../../platform/paths.ts";
 export type Bind =
   /** `from`: path outside that is mounted there; default: the same path. */
   | { readonly kind: "writable"; readonly path: string; readonly from?: string }
-  /** `connects`: programs may connect to sockets in it. */
-  | { readonly kind: "read-only"; readonly path: string; readonly connects?: true }
+  /** `connects`: programs may connect to sockets in it. `from`: as above, on Linux alone. */
+  | { readonly kind: "read-only"; readonly path: string; readonly connects?: true; readonly from?: string }
   /** The sandbox sees an empty folder or file, which it cannot change. */
   | { readonly kind: "hidden"; readonly path: string; readonly what: "folder" | "file" }
   /** Symbolic link outside. The sandbox sees it also where its folder is hidden. */
@@ -60,7 +60,7 @@ function bindArguments(bind: Bind, all: readonly Bind[]): readonly string[] {
     case "writable":
       return ["--bind", bind.from ?? path, path];
     case "read-only":
-      return ["--ro-bind", path, path];
+      return ["--ro-bind", bind.from ?? path, path];
     case "hidden":
       return bind.what === "folder" ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path];
     case "link":

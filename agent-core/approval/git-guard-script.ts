@@ -1,0 +1,209 @@
+/**
+ * Script of the guard of git, for a POSIX shell. `touched` prints each path that a command of git may change in a work
+ * tree, from the trees as they are before it begins; `filter` keeps the guarded ones. With `lists` it prints them, and
+ * otherwise it starts git, or refuses.
+ */
+export const SCRIPT = `\
+lines() { tr '\\0' '\\n'; }
+commit() { "$git" rev-parse -q --verify "$1^{commit}" 2>/dev/null; }
+between() { "$git" diff-tree -r --no-renames --name-only -z "$1" "$2" | lines; }
+against() { "$git" diff --no-ext-diff --no-renames --no-relative --name-only -z "$@" | lines; }
+dirty() { against "$head"; }
+commits() { "$git" diff-tree --stdin -r -m --root --no-renames --no-commit-id --name-only -z | lines; }
+apart() { "$git" rev-list "$@" --not $("$git" merge-base --octopus "$@" || :) | commits; }
+merged() { base=$("$git" merge-base "$head" "$1" || "$git" hash-object -t tree /dev/null)
+  { between "$base" "$1" | sort -u; between "$head" "$1" | sort -u; } | sort | uniq -d; }
+patches() { for patch; do "$git" apply --numstat "$patch" | cut -f 3-; done; }
+kept() { file=$("$git" rev-parse --git-path "$1") && [ -f "$file" ] && cat "$file"; }
+flag() { for each; do case "$flags" in *" $each "*) return 0 ;; esac; done; return 1; }
+stashes() { flag --autostash || [ "$("$git" config --type=bool --get "$1.autostash")" = true ]; }
+back() { for name; do old=$(kept "$name") && between "$head" "$(commit "\${old#ref: }")"; done; dirty; }
+
+touched() {
+  while :; do
+    case \${1-} in
+      -C) cd "$2" || return 0; shift 2 ;;
+      --git-dir=*) export GIT_DIR="\${1#*=}"; shift ;;
+      --work-tree=*) export GIT_WORK_TREE="\${1#*=}"; shift ;;
+      --git-dir) export GIT_DIR="$2"; shift 2 ;;
+      --work-tree) export GIT_WORK_TREE="$2"; shift 2 ;;
+      -c)
+        case $2 in alias.*=*)
+          at=\${GIT_CONFIG_COUNT:-0}
+          export "GIT_CONFIG_KEY_$at=\${2%%=*}" "GIT_CONFIG_VALUE_$at=\${2#*=}" GIT_CONFIG_COUNT=$((at + 1)) ;;
+        esac
+        shift 2 ;;
+      --namespace | --config-env) shift 2 ;;
+      -*) shift ;;
+      *) break ;;
+    esac
+  done
+  verb=\${1-}
+  case $verb in
+    "" | add | blame | branch | cat-file | commit | config | describe | diff | fetch | grep | help | init | log | ls-files | \\
+    ls-remote | ls-tree | merge-base | push | reflog | remote | rev-list | rev-parse | show | show-ref | status | tag | version) return 0 ;;
+    checkout | switch | restore | reset | merge | pull | cherry-pick | revert | rebase | stash | am | apply | read-tree | bisect | \\
+    worktree | submodule | rm | mv | checkout-index | sparse-checkout | filter-branch | filter-repo) shift ;;
+    *)
+      alias=$("$git" config --get "alias.$verb") || return 0
+      shift
+      case $alias in '!'*) printf '!shell\\n' ;; *) set -f; touched $alias "$@" ;; esac
+      return ;;
+  esac
+  top=$("$git" rev-parse --show-toplevel) || return 0
+  printf '//%s\\n' "$top"
+  head=$(commit HEAD) || head=$("$git" hash-object -t tree /dev/null)
+  flags=' ' found= revs= dashes= count=$#
+  while [ "$count" -gt 0 ]; do
+    word=$1 count=$((count - 1)); shift
+    if [ -n "$dashes" ]; then set -- "$@" "$word"; continue; fi
+    case $word in
+      --) dashes=1 ;;
+      --*=*) flags="$flags\${word%%=*} " found="$found $(commit "\${word#*=}")" ;;
+      -) found="$found $(commit '@{-1}')"; set -- "$@" "$word" ;;
+      -[!-]?*) flags="$flags$word $(printf %s "\${word#-}" | sed 's/./-& /g')" ;;
+      -*) flags="$flags$word " ;;
+      *)
+        found="$found $(commit "$word" || "$git" for-each-ref --format='%(objectname)' "refs/remotes/*/$word")"
+        revs="$revs $("$git" rev-parse --revs-only "$word" 2>/dev/null)"
+        set -- "$@" "$word" ;;
+    esac
+  done
+  changes "$verb" "$@"
+}
+
+changes() {
+  verb=$1; shift
+  case $verb in
+    checkout | switch)
+      if flag -f --force -m --merge --discard-changes -fq; then dirty; fi
+      if flag --orphan && [ "$verb" = switch ]; then "$git" ls-files -z "$top" | lines; fi
+      if [ "$verb" = checkout ] && ! flag -b -B --orphan -t --track; then
+        if [ -n "$dashes" ] || [ $# -gt 1 ] || [ -z "\${found# }" ]; then
+          set -f; [ $# -gt 0 ] && against $found -- "$@"; return
+        fi
+      fi
+      for each in $found; do between "$head" "$each"; done ;;
+    restore)
+      if flag --staged -S && ! flag --worktree -W -SW -WS; then return; fi
+      case $flags in *" -s"* | *" --source "*) against $found -- "$@" ;; *) against -- "$@" ;; esac ;;
+    reset)
+      if flag --hard --merge --keep; then dirty; for each in $found; do between "$head" "$each"; done; fi ;;
+    merge | pull)
+      if flag --abort; then dirty; fi
+      if flag --abort --continue --quit; then return; fi
+      if [ "$verb" = pull ] && [ -n "$fetches" ]; then "$git" fetch "$@" >&3 2>&3 || printf '!failed\\n'; fi
+      [ "$verb" = pull ] && { found=; for each in $(kept FETCH_HEAD | sed '/not-for-merge/d; s/[^0-9a-f].*//'); do found="$found $each"; done; }
+      [ -n "\${found# }" ] || found=$(commit '@{upstream}')
+      if stashes merge || stashes rebase; then dirty; fi
+      for each in $found; do merged "$each"; done
+      if flag --rebase -r || [ "$verb $("$git" config --get pull.rebase)" = "pull true" ]; then apart "$head" $found; fi ;;
+    cherry-pick | revert)
+      if flag --quit; then return; fi
+      if flag --abort; then back sequencer/head; return; fi
+      if flag --skip; then dirty; fi
+      if flag --continue --skip; then
+        revs=$(kept sequencer/todo | sed '/^#/d; s/^[a-z]* //; s/ .*//')
+      fi
+      [ -n "\${revs# }" ] && "$git" rev-list --no-walk $revs | commits ;;
+    rebase)
+      if flag --quit --edit-todo --show-current-patch; then return; fi
+      if flag --abort; then back rebase-merge/orig-head rebase-apply/orig-head; return; fi
+      if flag --skip; then dirty; fi
+      if flag --continue --skip; then found="$(kept rebase-merge/onto || kept rebase-apply/onto) $(kept rebase-merge/orig-head || kept rebase-apply/orig-head)"; fi
+      [ -n "\${found# }" ] || found=$(commit '@{upstream}')
+      if stashes rebase; then dirty; fi
+      for each in $found; do between "$head" "$each"; done
+      apart "$head" $found ;;
+    stash)
+      [ $# -gt 0 ] && { action=$1; shift; } || action=push
+      case $action in
+        push | save)
+          [ "$action" = push ] || set --
+          against "$head" -- "$@"
+          if flag -u --include-untracked; then "$git" ls-files -oz --exclude-standard --full-name -- "$top" "$@" | lines; fi
+          if flag -a --all; then "$git" ls-files -oz --full-name -- "$top" "$@" | lines; fi ;;
+        pop | apply | branch)
+          [ "$action" = branch ] && shift
+          case \${1-} in "") entry=refs/stash ;; *[!0-9]*) entry=$1 ;; *) entry="stash@{$1}" ;; esac
+          entry=$(commit "$entry") || return 0
+          between "$entry^1" "$entry"; between "$entry^1" "$entry^2"
+          commit "$entry^3" >/dev/null && "$git" ls-tree -r --name-only -z "$entry^3" | lines
+          [ "$action" = branch ] && between "$head" "$entry^1" ;;
+      esac ;;
+    am)
+      if flag --quit --show-current-patch; then return; fi
+      if flag --abort; then back rebase-apply/orig-head; return; fi
+      if flag --skip; then dirty; fi
+      if flag --continue --resolved -r --skip; then set -- "$("$git" rev-parse --git-path rebase-apply)"/0*; fi
+      patches "$@" \${input:+"$input"} ;;
+    apply)
+      if flag --cached || { flag --check --stat --numstat --summary && ! flag --apply; }; then return; fi
+      patches "$@" \${input:+"$input"} ;;
+    read-tree)
+      if flag --reset; then dirty; fi
+      if flag -u -mu -um; then for each; do between "$head" "$each"; done; fi ;;
+    bisect)
+      found="$found $(kept BISECT_START) $("$git" for-each-ref --format='%(objectname)' refs/bisect/)"
+      if [ "\${1-}" = log ] || [ "\${1-}" = view ] || [ "\${1-}" = visualize ]; then return; fi
+      for each in $found; do hashes="\${hashes-} $(commit "$each")"; done
+      apart "$head" \${hashes-}
+      for each in \${hashes-}; do between "$head" "$each"; done ;;
+    worktree)
+      [ "\${1-}" = add ] || return 0
+      for each in \${found:-HEAD}; do "$git" ls-tree -r --name-only -z "$each" | lines; done ;;
+    submodule)
+      [ "\${1-}" = update ] || return 0
+      "$git" ls-files --stage | sed -n 's/^160000 \\([0-9a-f]*\\) 0	/\\1 /p' | while read -r hash path; do
+        "$git" -C "$top/$path" diff-tree -r --no-renames --name-only -z HEAD "$hash" | lines
+      done ;;
+    rm | mv)
+      if flag --cached -n --dry-run; then return; fi
+      "$git" ls-files --full-name -z -- "$@" | lines
+      [ "$verb" = mv ] && for each; do :; done && printf '%s\\n' "$("$git" rev-parse --show-prefix)$each" ;;
+    checkout-index) "$git" ls-files --modified --deleted --full-name -z "$top" | lines ;;
+    sparse-checkout) [ "\${1-}" = list ] || "$git" ls-files -z --full-name "$top" | lines ;;
+    filter-branch | filter-repo) "$git" ls-files -z --full-name "$top" | lines ;;
+  esac
+}
+
+# Paths that are guarded, absolute: protected names, and files outside the workspace.
+filter() { roots=$roots open=$open protected=$protected templates=$templates awk '
+  BEGIN { count = split(ENVIRON["roots"], root, "\\n"); split(ENVIRON["open"], names, "\\n"); for (at in names) isOpen[names[at]] = 1 }
+  substr($0, 1, 2) == "//" {
+    top = substr($0, 3)
+    for (at = 1; at <= count; at++) if (index(top "/", root[at] "/") == 1 || index(root[at] "/", top "/") == 1) isNear = 1
+    if (!isNear) exit
+    next
+  }
+  substr($0, 1, 1) == "!" { print; next }
+  $0 == "" || seen[top $0]++ { next }
+  {
+    path = top "/" $0; isInside = 0; name = tolower($0)
+    for (at = 1; at <= count; at++) if (index(path, root[at] "/") == 1) isInside = 1
+    isGuarded = !isInside || (name ~ ENVIRON["protected"] && name !~ ENVIRON["templates"])
+    if (isGuarded && !(path in isOpen)) print path
+  }'
+}
+
+if [ -n "\${lists-}" ]; then touched "$@" 2>/dev/null | filter; exit; fi
+if [ -n "\${HERMES_GIT_GUARD-}" ]; then exec "$git" "$@"; fi
+exec 3>&2
+for last; do :; done
+case " $* " in
+  *" am "* | *" apply "*)
+    case \${last-} in am | apply | -*) if [ ! -t 0 ]; then input=$(mktemp) && cat >"$input" && exec <"$input"; fi ;; esac ;;
+esac
+paths=$(fetches=1; touched "$@" 2>/dev/null | filter)
+[ -z "\${input-}" ] || rm -f "$input"
+case $paths in
+  *'!failed'*) exit 1 ;;
+  '!shell') exec "$git" "$@" ;;
+  "") HERMES_GIT_GUARD=1; export HERMES_GIT_GUARD; exec "$git" "$@" ;;
+esac
+count=$(printf '%s\\n' "$paths" | wc -l)
+shown=$(printf '%s\\n' "$paths" | head -n 8 | paste -s -d , - | sed 's/,/, /g')
+[ "$count" -le 8 ] || shown="$shown and $((count - 8)) more"
+printf '%s\\n' "hermes: \\\`git $*\\\` was not started, because it changes protected files: $shown. Call it again as a command of its own, with its target written out: the user is then asked. After a pull, call \\\`git merge FETCH_HEAD\\\`." >&2
+exit 1
+`;

@@ -1,0 +1,326 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, test as anyTest, describe, expect } from "vitest";
+import { confine } from "../../../agent-core/approval/confinement.ts";
+import type { ApprovalMode, Decision } from "../../../agent-core/approval/decision.ts";
+import { guardedLine } from "../../../agent-core/approval/git-guard.ts";
+import { Grants } from "../../../agent-core/approval/grants.ts";
+import { decide } from "../../../agent-core/approval/policy.ts";
+import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
+import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
+import { findSandbox } from "../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
+import { sandboxedBackend } from "../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
+import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
+import { resolvePath } from "../../../agent-core/platform/paths.ts";
+import { branches, commit, git, LAYOUTS, newFolder, write } from "../../support/git-repositories.ts";
+import { hasSandbox } from "../../support/programs.ts";
+
+const test = anyTest.runIf(hasSandbox());
+const ended: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end();
+});
+
+type Ran = { readonly output: string; readonly exitCode: number | null; readonly notes: readonly string[] };
+
+/** A workspace whose commands are judged and run as those of a session. */
+function session(root: string) {
+  const home = mkdtempSync(join(tmpdir(), "hermes-user-home-"));
+  const scope = { cwd: root, roots: [root], home, hermesHome: join(home, ".hermes"), resolvePath };
+  const found = findSandbox();
+  if (!found.ok) throw new Error(found.reason);
+  const folders = { withheld: join(home, "withheld"), outputs: join(home, "outputs") };
+  const backend = sandboxedBackend(localBackend(), {
+    sandbox: found.sandbox,
+    confine: (caches, kind, writable) => confine(scope, { ...folders, caches }, kind, writable),
+    guardGit: (caches, command, writable) => Promise.resolve(guardedLine(command, caches, scope, writable)),
+  });
+  const terminals = sessionTerminals(backend, childRunner());
+  ended.push(() => terminals.dispose());
+  const grants = new Grants(join(home, "grants.json"), () => undefined);
+  return {
+    judge: (command: string, mode: ApprovalMode = "code", cwd = root): Decision =>
+      decide({ kind: "command", command, cwd }, { mode, scope, trusted: true, grants, sandbox: true }),
+    /** Runs a command as its decision says; a question counts as answered. */
+    async run(command: string, cwd = root): Promise<Ran> {
+      const { sandbox, writable } = this.judge(command, "code", cwd);
+      const shell = { folder: cwd, variables: undefined };
+      const outputFile = join(home, "output.log");
+      const request = {
+        command,
+        shell,
+        keepsShell: true,
+        input: "none",
+        pty: false,
+        sandbox,
+        writable,
+        outputFile,
+      } as const;
+      const running = await terminals.start(request, AbortSignal.timeout(20_000));
+      const { exitCode } = await running.exit;
+      const { head } = await running.output();
+      const ran = { output: head, exitCode, notes: await running.inspected() };
+      await running.release();
+      return ran;
+    },
+  };
+}
+
+function state(folder: string): readonly string[] {
+  return [git(folder, "rev-parse", "HEAD"), git(folder, "status", "--porcelain"), git(folder, "ls-files", "--stage")];
+}
+
+function repository(): string {
+  const folder = newFolder();
+  branches(folder);
+  return folder;
+}
+
+/** A program that the policy does not read. */
+function unread(folder: string, line: string): void {
+  const code = `process.exit(require("node:child_process").spawnSync(${JSON.stringify(line)}, { shell: true, stdio: "inherit" }).status ?? 1);\n`;
+  write(folder, { "tool.cjs": code });
+}
+
+describe.each(Object.entries(LAYOUTS))("in %s", (_, make) => {
+  test("a checkout of protected files asks once, and leaves the tree of its branch", async () => {
+    const folder = make(newFolder());
+    const it = session(folder);
+    const decision = it.judge("git checkout other");
+    expect(decision).toMatchObject({ kind: "ask", isProtected: true, grant: undefined });
+    expect(JSON.stringify(decision)).toMatch(/Changes protected files[^"]*ci\.yml[^"]*CLAUDE\.md/);
+    const ran = await it.run("git checkout other");
+    expect(ran).toMatchObject({ exitCode: 0, notes: [] });
+    expect(git(folder, "symbolic-ref", "--short", "HEAD")).toBe("other");
+    expect(git(folder, "status", "--porcelain")).toBe("");
+    expect(git(folder, "fsck", "--no-dangling")).toBe("");
+  });
+
+  test("a program that runs the same checkout changes nothing, and says which files it would change", async () => {
+    const folder = make(newFolder());
+    const it = session(folder);
+    unread(folder, "git checkout other");
+    const before = state(folder);
+    const ran = await it.run("node tool.cjs");
+    expect(ran.output).toMatch(/was not started.*CLAUDE\.md/);
+    expect(ran.exitCode).not.toBe(0);
+    expect(state(folder)).toEqual(before);
+  });
+
+  test("a branch without protected files is checked out unasked", async () => {
+    const folder = make(newFolder());
+    const it = session(folder);
+    if (folder.endsWith("/sub")) return expect(it.judge("git checkout plain").kind).toBe("ask"); // b.txt lies outside
+    expect(it.judge("git checkout plain")).toEqual({ kind: "allow", sandbox: "isolated" });
+    expect(await it.run("git checkout plain")).toMatchObject({ exitCode: 0, notes: [] });
+    expect(git(folder, "status", "--porcelain")).toBe("");
+  });
+});
+
+test.each([
+  "git checkout other",
+  "git switch other",
+  "git switch -c mine other",
+  "git merge other",
+  "git merge --no-ff -m join other",
+  "git rebase other",
+  "git cherry-pick other",
+  "git reset --hard other",
+  "git restore --source=other --worktree --staged .",
+  "git checkout other -- CLAUDE.md AGENTS.md a.txt",
+  "git read-tree -m -u HEAD other",
+  "git apply --index .git/other.patch",
+  "git am .git/other.patch",
+])("%s names the protected files that it changes, and does all of it", async (command) => {
+  const folder = repository();
+  writeFileSync(join(folder, ".git/other.patch"), `${git(folder, "format-patch", "-1", "--stdout", "other")}\n`);
+  const expected = git(folder, "rev-parse", "other^{tree}");
+  const it = session(folder);
+  expect(JSON.stringify(it.judge(command))).toContain("CLAUDE.md");
+  expect(it.judge(command, "plan").kind).toBe("deny");
+  expect(it.judge(command, "auto").kind).toBe("ask");
+  const ran = await it.run(command);
+  expect([ran.exitCode, ran.output, ran.notes]).toEqual([0, expect.any(String), []]);
+  expect(git(folder, "diff", "--stat")).toBe("");
+  const isDeleted = /checkout other --/.test(command); // the workflow is not on that branch
+  if (!isDeleted) expect(git(folder, "write-tree")).toBe(expected);
+});
+
+test.each([
+  "git checkout plain && git checkout other",
+  "git checkout -q plain; git merge -q other -m x",
+  'git checkout "$(git branch --list other | tr -d " *")"',
+  "B=other; git switch $B",
+  "git branch later other && git switch later",
+  "git fetch -q . other && git reset -q --hard FETCH_HEAD",
+  "npm run release",
+  "bash x.sh",
+  "make go",
+  "python3 x.py",
+  "git -c alias.co=checkout co other",
+])("%s never leaves a tree that is half changed", async (command) => {
+  const folder = repository();
+  write(folder, {
+    "package.json": JSON.stringify({ scripts: { release: "git checkout other && echo done" } }),
+    "x.sh": "#!/bin/bash\nset -e\nfor b in plain other; do git checkout $b; done\n",
+    Makefile: "go:\n\tgit checkout other\n",
+    "x.py": "import subprocess\nsubprocess.run(['git', 'checkout', 'other'], check=True)\n",
+  });
+  const untracked = git(folder, "status", "--porcelain");
+  const it = session(folder);
+  await it.run(command);
+  expect(git(folder, "status", "--porcelain")).toBe(untracked);
+});
+
+test("a stash of a dirty protected file asks, and both ways are whole", async () => {
+  const folder = write(repository(), { "CLAUDE.md": "dirty\n", "a.txt": "dirty\n" });
+  const it = session(folder);
+  expect(it.judge("git stash push -- a.txt").kind).toBe("allow");
+  expect(JSON.stringify(it.judge("git stash"))).toContain("Changes protected files: CLAUDE.md");
+  expect((await it.run("git stash")).exitCode).toBe(0);
+  expect(git(folder, "status", "--porcelain")).toBe("");
+  expect(JSON.stringify(it.judge("git stash pop"))).toContain("Changes protected files: CLAUDE.md");
+  expect((await it.run("git stash pop")).exitCode).toBe(0);
+  expect(readFileSync(join(folder, "CLAUDE.md"), "utf8")).toBe("dirty\n");
+});
+
+test("an answer opens the named files alone", async () => {
+  const folder = repository();
+  commit(folder, "more", { ".github/workflows/deploy.yml": "main\n", ".vscode/settings.json": "{}\n" });
+  git(folder, "checkout", "-q", "-b", "third");
+  commit(folder, "third", { ".github/workflows/deploy.yml": "third\n" });
+  git(folder, "checkout", "-q", "main");
+  const it = session(folder);
+  const command =
+    "git checkout -q third; echo x > .github/workflows/ci.yml; echo x > .github/workflows/new.yml; echo x > .vscode/settings.json";
+  expect(it.judge(command).kind).toBe("ask");
+  const { sandbox, writable } = it.judge("git checkout -q third");
+  expect([sandbox, writable]).toEqual(["isolated", [join(folder, ".github/workflows/deploy.yml")]]);
+  unread(
+    folder,
+    "echo x > .github/workflows/ci.yml; echo x > .github/workflows/new.yml; echo x > .vscode/settings.json",
+  );
+  const ran = await it.run("git checkout -q third; node tool.cjs");
+  expect(git(folder, "status", "--porcelain")).toBe("?? tool.cjs");
+  expect(existsSync(join(folder, ".github/workflows/new.yml"))).toBe(false);
+  expect(ran.notes.join()).toContain("new.yml");
+});
+
+test("a merge in progress, a conflict in a protected file, and its end are whole", async () => {
+  const folder = repository();
+  commit(folder, "ours", { "CLAUDE.md": "ours\n" });
+  const it = session(folder);
+  const head = git(folder, "rev-parse", "HEAD");
+  expect(JSON.stringify(it.judge("git merge other"))).toContain("CLAUDE.md");
+  expect((await it.run("git merge other")).output).toContain("CONFLICT");
+  expect(git(folder, "diff", "--name-only", "--diff-filter=U")).toBe("CLAUDE.md");
+  expect(JSON.stringify(it.judge("git merge --abort"))).toContain("CLAUDE.md");
+  expect((await it.run("git merge --abort")).exitCode).toBe(0);
+  expect([git(folder, "status", "--porcelain"), git(folder, "rev-parse", "HEAD")]).toEqual(["", head]);
+});
+
+test("a detached head and an unborn branch are judged, too", async () => {
+  const folder = repository();
+  git(folder, "checkout", "-q", "--detach");
+  expect(JSON.stringify(session(folder).judge("git checkout other"))).toContain("CLAUDE.md");
+  git(folder, "checkout", "-q", "--orphan", "empty");
+  git(folder, "rm", "-rq", "--cached", ".");
+  git(folder, "clean", "-fdq");
+  const it = session(folder);
+  expect(JSON.stringify(it.judge("git merge other"))).toContain("CLAUDE.md");
+  expect((await it.run("git merge other")).exitCode).toBe(0);
+  expect(git(folder, "status", "--porcelain")).toBe("");
+});
+
+/** A clone of a repository on this machine; its remote has more commits than the clone. */
+function clone(files: Readonly<Record<string, string>>): string {
+  const base = newFolder();
+  const from = join(base, "from");
+  write(from, {});
+  git(base, "init", "-q", "from");
+  branches(from);
+  git(base, "clone", "-q", "from", "to");
+  commit(from, "later", files);
+  git(from, "update-ref", "refs/pull/12/head", "other");
+  return join(base, "to");
+}
+
+test("a pull brings the followed branch unasked, and stops before protected files", async () => {
+  const [plain, guarded] = [clone({ "a.txt": "later\n" }), clone({ "CLAUDE.md": "later\n" })];
+  const it = session(plain);
+  expect(await it.run("git pull -q")).toMatchObject({ exitCode: 0 });
+  expect(readFileSync(join(plain, "a.txt"), "utf8")).toBe("later\n");
+  const other = session(guarded);
+  const before = state(guarded);
+  const ran = await other.run("git pull -q");
+  expect(ran.output).toMatch(/was not started.*CLAUDE\.md.*git merge FETCH_HEAD/);
+  expect(state(guarded)).toEqual(before);
+  expect(JSON.stringify(other.judge("git merge FETCH_HEAD"))).toContain("Changes protected files: CLAUDE.md");
+  expect((await other.run("git merge FETCH_HEAD")).exitCode).toBe(0);
+  expect(git(guarded, "status", "--porcelain")).toBe("");
+});
+
+test.each([
+  ["git fetch origin", "allow"],
+  ["git fetch origin other", "allow"],
+  ["git pull", "allow"],
+  ["git pull origin main", "allow"],
+  ["git pull origin other", "ask"],
+  ["git pull origin pull/12/head", "ask"],
+  ["git fetch origin pull/12/head", "ask"],
+  ["git fetch origin +pull/12/head:refs/heads/other", "ask"],
+  ["git fetch origin main:plain", "ask"],
+  ["git fetch elsewhere", "ask"],
+])("%s is decided by the branches that the repository follows: %s", (command, kind) => {
+  const folder = clone({});
+  git(folder, "remote", "set-url", "origin", "https://git.example/a.git");
+  expect(session(folder).judge(command).kind).toBe(kind);
+});
+
+test("a sparse checkout, and files with a filter, are whole, too", async () => {
+  const folder = repository();
+  git(folder, "checkout", "-q", "-b", "big");
+  git(folder, "config", "filter.big.clean", "sed s/large/pointer/");
+  git(folder, "config", "filter.big.smudge", "sed s/pointer/large/");
+  commit(folder, "big", { ".gitattributes": "*.bin filter=big\n", "x.bin": "large\n", "deep/CLAUDE.md": "deep\n" });
+  git(folder, "checkout", "-q", "main");
+  const it = session(folder);
+  const decision = JSON.stringify(it.judge("git checkout big"));
+  expect(decision).toContain("Changes protected files: .gitattributes, deep/CLAUDE.md");
+  expect((await it.run("git checkout big")).exitCode).toBe(0);
+  expect([git(folder, "status", "--porcelain"), readFileSync(join(folder, "x.bin"), "utf8")]).toEqual(["", "large\n"]);
+  expect(JSON.stringify(it.judge("git sparse-checkout set src"))).toContain("deep/CLAUDE.md");
+});
+
+test("400 protected names are counted in the question, and checked out", async () => {
+  const folder = repository();
+  git(folder, "checkout", "-q", "-b", "many");
+  commit(folder, "many", Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`p${at}/AGENTS.md`, "x\n"])));
+  git(folder, "checkout", "-q", "main");
+  const it = session(folder);
+  expect(JSON.stringify(it.judge("git checkout many"))).toMatch(/AGENTS\.md and 392 more/);
+  expect((await it.run("git checkout many")).exitCode).toBe(0);
+  expect(git(folder, "status", "--porcelain")).toBe("");
+});
+
+test("a repository of 20,000 files is judged within half a second of processor time", () => {
+  const folder = repository();
+  const blob = git(folder, "rev-parse", "HEAD:a.txt");
+  const entries = Array.from({ length: 20_000 }, (_, at) => `100644 ${blob} 0\td${at % 200}/f${at}.ts\n`);
+  execFileSync("git", ["update-index", "--index-info"], { cwd: folder, input: entries.join("") });
+  git(folder, "branch", "huge", git(folder, "commit-tree", "-m", "huge", "-p", "main", git(folder, "write-tree")));
+  git(folder, "read-tree", "HEAD");
+  expect(session(folder).judge("git checkout huge")).toEqual({ kind: "allow", sandbox: "isolated" });
+  const scope = { cwd: folder, roots: [folder], home: "/home/a", hermesHome: "/home/a/.hermes", resolvePath };
+  const line = guardedLine("export lists=1; git checkout huge; times", newFolder(), scope, []);
+  const printed = execFileSync("bash", ["-c", line], { cwd: folder, encoding: "utf8" });
+  // Processor time of all children, whatever else the machine does. Seconds.
+  const seconds = [...(printed.trim().split("\n").at(-1) ?? "").matchAll(/m([\d.]+)s/g)].map(([, text]) =>
+    Number(text),
+  );
+  expect(seconds).toHaveLength(2);
+  expect(seconds.reduce((sum, each) => sum + each, 0)).toBeLessThan(0.5);
+});
