@@ -42,6 +42,7 @@ import { WorkspaceFiles } from "./context/workspace-files.ts";
 import { Learning } from "./learning/learning.ts";
 import { AgentEnvironment, LastModel, MODEL_SETTINGS } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
+import { KeyStore } from "./models/key-store.ts";
 import { showInformation } from "./notifications.ts";
 import { EditProblems } from "./problems/edit-problems.ts";
 import { SkillProblems } from "./problems/skill-problems.ts";
@@ -72,7 +73,8 @@ export function buildServices(
   const router = new SessionRouter();
   const attention = new AttentionCounter();
   const { review, opener, editReview, diskEdits, checkpoints, onDidSettle } = buildReview(context, log);
-  const environment = new AgentEnvironment(context.secrets);
+  const keys = new KeyStore(context);
+  const environment = new AgentEnvironment(keys);
   const lastModel = new LastModel(context.globalState);
   const sessionListChanges = new SessionListChanges();
   const requests = requestsIn(panels, router, attention, () => sessions);
@@ -112,9 +114,8 @@ export function buildServices(
     opener,
     editReview,
     terminals,
-    environment,
-    lastModel,
-    firstRun: new FirstRun(worker, panels, lastModel),
+    ...{ keys, environment, lastModel },
+    firstRun: new FirstRun({ worker, panels, lastModel, keys }),
     ...contextIn(context, outputs, { panels, worker, history, opener }),
     extensions: new SessionExtensions(worker, panels),
     learning: learningIn(page, worker),
@@ -372,6 +373,7 @@ function storedIn<Value>({ workspaceState: memory }: vscode.ExtensionContext, ke
 function followSettings({
   sessions,
   panels,
+  keys,
   environment,
   history,
   firstRun,
@@ -389,7 +391,7 @@ function followSettings({
     startPage,
     sessions.onDidBegin(() => sessions.shown.agent.offers.hermes && logged(startPage.begin())),
     vscode.workspace.onDidGrantWorkspaceTrust(() => logged(notifyWorkspaceTrusted(panels, worker))),
-    environment.onDidChangeKeys(() => logged(environment.sync(worker))),
+    keys.onDidChange(() => logged(environment.sync(worker))),
     vscode.workspace.onDidChangeConfiguration((change) => {
       const changed = (...names: readonly string[]): boolean =>
         names.some((name) => change.affectsConfiguration(`hermes.${name}`));

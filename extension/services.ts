@@ -15,6 +15,7 @@ import type { Suggestion } from "./context/suggestion.ts";
 import type { Learning } from "./learning/learning.ts";
 import type { AgentEnvironment, LastModel } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
+import type { KeyStore } from "./models/key-store.ts";
 import type { Review } from "./review/review.ts";
 import type { ReviewOpener } from "./review/review-opener.ts";
 import type { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -34,6 +35,7 @@ export type Services = {
   readonly opener: ReviewOpener;
   readonly editReview: EditReview;
   readonly terminals: AgentTerminals;
+  readonly keys: KeyStore;
   /** Keys and settings for the agent. */
   readonly environment: AgentEnvironment;
   /** The model that the user chose last. */

@@ -249,7 +249,7 @@ export class AgentServer {
     id: string,
     { stored, notes = [] }: { readonly stored?: StoredSession; readonly notes?: readonly string[] } = {},
   ): Promise<AcpSession> {
-    if (this.isLoggedOut) throw authRequired("You are logged out; log in first.", this.#client.keyHint);
+    if (this.isLoggedOut) throw authRequired({ message: "You are logged out; log in first." }, this.#client.keyHint);
     const configured = await this.configuration.read();
     const { directory } = this.configuration;
     const choices = stored ?? { model: params.model, reasoningEffort: undefined };

@@ -17,8 +17,8 @@ export class ConnectedClient {
   readonly capabilities: ClientCapabilities;
   /** Name for people: `Zed`, `Visual Studio Code`. */
   readonly title: string | undefined;
-  /** Sentence about another method to set a key. */
-  readonly keyHint: string;
+  /** Sentence about another method to set a key; undefined for a client that has a button for it. */
+  readonly keyHint: string | undefined;
   /** The client's own models, if it offers any. */
   readonly models: ClientModels | undefined;
   /** Undefined for a client that does not keep lists of sessions. */
@@ -42,8 +42,7 @@ export class ConnectedClient {
     const ours = hermesCapabilities(capabilities);
     const own = context !== undefined && ours.languageModels === true ? new ClientModels(context) : undefined;
     this.models = models ?? own;
-    this.keyHint =
-      ours.palette === true ? 'Or run "Hermes: Set API Key".' : "Or run `hermes-acp --setup` in a terminal.";
+    this.keyHint = ours.palette === true ? undefined : "Or run `hermes-acp --setup` in a terminal.";
     this.#listener = ours.sessionIndex === true ? context : undefined;
   }
 

@@ -50,9 +50,10 @@ export function* replay(stored: StoredSession, transcript = stored.conversation.
     yield compressionUpdate(conversation.transcript, compression, { ...entry, messages: droppedCount(compression) });
   }
   if (todos.length > 0) yield planUpdate(todos);
-  const { error, fault } = stored.failedTurn ?? {};
-  if (error !== undefined)
-    yield noticeUpdate("error", error, { failedTurn: { ...(fault !== undefined && { fault }) } });
+  const { error, fault, keyFor } = stored.failedTurn ?? {};
+  if (error === undefined) return;
+  const failedTurn = { ...(fault !== undefined && { fault }), ...(keyFor !== undefined && { keyFor }) };
+  yield noticeUpdate("error", error, { failedTurn });
 }
 
 /** Updates of the messages, each call with its result. */

@@ -4,7 +4,7 @@ import { messageOf, UsageError } from "../platform/errors.ts";
 import type { HermesFaultData } from "../protocol/conversation.ts";
 import { failure, INTERNAL_ERROR, INVALID_PARAMS } from "../protocol/handle.ts";
 import type { Fault } from "../providers/fault.ts";
-import { KEY_PLACES } from "../providers/fault-message.ts";
+import { withKeyAdvice } from "../providers/fault-message.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 
 /** ACP's "authentication required". */
@@ -14,24 +14,30 @@ const RESOURCE_NOT_FOUND = -32002;
 const MAX_ID_CHARS = 100;
 
 /** `keyHint`: see `ConnectedClient`. */
-export function faultError(fault: Fault, keyHint: string): RequestError {
+export function faultError(fault: Fault, keyHint: string | undefined): RequestError {
   const needsKey = fault.kind === "authentication";
   const data: HermesFaultData = {
     kind: fault.kind,
     ...(fault.status !== undefined && { status: fault.status }),
     ...(fault.retryAfterMs !== undefined && { retryAfterMs: fault.retryAfterMs }),
+    ...(fault.keyFor !== undefined && { keyFor: fault.keyFor }),
   };
-  return new RequestError(needsKey ? AUTH_REQUIRED : INTERNAL_ERROR, withHint(fault.message, keyHint), data);
+  return new RequestError(needsKey ? AUTH_REQUIRED : INTERNAL_ERROR, withHint(fault, keyHint), data);
 }
 
 /** A missing key: editors offer their ways to authenticate. */
-export function authRequired(message: string, keyHint: string): RequestError {
-  return new RequestError(AUTH_REQUIRED, withHint(message, keyHint), { kind: "authentication" });
+export function authRequired(missing: MissingKey, keyHint: string | undefined): RequestError {
+  const { keyFor } = missing;
+  const data: HermesFaultData = { kind: "authentication", ...(keyFor !== undefined && { keyFor }) };
+  return new RequestError(AUTH_REQUIRED, withHint(missing, keyHint), data);
 }
 
-/** Adds the client's own way to an advice to set a key. */
-function withHint(message: string, keyHint: string): string {
-  return KEY_PLACES.test(message) ? `${message} ${keyHint}` : message;
+type MissingKey = Pick<Fault, "message" | "keyFor" | "keyAdvice">;
+
+/** Adds the ways to set a missing key. A client with a button for it needs none. */
+function withHint(missing: MissingKey, keyHint: string | undefined): string {
+  const { message, keyAdvice } = missing;
+  return keyAdvice === undefined || keyHint === undefined ? message : `${withKeyAdvice(missing)} ${keyHint}`;
 }
 
 /** Throws the error's message as the protocol's error: the user can act on it. */

@@ -224,7 +224,7 @@ type Choices = { readonly model: string | undefined; readonly reasoningEffort: s
 export async function startingModel(
   directory: ModelDirectory,
   choices: Choices,
-  keyHint: string,
+  keyHint: string | undefined,
 ): Promise<StartingModel> {
   const effort = choices.reasoningEffort === undefined ? undefined : effortOf(choices.reasoningEffort);
   const chosen = choices.model === undefined ? undefined : parseChoice(choices.model);
@@ -232,7 +232,7 @@ export async function startingModel(
   if (own?.ok) return { resolved: own.model, chosen, effort, warnings: [] };
   const automatic = await directory.resolveDefault();
   if (!automatic.ok) {
-    if (automatic.missing === "key") throw authRequired(automatic.message, keyHint);
+    if (automatic.keyFor !== undefined) throw authRequired(automatic, keyHint);
     throw failure(automatic.message);
   }
   const warnings = own

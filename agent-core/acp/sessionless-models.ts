@@ -35,7 +35,7 @@ export type SessionlessModels = {
 /** `model`: id of a choice; default: the configured one. Throws the protocol's error when there is no model. */
 export async function sessionlessModels(source: ModelSource, model: string | undefined): Promise<SessionlessModels> {
   const { configuration, client, isLoggedOut } = source;
-  if (isLoggedOut) throw authRequired("You are logged out; log in first.", client.keyHint);
+  if (isLoggedOut) throw authRequired({ message: "You are logged out; log in first." }, client.keyHint);
   const { options } = await configuration.read();
   const choices = { model, reasoningEffort: undefined };
   const { resolved } = await startingModel(configuration.directory, choices, client.keyHint);

@@ -222,7 +222,7 @@ function toolsetWarnings(toolsets: readonly string[] = []): readonly string[] {
 function fallbackWarnings(config: Config, environment: Environment): readonly string[] {
   return config.fallback_providers.flatMap((entry) => {
     const resolution = resolveModel(modelSettings(entry, config, environment), environment);
-    if (resolution.ok || resolution.missing === "key") return [];
+    if (resolution.ok || resolution.keyFor !== undefined) return [];
     return [`config.yaml: fallback_providers: ${resolution.message}`];
   });
 }
@@ -327,6 +327,7 @@ function modelSettings(entry: ModelEntry, { providers }: Config, environment: En
   const dialect = entry.dialect ?? section?.dialect;
   const apiKey =
     entry.api_key ?? keyIn(entry.key_env, environment) ?? section?.api_key ?? keyIn(section?.key_env, environment);
+  const keyVariable = entry.key_env ?? section?.key_env;
   return {
     ...(entry.provider !== undefined && { provider: entry.provider }),
     ...(entry.model !== undefined && { model: entry.model }),
@@ -335,6 +336,7 @@ function modelSettings(entry: ModelEntry, { providers }: Config, environment: En
     ...(dialect !== undefined && { dialect }),
     ...(section?.text_calls !== undefined && { textCalls: section.text_calls }),
     ...(apiKey !== undefined && { apiKey }),
+    ...(keyVariable !== undefined && { keyVariable }),
   };
 }
 

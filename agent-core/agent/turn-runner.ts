@@ -4,7 +4,8 @@ import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
-import type { StoredDiff } from "../sessions/entry.ts";
+import type { Fault } from "../providers/fault.ts";
+import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
 import type { FileDiff, Tool, ToolContext } from "../tools/tool.ts";
@@ -176,7 +177,7 @@ export class TurnRunner {
     const { messages } = record.conversation;
     const result = resultOf(outcome, { messages, sessionId, taskId: options.taskId ?? newId() });
     if (outcome.usages.length > 0) setup.ledger.record(result.usage, setup.models.current, context.count);
-    const error = end.stopReason === "error" ? { error: end.fault.message, fault: end.fault.kind } : {};
+    const error = end.stopReason === "error" ? failureOf(end.fault) : {};
     const waited = this.#firstTokenMs === undefined ? {} : { firstTokenMs: this.#firstTokenMs };
     record.journal({ type: "turn-end", stopReason: end.stopReason, ...error, ...waited });
     if (this.#options.onInferred !== undefined) await this.#verdicts.endTurn();
@@ -315,4 +316,9 @@ export class TurnRunner {
 
 function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {
   return typeof message === "string" ? message : [...message];
+}
+
+/** Reason of a failed turn, for the journal. */
+function failureOf({ message, kind, keyFor }: Fault): Pick<EntryOf<"turn-end">, "error" | "fault" | "keyFor"> {
+  return { error: message, fault: kind, ...(keyFor !== undefined && { keyFor }) };
 }

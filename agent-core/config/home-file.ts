@@ -83,20 +83,23 @@ export async function appendLines(path: string, lines: string): Promise<void> {
   });
 }
 
-/** Sets a variable in the home's `.env`, which only its owner may read. Rejects when writing fails. */
-export async function setHomeVariable(home: string, name: string, value: string): Promise<void> {
-  await changeFile(home, ".env", (text) => withVariable(text, name, `${name}=${quoted(value)}`));
+/**
+ * Sets a variable in the home's `.env`, which only its owner may read; undefined removes it. Rejects when writing fails.
+ */
+export async function setHomeVariable(home: string, name: string, value: string | undefined): Promise<void> {
+  const written = value === undefined ? [] : [`${name}=${quoted(value)}`];
+  await changeFile(home, ".env", (text) => withVariable(text, name, written));
 }
 
 /** Replaces the first line of the variable, and removes its other lines; a new variable goes to the end. */
-function withVariable(text: string, name: string, line: string): string {
+function withVariable(text: string, name: string, written: readonly string[]): string {
   const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
   const isOurs = (candidate: string): boolean => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`).test(candidate);
   // The last assignment would win; a reader could take an earlier one for the value.
   const kept = lines.filter((candidate) => !isOurs(candidate));
   const at = lines.findIndex(isOurs);
-  const written = at < 0 ? [...kept, line] : kept.toSpliced(at, 0, line);
-  return `${written.join("\n")}\n`;
+  const changed = at < 0 ? [...kept, ...written] : kept.toSpliced(at, 0, ...written);
+  return changed.length === 0 ? "" : `${changed.join("\n")}\n`;
 }
 
 /** Sets the model in config.yaml, and keeps comments and order. Rejects for invalid YAML, and when writing fails. */

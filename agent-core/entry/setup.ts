@@ -9,12 +9,11 @@ import { useNetwork } from "../platform/http/connections.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import { discoverLocalServers, localPlaces } from "../providers/catalogue/discovered-models.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
-import { custom, type Deployment, deployments } from "../providers/deployments.ts";
+import { ANY_KEY, custom, type Deployment, deployments } from "../providers/deployments.ts";
+import { withKeyAdvice } from "../providers/fault-message.ts";
 import { settingsOf } from "../providers/model-choice.ts";
 import type { Dialog } from "./terminal-dialog.ts";
 
-/** Variable of endpoints without their own. */
-const ANY_KEY = "HERMES_API_KEY";
 /** Key of `platform_toolsets` for the toolsets of an editor. */
 const PLATFORM = "acp";
 const MODELS_SHOWN = 20;
@@ -156,7 +155,11 @@ export async function checkSetup(environment: Environment): Promise<number> {
     const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
     const { stopReason, fault } = await agent.runConversation({ userMessage: "help", signal });
     if (fault !== undefined || stopReason === "cancelled") {
-      say(fault?.message ?? `The model ${agent.model.model} did not answer within ${CHECK_TIMEOUT_MS / 1000} s.`);
+      say(
+        fault
+          ? withKeyAdvice(fault)
+          : `The model ${agent.model.model} did not answer within ${CHECK_TIMEOUT_MS / 1000} s.`,
+      );
       return 1;
     }
     say(`The model ${agent.model.model} answers.`);
@@ -172,6 +175,6 @@ async function model(configured: ConfiguredAgent, log: (line: string) => void): 
   const directory = new ModelDirectory({ home: configured.options.home ?? "", log });
   directory.configure(configured);
   const resolution = await directory.resolveDefault();
-  if (!resolution.ok) throw new Error(resolution.message);
+  if (!resolution.ok) throw new Error(withKeyAdvice(resolution));
   return settingsOf(resolution.model);
 }

@@ -23,6 +23,8 @@ export const HermesFaultData = z.object({
   status: z.number().exactOptional(),
   /** Minimum delay before the next try. Milliseconds. */
   retryAfterMs: z.number().exactOptional(),
+  /** Provider whose key is missing or refused. */
+  keyFor: z.string().exactOptional(),
 });
 export type HermesFaultData = z.infer<typeof HermesFaultData>;
 
@@ -88,8 +90,10 @@ export const HermesRetryMeta = z.object({
 });
 export type HermesRetryMeta = z.infer<typeof HermesRetryMeta>;
 
-/** `_meta.hermes` of the `notice` of a replay whose last turn failed. `fault`: kind of the fault, as in `HermesFaultData`. */
-export const HermesFailedTurnMeta = z.object({ failedTurn: z.object({ fault: z.string().exactOptional() }) });
+/** `_meta.hermes` of the `notice` of a replay whose last turn failed. The fields are as in `HermesFaultData`. */
+export const HermesFailedTurnMeta = z.object({
+  failedTurn: z.object({ fault: z.string().exactOptional(), keyFor: z.string().exactOptional() }),
+});
 export type HermesFailedTurnMeta = z.infer<typeof HermesFailedTurnMeta>;
 
 /** A user message by its position, or a tool call by its id. */

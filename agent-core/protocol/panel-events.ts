@@ -52,6 +52,10 @@ export const SetupPage = z.object({
   offers: z.array(HermesOffer).readonly(),
   /** Providers that take a key. */
   keys: z.array(z.object({ provider: z.string(), title: z.string(), hasKey: z.boolean() })).readonly(),
+  /** Sentence about the place where keys are stored. */
+  keyPlace: z.string(),
+  /** Provider whose key the editor has forgotten. */
+  lost: z.object({ provider: z.string(), title: z.string() }).exactOptional(),
   /** The user opened the page, and can close it. */
   canClose: z.boolean(),
 });
@@ -146,12 +150,13 @@ const turnEvents = [
   }),
   /** Neighbouring deltas of a text may have been merged. */
   z.object({ kind: z.literal("update"), update: acp<SessionUpdate>() }),
-  /** `error`: one line. `fault`: its kind, as in `HermesFaultData`. */
+  /** `error`: one line. `fault`: its kind. `fault` and `keyFor` are as in `HermesFaultData`. */
   z.object({
     kind: z.literal("turn-end"),
     stopReason: z.custom<StopReason>((value) => typeof value === "string").exactOptional(),
     error: z.string().exactOptional(),
     fault: z.string().exactOptional(),
+    keyFor: z.string().exactOptional(),
   }),
   /** The turn before ended with its window. */
   z.object({ kind: z.literal("interrupted") }),

@@ -19,6 +19,8 @@ const path = z.string().max(4_096);
 const position = z.int().min(0);
 /** Content of a user's message. The text may be empty beside attachments. */
 const prompt = { text, attachments: Attachments.exactOptional() };
+/** A message that failed, or one that continues its turn. With a position it replaces the message there. */
+const again = z.object({ position: position.exactOptional(), ...prompt });
 
 const connection = [
   /** The panel runs; `next` is the number of the event that it expects in `epoch`, or 0. */
@@ -183,10 +185,18 @@ const learnt = [
 const models = [
   /** A model of the setup page. */
   z.object({ type: z.literal("use-model"), choice }),
-  /** Shows all models in a list of the editor. `resend`: a message to send again to the chosen one. */
-  z.object({ type: z.literal("choose-model"), resend: z.object({ position, ...prompt }).exactOptional() }),
-  /** Asks for a key in an input box of the editor; without a provider it asks for that first. */
-  z.object({ type: z.literal("set-key"), provider: id.exactOptional() }),
+  /** Shows all models in a list of the editor. `again`: a message to send to the chosen one. */
+  z.object({ type: z.literal("choose-model"), again: again.exactOptional() }),
+  /**
+   * Asks for a key in an input box of the editor; without a provider it asks for that first. `keyOnly`: the provider is set
+   * up, and lacks only its key. `again`: a message to send with the key.
+   */
+  z.object({
+    type: z.literal("set-key"),
+    provider: id.exactOptional(),
+    keyOnly: z.literal(true).exactOptional(),
+    again: again.exactOptional(),
+  }),
   z.object({ type: z.literal("open-setup") }),
 ] as const;
 

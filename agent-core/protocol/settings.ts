@@ -23,6 +23,8 @@ export const HermesProvider = z.object({
   keyPage: z.string().exactOptional(),
   /** The user must enter the address of the endpoint. */
   needsAddress: z.boolean(),
+  /** Such an endpoint that is set up already; `title`: its host. */
+  configured: z.object({ title: z.string(), baseUrl: z.string() }).exactOptional(),
 });
 export type HermesProvider = z.infer<typeof HermesProvider>;
 
@@ -42,6 +44,8 @@ export const HermesProviders = z.object({
   providers: z.array(HermesProvider).readonly(),
   /** Models that need no key: the editor's, and those of servers on this machine. */
   offers: z.array(HermesOffer).readonly(),
+  /** File of the home's keys, for display. */
+  keyFile: z.string(),
 });
 export type HermesProviders = z.infer<typeof HermesProviders>;
 
@@ -71,9 +75,15 @@ export const HermesKeyCheck = z.discriminatedUnion("ok", [
 ]);
 export type HermesKeyCheck = z.infer<typeof HermesKeyCheck>;
 
+const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/);
+
+/** A key for the home's `.env`. Null removes it. */
+export const HermesHomeKey = z.object({ variable: variableName, key: z.string().nullable() });
+export type HermesHomeKey = z.infer<typeof HermesHomeKey>;
+
 /** Null unsets a variable. */
 export const HermesEnvironment = z.object({
-  variables: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string().nullable()),
+  variables: z.record(variableName, z.string().nullable()),
 });
 export type HermesEnvironment = z.infer<typeof HermesEnvironment>;
 
@@ -84,6 +94,8 @@ export const settingsMethods = {
   models: { name: "_hermes/models", params: nothing, result: HermesModels },
   /** Tries a key without storing it. */
   checkKey: { name: "_hermes/check_key", params: HermesKey, result: HermesKeyCheck },
+  /** Stores a key in the home, for all clients of the agent; open sessions use it at once. */
+  setHomeKey: { name: "_hermes/set_home_key", params: HermesHomeKey, result: nothing },
   /** Changes environment variables; open sessions use them at once. */
   setEnvironment: { name: "_hermes/set_environment", params: HermesEnvironment, result: nothing },
   /** The user trusts the workspace from now on: open sessions may write and run commands. */

@@ -1,7 +1,7 @@
 /** Classifies an error of a wire as a fault. */
 import { type ErrorDetails, FROM_PROVIDER, readErrorDetails } from "./error-details.ts";
 import type { Fault, FaultKind } from "./fault.ts";
-import { faultMessage } from "./fault-message.ts";
+import { faultMessage, keyAdvice } from "./fault-message.ts";
 import type { ModelRequest } from "./wire/wire.ts";
 
 /** Never throws. The message contains no key. */
@@ -19,6 +19,7 @@ export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(shouldRetry !== undefined && { shouldRetry }),
     ...(parameter !== undefined && { parameter }),
+    ...(kind === "authentication" && { keyFor: endpoint.provider, keyAdvice: keyAdvice(endpoint.provider) }),
   };
 }
 

@@ -222,6 +222,9 @@ function hostOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : "";
 }
 
+/** Variable of the key of an endpoint without its own. */
+export const ANY_KEY = "HERMES_API_KEY";
+
 /** Environment variable of a provider's key, if it needs one. */
 export function keyVariableOf(provider: string): string | undefined {
   return deployments.find(({ name }) => name === provider)?.keyVariable;

@@ -1,8 +1,8 @@
 /** Words a fault in one line for people: what failed, on what, and what to do. */
 import { type Environment, keyFile } from "../config/home.ts";
 import { isLoopback } from "../platform/http/network-settings.ts";
-import { custom, keyVariableOf } from "./deployments.ts";
-import type { FaultKind } from "./fault.ts";
+import { ANY_KEY, custom, keyVariableOf } from "./deployments.ts";
+import type { Fault, FaultKind } from "./fault.ts";
 import { redact } from "./redact.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
@@ -32,8 +32,8 @@ export function faultMessage(facts: FaultFacts): string {
   switch (facts.kind) {
     case "authentication":
       return endpoint.apiKey === undefined
-        ? `${who} needs a key, and none is set${code}. ${keyAdvice(endpoint.provider)}`
-        : `The key for ${who} was refused${code}${status === 403 ? detail : "."} ${keyAdvice(endpoint.provider)}`;
+        ? `${who} needs a key, and none is set${code}.`
+        : `The key for ${who} was refused${code}${status === 403 ? detail : "."}`;
     case "billing":
       return `${who} requires payment${code}${detail} Check the account, or choose another model.`;
     case "rate-limit":
@@ -74,12 +74,14 @@ export function endpointName({ provider, baseUrl }: Pick<Endpoint, "provider" | 
   return hasNoName ? new URL(baseUrl).host : provider;
 }
 
-/** End of every advice to set a key. */
-export const KEY_PLACES = /in the environment or in \S.*\.env\.$/;
-
 /** Advice for setting this provider's key. `environment`: that of the agent. */
 export function keyAdvice(provider: string, environment: Environment = process.env): string {
-  return `Set ${keyVariableOf(provider) ?? "HERMES_API_KEY"} in the environment or in ${keyFile(environment)}.`;
+  return `Set ${keyVariableOf(provider) ?? ANY_KEY} in the environment or in ${keyFile(environment)}.`;
+}
+
+/** Message of a fault or a refused setting, with the advice about its key. */
+export function withKeyAdvice({ message, keyAdvice: advice }: Pick<Fault, "message" | "keyAdvice">): string {
+  return advice === undefined ? message : `${message} ${advice}`;
 }
 
 /** `: detail.`, or the full stop alone. */

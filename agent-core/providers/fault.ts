@@ -39,4 +39,7 @@ export type Fault = {
   readonly shouldRetry?: boolean;
   /** Name in the provider's API. */
   readonly parameter?: string;
+  /** Provider whose key is missing or refused, and what to do without a client that asks for it. */
+  readonly keyFor?: string;
+  readonly keyAdvice?: string;
 };

@@ -20,6 +20,8 @@ export type ModelSettings = {
   readonly baseUrl?: string;
   readonly apiMode?: string;
   readonly apiKey?: string;
+  /** Variable that has the key, or should have it. */
+  readonly keyVariable?: string;
   /** Name in `dialects`. Default: the dialect of the address. */
   readonly dialect?: string;
   /** `off`: calls that a model writes as text do not run. Default: they do. */
@@ -28,10 +30,10 @@ export type ModelSettings = {
 
 export type ResolvedModel = { readonly mode: ApiMode; readonly endpoint: Endpoint; readonly model: string };
 
-/** `message`: one line for people about a missing or wrong setting. */
+/** `message`: one line for people about a missing or wrong setting. `keyFor`: provider that lacks only its key. */
 export type Resolution =
   | { readonly ok: true; readonly model: ResolvedModel }
-  | { readonly ok: false; readonly message: string; readonly missing?: "key" };
+  | { readonly ok: false; readonly message: string; readonly keyFor?: string; readonly keyAdvice?: string };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -76,7 +78,11 @@ export function resolveModel(
     return refused(`No model is set for ${provider}. Set HERMES_MODEL, or model in config.yaml.`);
   }
   if (apiKey === undefined && deployment.keyVariable !== undefined && baseUrl === deployment.baseUrl) {
-    return { ...refused(`No key is set for ${provider}. ${keyAdvice(provider, environment)}`), missing: "key" };
+    return {
+      ...refused(`No key is set for ${provider}.`),
+      keyFor: provider,
+      keyAdvice: keyAdvice(provider, environment),
+    };
   }
   return (
     unknownDialect(asked.dialect) ??
@@ -136,7 +142,7 @@ function withEnvironment(settings: ModelSettings, environment: Environment): Mod
     apiKey: "HERMES_API_KEY",
     dialect: "HERMES_DIALECT",
     textCalls: "HERMES_TEXT_CALLS",
-  } as const satisfies Record<keyof ModelSettings, string>;
+  } as const satisfies Record<keyof Omit<ModelSettings, "keyVariable">, string>;
   const isOther = describesOtherProvider(settings.provider?.trim(), environment);
   const found = Object.entries(variables).map(([field, name]) => {
     const own = settings[field as keyof ModelSettings]?.trim(); // the fields are the keys of the literal above

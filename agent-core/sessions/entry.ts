@@ -291,6 +291,7 @@ const entrySchema = z.discriminatedUnion("type", [
     stopReason: z.string(),
     error: z.string().exactOptional(),
     /** Kind of the fault of `error`. */ fault: z.string().exactOptional(),
+    /** Provider whose key is missing or refused. */ keyFor: z.string().exactOptional(),
     /** From the prompt to the first text or thought of the model. Milliseconds. */
     firstTokenMs: z.number().exactOptional(),
     at,

@@ -30,7 +30,7 @@ import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
-import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
+import { closedSession, type Failure, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
 
 /** Folders of the session and the facts that a new session starts with. */
 export type SessionPlace = {
@@ -222,7 +222,7 @@ export class ChatSession {
       this.dispatch({ type: "opened", attempt, ...(loadError !== undefined && { loadError }) });
       for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
     } catch (error) {
-      this.dispatch({ type: "open-failed", attempt, message: await this.agent.explain(error) });
+      this.dispatch({ type: "open-failed", attempt, message: await this.agent.explain(error), ...faultOf(error) });
     } finally {
       this.log.release();
     }
@@ -399,12 +399,12 @@ export class ChatSession {
   }
 }
 
-/** Kind of the fault that ended a turn. */
-function faultOf(error: unknown): { readonly fault?: string } {
+/** Kind of the fault, and its provider where a key is missing. */
+function faultOf(error: unknown): Omit<Failure, "message"> {
   if (!(error instanceof RequestError)) return {};
   const known = HermesFaultData.safeParse(error.data).data;
   const fault = known?.kind ?? (error.code === AUTH_REQUIRED ? "authentication" : undefined);
-  return fault === undefined ? {} : { fault };
+  return { ...(fault !== undefined && { fault }), ...(known?.keyFor !== undefined && { keyFor: known.keyFor }) };
 }
 
 /** True when the session stays open. */

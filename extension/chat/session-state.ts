@@ -33,14 +33,17 @@ export type Turn =
   /** `sendsNext`: the turn was stopped to send the next message of the queue. */
   | { readonly kind: "running"; readonly sendsNext: boolean };
 
+/** `fault`, `keyFor`: as in `HermesFaultData`. */
+export type Failure = { readonly message: string; readonly fault?: string; readonly keyFor?: string };
+
 export type SessionEvent =
   | { readonly type: "open" }
   | { readonly type: "opened"; readonly attempt: number; readonly loadError?: string }
-  | { readonly type: "open-failed"; readonly attempt: number; readonly message: string }
+  | ({ readonly type: "open-failed"; readonly attempt: number } & Failure)
   /** `now`: into the running turn. `id` is new. */
   | ({ readonly type: "prompt"; readonly id: string; readonly now?: boolean } & queue.PromptContent)
   | { readonly type: "turn-ended"; readonly stopReason: StopReason }
-  | { readonly type: "turn-failed"; readonly message: string; readonly fault?: string }
+  | ({ readonly type: "turn-failed" } & Failure)
   | { readonly type: "cancel" }
   | ({ readonly type: "resend" } & Resend)
   | ({ readonly type: "rewound"; readonly id: string } & Resend)
@@ -137,7 +140,7 @@ function stepLife(
     case "opened":
       return event.attempt === state.attempt ? opened(state, event.loadError) : [state, []];
     case "open-failed":
-      return event.attempt === state.attempt ? openFailed(state, event.message) : [state, []];
+      return event.attempt === state.attempt ? openFailed(state, event) : [state, []];
     case "agent-restarted":
       if (state.isInBackground && isIdle(state)) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
       // The session continues from its journal.
@@ -158,12 +161,12 @@ function opened(state: SessionState, loadError: string | undefined): Step {
   return [running, [...notices, ...effects]];
 }
 
-function openFailed(state: SessionState, message: string): Step {
+function openFailed(state: SessionState, failure: Failure): Step {
   const { turn } = state;
   const closed: SessionState = { ...state, phase: "closed", turn: { kind: "idle" }, canContinue: false };
   if (state.isInBackground && isIdle(state)) return [closed, [{ type: "close" }]];
   const prompt = turn.kind === "starting" ? [promptEvent(turn.id, turn)] : [];
-  return [closed, [...prompt, turnError(message)]];
+  return [closed, [...prompt, turnError(failure)]];
 }
 
 function open(state: SessionState): Step {
@@ -180,7 +183,7 @@ function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | 
       return endTurn(state, event.stopReason !== "cancelled", end);
     }
     case "turn-failed":
-      return endTurn(state, false, turnError(event.message, event.fault));
+      return endTurn(state, false, turnError(event));
     case "cancel":
       // Prompts in the queue stay there for the user to send or remove.
       return [state, state.turn.kind === "running" ? [{ type: "cancel" }] : []];
@@ -370,8 +373,9 @@ function promptEvent(id: string, content: queue.PromptContent): SessionEffect {
   return { type: "emit", event: { kind: "prompt", id, ...queue.contentOf(content) } };
 }
 
-function turnError(message: string, fault?: string): SessionEffect {
-  return { type: "emit", event: { kind: "turn-end", error: message, ...(fault !== undefined && { fault }) } };
+function turnError({ message, fault, keyFor }: Failure): SessionEffect {
+  const known = { ...(fault !== undefined && { fault }), ...(keyFor !== undefined && { keyFor }) };
+  return { type: "emit", event: { kind: "turn-end", error: message, ...known } };
 }
 
 function error(text: string): SessionEffect {

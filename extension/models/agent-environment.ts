@@ -1,5 +1,5 @@
 /**
- * Variables that the agent's environment has besides VS Code's own: keys from SecretStorage, the model and the
+ * Variables that the agent's environment has besides VS Code's own: keys from the secret storage, the model and the
  * network from the settings. A running agent receives changes, so a new key needs no restart.
  */
 import * as vscode from "vscode";
@@ -8,9 +8,7 @@ import { networkVariables } from "../../agent-core/platform/http/network-setting
 import { call } from "../../agent-core/protocol/method.ts";
 import { settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-
-/** Prefix of a key's name in the storage; the name of its variable follows. */
-const SECRET_PREFIX = "hermes.apiKey.";
+import type { KeyStore } from "./key-store.ts";
 
 const SETTINGS = [
   ["model", "HERMES_MODEL"],
@@ -22,35 +20,20 @@ const SETTINGS = [
 type Variables = Readonly<Record<string, string>>;
 
 export class AgentEnvironment {
-  readonly #secrets: vscode.SecretStorage;
+  readonly #keys: Pick<KeyStore, "keys">;
   /** Variables that the agent received last. */
   #received: Variables = {};
   /** Settles when all earlier changes are sent. */
   #sending: Promise<void> = Promise.resolve();
 
-  /** Fires when a key changes, in this window or another. */
-  readonly onDidChangeKeys: vscode.Event<unknown>;
-
-  constructor(secrets: vscode.SecretStorage) {
-    this.#secrets = secrets;
-    this.onDidChangeKeys = secrets.onDidChange;
+  constructor(keys: Pick<KeyStore, "keys">) {
+    this.#keys = keys;
   }
 
   /** All variables for an agent that starts now. */
   async variables(): Promise<Variables> {
-    this.#received = { ...(await this.#keys()), ...settings(), ...network() };
+    this.#received = { ...(await this.#keys.keys()), ...settings(), ...network() };
     return this.#received;
-  }
-
-  /** Stores a key under the name of its variable, in SecretStorage only. Undefined removes it. */
-  async setKey(variable: string, key: string | undefined): Promise<void> {
-    if (key === undefined) await this.#secrets.delete(SECRET_PREFIX + variable);
-    else await this.#secrets.store(SECRET_PREFIX + variable, key);
-  }
-
-  /** True when a key of this variable is stored. */
-  async hasKey(variable: string): Promise<boolean> {
-    return (await this.#secrets.get(SECRET_PREFIX + variable)) !== undefined;
   }
 
   /** Sends changes to a running agent, one after the other. An agent that is not started needs none. */
@@ -70,14 +53,6 @@ export class AgentEnvironment {
     const variables = Object.fromEntries(changed.map((name) => [name, now[name] ?? process.env[name] ?? null]));
     const agent = await worker.agent();
     await call(agent, settingsMethods.setEnvironment, { variables });
-  }
-
-  async #keys(): Promise<Variables> {
-    const names = (await this.#secrets.keys()).filter((name) => name.startsWith(SECRET_PREFIX));
-    const keys = await Promise.all(
-      names.map(async (name) => [name.slice(SECRET_PREFIX.length), await this.#secrets.get(name)] as const),
-    );
-    return Object.fromEntries(keys.filter((entry): entry is readonly [string, string] => Boolean(entry[1])));
   }
 }
 

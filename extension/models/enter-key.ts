@@ -1,62 +1,105 @@
-/** Asks for a key, tests it, stores it in SecretStorage, and selects a model that it can use. */
+/** Asks for a key, tests it, stores it where it lasts, and selects a model that it can use. */
 import * as vscode from "vscode";
 import { isLoopback } from "../../agent-core/platform/http/network-settings.ts";
 import { call } from "../../agent-core/protocol/method.ts";
-import {
-  type HermesKey,
-  type HermesKeyCheck,
-  type HermesProvider,
-  settingsMethods,
-} from "../../agent-core/protocol/settings.ts";
+import { type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import { showError } from "../notifications.ts";
 import type { Services } from "../services.ts";
+import { askKeyPlace } from "./key-store.ts";
 
 type Entered = { readonly key: string; readonly check: HermesKeyCheck };
+
+/** A provider that takes a key, as the user knows it. */
+type KeyTaker = HermesProvider & {
+  /** Address of an endpoint that is set up. */
+  readonly baseUrl?: string;
+  /** File of the home's keys. */
+  readonly keyFile: string;
+};
 
 /** Length of the list of an endpoint's models. The model picker has all of them. */
 const CHOICES_SHOWN = 200;
 /** Time for which the status bar shows a result. */
 const MESSAGE_MS = 8_000;
 
-/** Asks the user for a provider when `provider` is undefined. Ends without a message when the user cancels. */
-export async function enterKey(services: Services, provider?: string): Promise<void> {
+/** `keyOnly`: the provider is set up, and lacks only its key. Without a provider the user is asked for one. */
+type Wanted = { readonly provider?: string; readonly keyOnly?: boolean };
+
+/** True when a key was stored. Ends without a message when the user cancels. */
+export async function enterKey(services: Services, { provider, keyOnly }: Wanted = {}): Promise<boolean> {
   const agent = await services.worker.agent();
-  const { providers } = await call(agent, settingsMethods.providers, {});
+  const { providers, keyFile } = await call(agent, settingsMethods.providers, {});
   const chosen = providers.find(({ name }) => name === provider) ?? (await pickProvider(providers));
-  if (chosen === undefined) return;
-  if (chosen.needsAddress) return setUpEndpoint(services, chosen);
-  const entered = await askKey(services, chosen, undefined);
-  if (entered === undefined || "isWrongAddress" in entered) return;
-  if (entered.key === "") return removeKey(services, chosen);
-  await services.environment.setKey(chosen.keyVariable, entered.key);
-  await useKey(services, chosen, entered, entered.check.ok ? entered.check.choices[0] : undefined);
+  if (chosen === undefined) return false;
+  const { needsAddress, configured } = chosen;
+  if (!needsAddress) return enterKeyOf(services, { ...chosen, keyFile });
+  if (keyOnly !== true || configured === undefined) return setUpEndpoint(services, { ...chosen, keyFile });
+  return enterKeyOf(services, { ...chosen, ...configured, keyFile, needsAddress: false });
 }
 
-/** Sets up any other endpoint: its address and model go to the settings, its optional key to SecretStorage. */
-async function setUpEndpoint(services: Services, endpoint: HermesProvider): Promise<void> {
+/** Asks for the key of a provider whose address is known. */
+async function enterKeyOf(services: Services, provider: KeyTaker): Promise<boolean> {
+  const entered = await askKey(services, provider);
+  if (entered === undefined || "isWrongAddress" in entered) return false;
+  if (entered.key === "") return removeKey(services, provider);
+  if (!(await storeKey(services, provider, entered.key))) return false;
+  await useKey(services, provider, entered, startingChoice(services, provider, entered.check));
+  return true;
+}
+
+/** Model for a session that uses another provider; undefined keeps the model. */
+function startingChoice(
+  { sessions, lastModel }: Services,
+  { name, baseUrl }: KeyTaker,
+  check: HermesKeyCheck,
+): string | undefined {
+  const isOfProvider = (choice: string | undefined): boolean => choice?.startsWith(`${name}:`) === true;
+  if (baseUrl !== undefined || isOfProvider(sessions.shown.option("model")?.currentValue)) return undefined;
+  if (isOfProvider(lastModel.chosen)) return lastModel.chosen;
+  return check.ok ? check.choices[0] : undefined;
+}
+
+/** Sets up any other endpoint: its address and model go to the settings, its key, if any, to the place of keys. */
+async function setUpEndpoint(services: Services, endpoint: KeyTaker): Promise<boolean> {
   const place = await askEndpoint(services, endpoint);
-  if (place === undefined) return;
+  if (place === undefined) return false;
   const { baseUrl, entered } = place;
   const choice = await pickModel(endpoint, entered.check.ok ? entered.check.choices : []);
-  if (choice === undefined) return;
-  await services.environment.setKey(endpoint.keyVariable, entered.key === "" ? undefined : entered.key);
+  if (choice === undefined) return false;
+  const { key } = entered;
+  if (key === "") await services.keys.remove(endpoint.keyVariable, services.worker);
+  else if (!(await storeKey(services, endpoint, key))) return false;
   await saveEndpoint(endpoint.name, baseUrl, choice);
-  await useKey(services, endpoint, entered, choice);
+  await useKey(services, { ...endpoint, title: new URL(baseUrl).host }, entered, choice);
+  return true;
 }
 
 type Place = { readonly baseUrl: string; readonly entered: Entered };
 
 /** Asks for the address and its key. After an address that cannot be reached, it asks for the address again. */
-async function askEndpoint(services: Services, endpoint: HermesProvider): Promise<Place | undefined> {
+async function askEndpoint(services: Services, endpoint: KeyTaker): Promise<Place | undefined> {
   let before: { readonly baseUrl: string; readonly key: string } | undefined;
   for (;;) {
     const baseUrl = await askAddress(before?.baseUrl ?? vscode.workspace.getConfiguration("hermes").get("baseUrl", ""));
     if (baseUrl === undefined) return undefined;
-    const entered = await askKey(services, endpoint, baseUrl, before?.key);
+    const asked = { ...endpoint, title: new URL(baseUrl).host, baseUrl };
+    const entered = await askKey(services, asked, before?.key);
     if (entered === undefined) return undefined;
     if (!("isWrongAddress" in entered)) return { baseUrl, entered };
     before = { baseUrl, key: entered.key };
   }
+}
+
+/** False when the user does not choose a place. Rejects when the place cannot be written. */
+async function storeKey({ keys, worker }: Services, { keyVariable, keyFile }: KeyTaker, key: string): Promise<boolean> {
+  let place = await keys.place();
+  if (place === undefined) {
+    place = await askKeyPlace(keyFile);
+    if (place === undefined) return false;
+    await keys.choose(place);
+  }
+  await keys.set(keyVariable, key, place, worker);
+  return true;
 }
 
 /** Sends the key to the running agent, and selects the model in the session. */
@@ -113,16 +156,15 @@ type WrongAddress = { readonly key: string; readonly isWrongAddress: true };
  */
 async function askKey(
   services: Services,
-  provider: HermesProvider,
-  baseUrl: string | undefined,
+  provider: KeyTaker,
   given?: string,
 ): Promise<Entered | WrongAddress | undefined> {
-  const mayBeEmpty = provider.needsAddress || (await services.environment.hasKey(provider.keyVariable));
+  const mayBeEmpty = provider.needsAddress || (await services.keys.has(provider.keyVariable));
   for (let known = given; ; known = undefined) {
-    const key = known ?? (await askOnce(provider, mayBeEmpty));
+    const key = known ?? (await askOnce(services, provider, mayBeEmpty));
     if (key === undefined) return undefined;
-    const check = await testKey(services, provider, { key, ...(baseUrl !== undefined && { baseUrl }) });
-    const step = check.ok ? "store" : await askAgain(check, baseUrl !== undefined);
+    const check = await testKey(services, provider, key);
+    const step = check.ok ? "store" : await askAgain(check, provider.needsAddress);
     if (step === "address") return { key, isWrongAddress: true };
     if (step !== "again") return step && { key, check };
   }
@@ -143,14 +185,18 @@ async function askAgain(
 }
 
 async function askOnce(
-  { title, keyPage, needsAddress }: HermesProvider,
+  services: Services,
+  { title, keyPage, needsAddress, keyVariable, keyFile }: KeyTaker,
   mayBeEmpty: boolean,
 ): Promise<string | undefined> {
+  const isLost = (await services.keys.lost()).includes(keyVariable);
+  const lost = isLost ? [vscode.l10n.t("VS Code has forgotten the key that you entered before.")] : [];
   const where = keyPage === undefined ? [] : [vscode.l10n.t("Create a key at {0}.", keyPage)];
   const hint = needsAddress
     ? vscode.l10n.t("Leave this empty if the endpoint needs no key.")
     : vscode.l10n.t("Leave this empty to remove the stored key.");
-  const prompt = [vscode.l10n.t("Stored in VS Code's secret storage."), ...where, ...(mayBeEmpty ? [hint] : [])];
+  const place = await services.keys.placeText(keyFile);
+  const prompt = [...lost, place, ...where, ...(mayBeEmpty ? [hint] : [])];
   const typed = await vscode.window.showInputBox({
     title: vscode.l10n.t("Hermes: key for {0}", title),
     prompt: prompt.join(" "),
@@ -164,8 +210,8 @@ async function askOnce(
 /** Skips the test of an empty key when the provider needs a key: the caller then removes the stored key. */
 async function testKey(
   { worker }: Services,
-  { name, title, needsAddress }: HermesProvider,
-  { key, baseUrl }: Pick<HermesKey, "key" | "baseUrl">,
+  { name, title, needsAddress, baseUrl }: KeyTaker,
+  key: string,
 ): Promise<HermesKeyCheck> {
   if (key === "" && !needsAddress) return { ok: true, message: "", choices: [] };
   const place = {
@@ -179,10 +225,11 @@ async function testKey(
   });
 }
 
-async function removeKey({ environment, worker }: Services, { title, keyVariable }: HermesProvider): Promise<void> {
-  await environment.setKey(keyVariable, undefined);
+async function removeKey({ environment, keys, worker }: Services, { title, keyVariable }: KeyTaker): Promise<false> {
+  await keys.remove(keyVariable, worker);
   await environment.sync(worker);
   vscode.window.setStatusBarMessage(vscode.l10n.t("Hermes: removed the key for {0}", title), MESSAGE_MS);
+  return false;
 }
 
 /** Asks for a model from the endpoint's list, or for its name when there is no list. Returns the choice's id. */

@@ -1,35 +1,51 @@
 /** The panel's setup page, for users without a configured or chosen model. */
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
-import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
+import { type HermesProvider, type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { Panels } from "../chat/panels.ts";
 import type { LastModel } from "./agent-environment.ts";
+import type { KeyStore } from "./key-store.ts";
 
 /** Choice of the built-in interpreter, which is no language model. */
 const OFFLINE = "offline";
+
+type FirstRunParts = {
+  readonly worker: AgentWorker;
+  readonly panels: Panels;
+  readonly lastModel: LastModel;
+  readonly keys: KeyStore;
+};
 
 export class FirstRun {
   readonly #worker: AgentWorker;
   readonly #panels: Panels;
   readonly #lastModel: LastModel;
+  readonly #keys: KeyStore;
 
-  constructor(worker: AgentWorker, panels: Panels, lastModel: LastModel) {
+  constructor({ worker, panels, lastModel, keys }: FirstRunParts) {
     this.#worker = worker;
     this.#panels = panels;
     this.#lastModel = lastModel;
+    this.#keys = keys;
   }
 
-  /** Shows the page when no model is configured or chosen. */
+  /** Shows the page when no model is configured or chosen, or the key of the chosen one is lost. */
   async begin(): Promise<void> {
-    if (this.#lastModel.chosen !== undefined) return;
+    const { chosen } = this.#lastModel;
+    const lostKeys = await this.#keys.lost();
+    if (chosen !== undefined && lostKeys.length === 0) return;
     const found = await this.#ask();
-    if (found.unset) this.#show(found, false);
+    const provider = chosen?.split(":", 1)[0] ?? vscode.workspace.getConfiguration("hermes").get("provider");
+    const lost = found.providers.find(
+      ({ name, keyVariable, hasKey }) => name === provider && lostKeys.includes(keyVariable) && !hasKey,
+    );
+    if (lost !== undefined || (found.unset && chosen === undefined)) await this.#show(found, false, lost);
   }
 
   /** Shows the page at the user's request. */
   async open(): Promise<void> {
-    this.#show(await this.#ask(), true);
+    await this.#show(await this.#ask(), true);
   }
 
   /** The user writes to a model that was found, instead of choosing it: the page does not come back. */
@@ -46,9 +62,16 @@ export class FirstRun {
     await vscode.commands.executeCommand("hermes.focusChat");
   }
 
-  #show({ offers, providers }: HermesProviders, canClose: boolean): void {
+  /** `lost`: the provider whose key VS Code has forgotten. */
+  async #show(
+    { offers, providers, keyFile }: HermesProviders,
+    canClose: boolean,
+    lost?: HermesProvider,
+  ): Promise<void> {
     const keys = providers.map(({ name, title, hasKey }) => ({ provider: name, title, hasKey }));
-    this.#panels.setFacts({ setup: { offers, keys, canClose } });
+    const keyPlace = await this.#keys.placeText(keyFile);
+    const forgotten = lost && { lost: { provider: lost.name, title: lost.configured?.title ?? lost.title } };
+    this.#panels.setFacts({ setup: { offers, keys, keyPlace, canClose, ...forgotten } });
     this.#panels.command({ kind: "show-setup" });
   }
 

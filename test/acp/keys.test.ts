@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
@@ -52,6 +54,27 @@ test("a check of a key is refused for a provider without keys or without an addr
   for (const provider of ["offline", "custom", "nobody"]) {
     expect((await agent.request("_hermes/check_key", { provider, key: KEY })).error).toMatchObject({ code: -32602 });
   }
+});
+
+test("a key is stored in the home, under the variable of a provider only", async () => {
+  const file = join(agent.home, ".env");
+  writeFileSync(file, "# mine\nOTHER=1\n");
+  const work = { base_url: model.baseUrl, key_env: "WORK_KEY" };
+  writeFileSync(join(agent.home, "config.yaml"), JSON.stringify({ providers: { work } }));
+  const store = (variable: string, key: string | null) => agent.request("_hermes/set_home_key", { variable, key });
+  const hasKey = async (): Promise<unknown> => {
+    const { result } = await agent.request("_hermes/providers", {});
+    return ((result?.["providers"] ?? []) as Json[]).find(({ name }) => name === "work")?.["hasKey"];
+  };
+  expect(await hasKey()).toBe(false);
+  await store("WORK_KEY", KEY);
+  expect(readFileSync(file, "utf8")).toBe(`# mine\nOTHER=1\nWORK_KEY=${KEY}\n`);
+  expect(await hasKey()).toBe(true);
+  const { result } = await agent.request("_hermes/check_key", { provider: "work", key: KEY });
+  expect(result).toMatchObject({ ok: true, message: "The key for work works: it reaches 1 model." });
+  await store("WORK_KEY", null);
+  expect(readFileSync(file, "utf8")).toBe("# mine\nOTHER=1\n");
+  expect((await store("PATH", "/tmp")).error).toMatchObject({ code: -32602 });
 });
 
 test("an open session uses a key that is added to the environment, and loses it when it is removed", async () => {

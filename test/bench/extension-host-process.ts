@@ -20,6 +20,7 @@ const vscode = new ThinVSCode({
   memory: { global: new Map(), workspace: new Map(), secrets: new Map() },
   origin: "http://127.0.0.1",
   language: "en",
+  isWeb: false,
   toPanel: (message) => show(HostMessage.safeParse(message).data),
 });
 

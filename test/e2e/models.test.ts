@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
@@ -23,6 +25,7 @@ describe("keys and models in VS Code", () => {
   });
 
   const picker = () => window.panel.getByRole("button", { name: /^Model: / });
+  const host = () => new URL(model.baseUrl).host;
   const card = (name: RegExp) => window.panel.getByRole("button", { name });
 
   test("one click on the offline card of the first page is enough for an answer", async () => {
@@ -42,25 +45,59 @@ describe("keys and models in VS Code", () => {
     await expect.poll(() => title.textContent()).toContain("address of the endpoint");
     await input.fill(model.baseUrl);
     await input.press("Enter");
-    await expect.poll(() => title.textContent()).toContain("key for Other endpoint");
+    await expect.poll(() => title.textContent()).toContain(`key for ${host()}`);
+    await window.pictures("key-box");
     model.lookUps.set("/models", fail(401, `Incorrect API key: ${KEY}`));
     await input.fill(KEY);
     await input.press("Enter");
     const refusal = window.notifications.filter({ hasText: "was refused (401)" });
     await refusal.waitFor();
-    expect(await refusal.textContent()).not.toContain(KEY);
+    expect(await refusal.textContent()).toContain(`The key for ${host()} was refused (401).`);
+    expect(await refusal.textContent()).not.toContain("environment");
     model.lookUps.set("/models", { data: [{ id: "gpt-4.1" }, { id: "gpt-5" }] });
     await refusal.getByRole("button", { name: "Enter Another Key" }).click();
-    await expect.poll(() => title.textContent()).toContain("key for Other endpoint");
+    await expect.poll(() => title.textContent()).toContain(`key for ${host()}`);
     await input.fill(KEY);
     await input.press("Enter");
     await window.quickInput.getByText("gpt-5", { exact: true }).click();
+    await expect.poll(() => title.textContent()).toContain("Where to Keep Keys");
+    await window.pictures("key-place");
+    await input.press("Enter"); // the default
     await window.panel.getByText("gpt-5 answers from now on").first().waitFor();
     await expect.poll(() => picker().textContent()).toContain("gpt-5");
     model.script(say("hello with a key"));
     await window.send("hi");
     await window.panel.getByText("hello with a key").first().waitFor();
     expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
+  });
+
+  test("the key outlives a reload of the window", async () => {
+    expect(readFileSync(join(window.home, ".env"), "utf8")).toBe(`HERMES_API_KEY=${KEY}\n`);
+    await window.reload();
+    await window.openPanel();
+    await window.runCommand("Hermes: New Session");
+    model.script(say("hello after the reload"));
+    await window.send("hi again");
+    await window.panel.getByText("hello after the reload").first().waitFor();
+    expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
+  });
+
+  test("Set Key at an error asks for the key of its endpoint, and then the message is answered", async () => {
+    model.script(fail(401, "expired"));
+    await window.send("once more");
+    await window.panel.getByText(`The key for ${host()} was refused (401).`).first().waitFor();
+    await window.pictures("key-refused");
+    await window.panel.getByRole("button", { name: "Set Key" }).click();
+    const input = window.quickInput.locator("input").first();
+    await expect
+      .poll(() => window.quickInput.locator(".quick-input-title").textContent())
+      .toContain(`key for ${host()}`);
+    model.script(say("hello with another key"));
+    await input.fill(`${KEY}-2`);
+    await input.press("Enter");
+    await window.panel.getByText("hello with another key").first().waitFor();
+    expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}-2`);
+    expect(readFileSync(join(window.home, ".env"), "utf8")).toBe(`HERMES_API_KEY=${KEY}-2\n`);
   });
 
   test("the palette lists every model, and the status bar names the chosen one", async () => {

@@ -169,7 +169,8 @@ describe("next steps in the panel", () => {
       title,
       hasKey: false,
     }));
-    await facts({ setup: { offers: [], keys, canClose: false } });
+    const keyPlace = "Keys are in VS Code's secret storage only.";
+    await facts({ setup: { offers: [], keys, keyPlace, canClose: false } });
     await panel().tell({ type: "command", id: "c1", command: { kind: "show-setup" } });
     expect(await panel().locator(".offer-first").textContent()).toBe("OpenAI");
     await pictures("setup-page");
@@ -178,8 +179,13 @@ describe("next steps in the panel", () => {
 
   describe("after an error of the model", () => {
     const steps = () => panel().locator(".turn-steps button").allTextContents();
-    const fail = (error: string, fault?: string) =>
-      panel().feed({ kind: "turn-end", error, ...(fault !== undefined && { fault }) });
+    const fail = (error: string, fault?: string, keyFor?: string) =>
+      panel().feed({
+        kind: "turn-end",
+        error,
+        ...(fault !== undefined && { fault }),
+        ...(keyFor !== undefined && { keyFor }),
+      });
     const ask = async (): Promise<void> => {
       await panel().reset();
       await panel().feed({ kind: "prompt", id: "p1", text: "What is wrong here?" });
@@ -229,19 +235,17 @@ describe("next steps in the panel", () => {
 
     test("a key, another model and another try are one click away", async () => {
       await ask();
-      await fail(
-        "The key for models.example was refused (401). Set HERMES_API_KEY in the environment.",
-        "authentication",
-      );
+      await fail("The key for models.example was refused (401).", "authentication", "custom");
+      await panel().feed({ kind: "notice", severity: "warning", text: "a.png is not attached." });
       await button("Set Key").waitFor();
       await pictures("error-with-steps");
       await button("Set Key").click();
-      await expect.poll(posted).toEqual({ type: "set-key" });
+      const again = { position: 0, text: "What is wrong here?" };
+      await expect.poll(posted).toEqual({ type: "set-key", provider: "custom", keyOnly: true, again });
       await button("Try Again").click();
       await expect.poll(posted).toEqual({ type: "resend", position: 0, text: "What is wrong here?" });
       await button("Choose Model").click();
-      const resend = { position: 0, text: "What is wrong here?" };
-      await expect.poll(posted).toEqual({ type: "choose-model", resend });
+      await expect.poll(posted).toEqual({ type: "choose-model", again });
     });
 
     test("a turn that has called tools continues, so that its work is not repeated", async () => {
@@ -251,6 +255,8 @@ describe("next steps in the panel", () => {
       await fail("models.example cannot be reached.", "network");
       await button("Try Again").click();
       await expect.poll(posted).toEqual({ type: "prompt", text: "Continue where you stopped." });
+      await button("Choose Model").click();
+      await expect.poll(posted).toEqual({ type: "choose-model", again: { text: "Continue where you stopped." } });
     });
 
     test("an answer can be copied, and tried again with another model", async () => {
@@ -263,8 +269,8 @@ describe("next steps in the panel", () => {
       const text = await panel().locator(".answer .markdown").boundingBox();
       expect((await button("Copy answer").boundingBox())?.y).toBeGreaterThanOrEqual(text ? text.y + text.height : 0);
       await button("Try again with another model").click();
-      const resend = { position: 0, text: "What is wrong here?" };
-      await expect.poll(posted).toEqual({ type: "choose-model", resend });
+      const again = { position: 0, text: "What is wrong here?" };
+      await expect.poll(posted).toEqual({ type: "choose-model", again });
       await panel().page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       await button("Copy answer").click();
       await expect.poll(() => panel().page.evaluate("navigator.clipboard.readText()")).toBe("Nothing **is** wrong.");

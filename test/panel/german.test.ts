@@ -93,7 +93,7 @@ describe("a German panel", () => {
   test("on the page that sets up a model", async () => {
     const offers = [{ choice: "ollama:m", provider: "ollama", title: "Ollama", model: "m" }];
     const keys = [{ provider: "openai", title: "OpenAI", hasKey: true }];
-    await facts({ setup: { offers, keys, canClose: true } });
+    await facts({ setup: { offers, keys, keyPlace: "", canClose: true } });
     await command("show-setup");
     await shown("Mit einem API-Schlüssel");
     await isGermanAndFits("setup");

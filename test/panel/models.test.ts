@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fail, say } from "../support/model-server/model-server.ts";
 import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
@@ -127,5 +129,77 @@ describe("the address of an endpoint", () => {
     model().script(say("hello from the endpoint"));
     await panel().send("hi");
     await panel().page.getByText("hello from the endpoint").first().waitFor();
+  });
+});
+
+// A browser's VS Code without a lasting secret storage, such as code-server or `npm start`.
+describe("a key in a VS Code that forgets keys", () => {
+  const model = useModelServer();
+  const panel = usePanel(() => {
+    model().lookUps.set("/models", { data: [{ id: "gpt-4.1" }] });
+    return openPanel({
+      model: "none",
+      forgetsKeys: true,
+      settings: { "hermes.provider": "custom", "hermes.baseUrl": model().baseUrl, "hermes.model": "gpt-4.1" },
+      prepare: ({ home }) => {
+        mkdirSync(home);
+        writeFileSync(envFile(home), "# mine\nOTHER=1\n", { mode: 0o644 });
+      },
+    });
+  });
+  const host = () => new URL(model().baseUrl).host;
+  const boxOf = (name: string) => new RegExp(`^Hermes: key for ${name}$`);
+  const keysSent = () => model().requests.map(({ headers }) => headers.authorization);
+  const button = (name: string) => panel().page.getByRole("button", { name, exact: true });
+  const envFile = (home: string) => join(home, ".env");
+
+  test("is asked for at the error of its endpoint, and the message goes again by itself", async () => {
+    model().script(fail(401, "no key"));
+    await panel().send("hi");
+    await panel().page.getByText(`${host()} needs a key, and none is set (401).`, { exact: true }).waitFor();
+    await button("Set Key").click();
+    model().lookUps.set("/models", fail(401, "wrong"));
+    await panel().enter(boxOf(host()), "sk-wrong-123456");
+    const refusal = () => panel().errors.at(-1);
+    await expect.poll(() => refusal()?.text).toBe(`The key for ${host()} was refused (401).`);
+    model().lookUps.set("/models", { data: [{ id: "gpt-4.1" }] });
+    refusal()?.choose("Enter Another Key");
+    model().script(say("hello with the key"));
+    await panel().enter(boxOf(host()), "sk-first-123456");
+    await panel().pick("Keep It until the Window Is Reloaded");
+    await panel().page.getByText("hello with the key").first().waitFor();
+    expect(keysSent().at(-1)).toBe("Bearer sk-first-123456");
+    expect(await panel().bubbles()).toEqual(["hi"]);
+  });
+
+  test("is asked for again after a reload, with the reason, and then lasts in the home", async () => {
+    await panel().reload();
+    await panel().page.getByText(`VS Code has forgotten the key for ${host()}. Enter it again.`).waitFor();
+    await panel().pictures("key-forgotten");
+    await button(`Enter the Key for ${host()}`).click();
+    await panel().enter(boxOf(host()), "sk-second-123456");
+    await panel().pick(`Keep It in ${envFile(panel().home)}`);
+    await panel().page.getByText("Enter it again").waitFor({ state: "detached" });
+    await expect
+      .poll(() => readFileSync(envFile(panel().home), "utf8"))
+      .toBe("# mine\nOTHER=1\nHERMES_API_KEY=sk-second-123456\n");
+    expect(statSync(envFile(panel().home)).mode & 0o777).toBe(0o600);
+    await panel().reload();
+    model().script(say("hello after the reload"));
+    await panel().send("again");
+    await panel().page.getByText("hello after the reload").first().waitFor();
+    expect(keysSent().at(-1)).toBe("Bearer sk-second-123456");
+  });
+
+  test("is removed from the home by an empty one", async () => {
+    await panel().runCommand("Hermes: Set Up a Model");
+    await panel()
+      .page.getByText(`Keys are in ${envFile(panel().home)}, which only your user can read.`)
+      .waitFor();
+    model().script(fail(401, "expired"));
+    await panel().send("once more");
+    await button("Set Key").click();
+    await panel().enter(boxOf(host()), "");
+    await expect.poll(() => readFileSync(envFile(panel().home), "utf8")).toBe("# mine\nOTHER=1\n");
   });
 });

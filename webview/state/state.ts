@@ -103,6 +103,8 @@ export type TurnEndEntry = {
   readonly text: string;
   /** Kind of the fault that ended the turn, or the reason for an early end. */
   readonly fault?: string;
+  /** Provider whose key is missing or refused. */
+  readonly keyFor?: string;
 };
 
 /** Line before the entries that a summary replaces for the model. */

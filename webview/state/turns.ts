@@ -53,11 +53,7 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
   const settled = stopToolCalls(sealOpen(state, at));
   const idle: PanelState = { ...settled, running: false, runningSince: undefined };
   if (event.error !== undefined) {
-    const fault = event.fault === undefined ? {} : { fault: event.fault };
-    return announce(
-      addEntry(idle, { type: "turn-end", tone: "error", text: event.error, ...fault }, at),
-      t("Error: {0}", event.error),
-    );
+    return announce(addFailedTurn(idle, { ...event, text: event.error }, at), t("Error: {0}", event.error));
   }
   const hasPlan = event.stopReason === "end_turn" && isPlanning(idle) && idle.entries.at(-1)?.type === "answer";
   if (hasPlan) return announce({ ...idle, hasPlan }, t("The plan is ready. {0}", lastReply(idle)));
@@ -69,6 +65,18 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
   }
   return announce(idle, t("{0} has finished. {1}", idle.agentName, lastReply(idle)));
 }
+
+/** Adds the line of a failed turn, from an event or a replay. */
+export function addFailedTurn(state: PanelState, failed: FailedTurn, at: number): PanelState {
+  const { text, fault, keyFor } = failed;
+  const known = {
+    ...(typeof fault === "string" && { fault }),
+    ...(typeof keyFor === "string" && { keyFor }),
+  };
+  return addEntry(state, { type: "turn-end", tone: "error", text, ...known }, at);
+}
+
+type FailedTurn = { readonly text: string; readonly fault?: unknown; readonly keyFor?: unknown };
 
 function lastReply(state: PanelState): string {
   const reply = state.entries.findLast((entry) => entry.type === "answer" || entry.type === "user");

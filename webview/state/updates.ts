@@ -22,6 +22,7 @@ import { announce, emptyState, type NoticeEntry, type PanelState, type TextEntry
 import { addSummary, placeCutSummary } from "./summaries.ts";
 import { upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText, placeLastPrompt, sealOpen, withChanged } from "./transcript.ts";
+import { addFailedTurn } from "./turns.ts";
 
 type UpdateKind = SessionUpdate["sessionUpdate"];
 type Handlers = {
@@ -64,7 +65,7 @@ const handlers: Handlers = {
     const retry = retryIn(update._meta);
     const memoryCall = hermesField(update._meta, "memoryCall");
     const failedTurn = hermesField(update._meta, "failedTurn");
-    if (failedTurn !== undefined) return addFailedTurn(state, text, fieldsOf(failedTurn)["fault"], at);
+    if (failedTurn !== undefined) return addFailedTurn(state, { ...fieldsOf(failedTurn), text }, at);
     const entry: Omit<NoticeEntry, "key" | "retry"> = {
       type: "notice",
       severity: severityOf(update.severity),
@@ -94,12 +95,6 @@ export function applyUpdate(state: PanelState, update: SessionUpdate, at: number
     ? (handlers[update.sessionUpdate] as (state: PanelState, update: SessionUpdate, at: number) => PanelState)
     : undefined;
   return handle ? handle(state, update, at) : state;
-}
-
-/** End of the last turn of a replayed session, with the steps that help. */
-function addFailedTurn(state: PanelState, text: string, fault: unknown, at: number): PanelState {
-  const known = typeof fault === "string" ? { fault } : {};
-  return addEntry(state, { type: "turn-end", tone: "error", text, ...known }, at);
 }
 
 type RetryNotice = Omit<NoticeEntry, "key" | "retry"> & { readonly retry: RetryUpdate };

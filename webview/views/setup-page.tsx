@@ -16,10 +16,11 @@ type CardProps = {
   readonly onClick: () => void;
 };
 
-export function SetupPageView({ page: { offers, keys, canClose } }: { readonly page: SetupPage }) {
+export function SetupPageView({ page }: { readonly page: SetupPage }) {
   const panel = usePanel();
   const { store, post } = panel;
   const { agentName } = store.shown.value;
+  const { offers, keys, keyPlace, lost, canClose } = page;
   return (
     <section
       class="empty first-run"
@@ -27,7 +28,8 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
       onKeyDown={(event) => moveAmongButtons(event, () => panel.compose())}
     >
       <h1 id="first-run-title">{agentName}</h1>
-      <p>{t("Choose a model. You can change it at any time below.")}</p>
+      {lost === undefined && <p>{t("Choose a model. You can change it at any time below.")}</p>}
+      {lost !== undefined && <LostKey {...lost} />}
       {offers.length > 0 && <h2>{t("Ready to use")}</h2>}
       {offers.length > 0 && (
         <div class="offers">
@@ -37,7 +39,7 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
               icon={provider === EDITOR ? "sparkle" : "server-process"}
               name={t("Use {0}", title)}
               note={model}
-              isFirst={index === 0}
+              isFirst={lost === undefined && index === 0}
               onClick={() => post({ type: "use-model", choice })}
             />
           ))}
@@ -50,13 +52,15 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
             key={provider}
             icon="key"
             name={title}
-            isFirst={offers.length === 0 && index === 0}
+            isFirst={lost === undefined && offers.length === 0 && index === 0}
             {...(hasKey && { note: t("A key is set") })}
             onClick={() => post({ type: "set-key", provider })}
           />
         ))}
       </div>
-      <p class="empty-note">{t("Hermes tests a key at once and stores it only in VS Code’s secret storage.")}</p>
+      <p class="empty-note">
+        {t("Hermes tests a key at once.")} {keyPlace}
+      </p>
       <h2>{t("Without a model")}</h2>
       <div class="offers">
         <Card
@@ -72,6 +76,24 @@ export function SetupPageView({ page: { offers, keys, canClose } }: { readonly p
         </button>
       )}
     </section>
+  );
+}
+
+/** The key was entered in an earlier window. */
+function LostKey({ provider, title }: NonNullable<SetupPage["lost"]>) {
+  const { post } = usePanel();
+  return (
+    <>
+      <p role="alert">{t("VS Code has forgotten the key for {0}. Enter it again.", title)}</p>
+      <div class="offers">
+        <Card
+          icon="key"
+          name={t("Enter the Key for {0}", title)}
+          isFirst
+          onClick={() => post({ type: "set-key", provider, keyOnly: true })}
+        />
+      </div>
+    </>
   );
 }
 

@@ -69,7 +69,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
     server.isLoggedOut = false;
     await server.reconfigure();
     const model = server.configuration.directory.resolve(undefined);
-    if (!model.ok) throw authRequired(model.message, server.client.keyHint);
+    if (!model.ok) throw authRequired(model, server.client.keyHint);
     return {};
   });
   // The keys stay in the home: other programs use them too.

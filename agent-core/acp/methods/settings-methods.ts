@@ -1,23 +1,21 @@
 /** Settings of the client: grants, extensions, memory, trust, keys, the environment, and lists of models and providers. */
 import { join } from "node:path";
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
-import { extensionPlaces } from "../../config/home.ts";
+import type { ConfiguredAgent } from "../../agent/configured-agent.ts";
+import { extensionPlaces, keyFile } from "../../config/home.ts";
+import { setHomeVariable } from "../../config/home-file.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { extensionMethods } from "../../protocol/extensions.ts";
 import { failure, invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { memoryMethods } from "../../protocol/memory.ts";
 import { type HermesKey, type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../protocol/settings.ts";
 import { checkKey } from "../../providers/catalogue/check-key.ts";
-import { custom, type Deployment, deployments } from "../../providers/deployments.ts";
+import { ANY_KEY, custom, type Deployment, deploymentAt, deployments } from "../../providers/deployments.ts";
+import { endpointName } from "../../providers/fault-message.ts";
 import { choiceId } from "../../providers/model-choice.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modelChoice } from "../config-options.ts";
 import { throwRequestError } from "../request-errors.ts";
-
-/** Variable of endpoints without their own. */
-const ANY_KEY = "HERMES_API_KEY";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export function registerSettingsMethods(app: AgentApp, server: AgentServer): void {
   onClientRequest(app, settingsMethods.grants, ({ params }) => ({
@@ -35,18 +33,25 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
     await server.changeEnvironment(params.variables);
     return {};
   });
+  onClientRequest(app, settingsMethods.setHomeKey, async ({ params: { variable, key } }) => {
+    const known = keyTakers(await server.configuration.read()).some((one) => (one.keyVariable ?? ANY_KEY) === variable);
+    if (!known) throw invalidParams("variable", `no provider has its key in ${variable}`);
+    await setHomeVariable(server.home, variable, key ?? undefined).catch(throwRequestError);
+    await server.reconfigure();
+    return {};
+  });
   onClientRequest(app, settingsMethods.checkKey, async ({ params }) => {
-    const { options } = await server.configuration.read();
-    const check = await tryKey(params, options.environment ?? {});
+    const check = await tryKey(params, await server.configuration.read());
     if (check !== undefined) return check;
     throw invalidParams("provider", `${JSON.stringify(params.provider)} takes no key, or its address is missing`);
   });
   onClientRequest(app, settingsMethods.providers, async () => {
-    const { options } = await server.configuration.read();
+    const configured = await server.configuration.read();
     await server.configuration.directory.discover();
     return {
       unset: server.configuration.directory.namesNoModel,
-      providers: keyProviders(options.environment ?? {}),
+      providers: keyProviders(configured),
+      keyFile: keyFile(server.options.environment),
       offers: server.configuration.directory.offers(),
     };
   });
@@ -118,30 +123,34 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
 }
 
 /** Providers that take a key. */
-function keyProviders(environment: Environment): readonly HermesProvider[] {
-  return keyTakers().map(({ name, title, keyVariable = ANY_KEY, keyPage, baseUrl }) => ({
-    name,
-    title,
-    keyVariable,
-    hasKey: Boolean(environment[keyVariable]?.trim()),
-    ...(keyPage !== undefined && { keyPage }),
-    needsAddress: baseUrl === undefined,
-  }));
+function keyProviders(configured: ConfiguredAgent): readonly HermesProvider[] {
+  const { environment = {} } = configured.options;
+  const set = environment["HERMES_BASE_URL"]?.trim();
+  return keyTakers(configured).map((deployment) => {
+    const { name, title, keyVariable = ANY_KEY, keyPage, baseUrl } = deployment;
+    return {
+      ...{ name, title, keyVariable, needsAddress: baseUrl === undefined },
+      hasKey: Boolean(environment[keyVariable]?.trim()),
+      ...(keyPage !== undefined && { keyPage }),
+      ...(deployment === custom && set && { configured: { baseUrl: set, title: titleOf(custom, set) } }),
+    };
+  });
 }
 
 /** Undefined for an unknown provider, or one without an address. */
 async function tryKey(
   { provider, key, baseUrl }: HermesKey,
-  environment: Environment,
+  configured: ConfiguredAgent,
 ): Promise<HermesKeyCheck | undefined> {
-  const deployment = keyTakers().find(({ name }) => name === provider);
+  const { environment = {} } = configured.options;
+  const deployment = keyTakers(configured).find(({ name }) => name === provider);
   const own = deployment?.urlVariable === undefined ? undefined : environment[deployment.urlVariable];
   const address = baseUrl ?? own ?? deployment?.baseUrl;
   if (deployment === undefined || address === undefined || !URL.canParse(address)) return undefined;
   const endpoint = { provider, baseUrl: address, apiKey: key === "" ? undefined : key };
   const check = await checkKey(deployment, endpoint);
   if (!check.ok) return { ok: false, message: check.fault.message, refused: check.fault.kind === "authentication" };
-  const { title } = deployment;
+  const title = titleOf(deployment, address);
   const count = check.models?.length;
   const choices = bestModels(
     deployment,
@@ -151,8 +160,24 @@ async function tryKey(
   return { ok: true, message: `The key for ${title} works${reached}.`, choices };
 }
 
-function keyTakers(): readonly Deployment[] {
-  return [...deployments.filter(({ keyVariable }) => keyVariable !== undefined), custom];
+/** An endpoint without a name of its own is named by its host. */
+function titleOf(deployment: Deployment, baseUrl: string): string {
+  return deployment === custom ? endpointName({ provider: custom.name, baseUrl }) : deployment.title;
+}
+
+/** Known providers, those of config.yaml with a variable for their key, and any other endpoint. */
+function keyTakers({ endpoints }: ConfiguredAgent): readonly Deployment[] {
+  const own = endpoints.flatMap(({ provider, baseUrl, keyVariable }): readonly Deployment[] =>
+    provider === undefined || baseUrl === undefined || keyVariable === undefined
+      ? []
+      : [{ ...deploymentAt(baseUrl), name: provider, title: provider, baseUrl, keyVariable }],
+  );
+  const names = new Set(own.map(({ name }) => name));
+  return [
+    ...deployments.filter(({ name, keyVariable }) => keyVariable !== undefined && !names.has(name)),
+    ...own,
+    custom,
+  ];
 }
 
 /** The default model, then recommended ones, then all others; only listed ones if the endpoint lists its models. */

@@ -8,7 +8,8 @@ import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
 import { withErrorMessage } from "../../notifications.ts";
 import type { Services } from "../../services.ts";
-import type { PanelActions } from "../panel-page.ts";
+import type { ChatSession } from "../chat-session.ts";
+import type { PanelActions, PanelRequest } from "../panel-page.ts";
 import type { ChatPanel } from "../panels.ts";
 
 /** Searches of the settings editor. */
@@ -125,15 +126,21 @@ function modelActions(services: Services, panel: ChatPanel): ModelActions {
       await panel.shown.setConfig("model", choice);
       await firstRun.close();
     },
-    "choose-model": async ({ resend }) => {
-      const { shown } = panel;
-      const isChosen = await chooseModel(services);
-      if (isChosen && resend !== undefined) shown.dispatch({ type: "resend", ...resend });
-    },
-    "set-key": ({ provider }) => enterKey(services, provider),
+    "choose-model": ({ again }) => sendAfter(panel.shown, again, () => chooseModel(services)),
+    "set-key": ({ type: _, again, ...wanted }) => sendAfter(panel.shown, again, () => enterKey(services, wanted)),
     "open-setup": () => firstRun.open(),
   };
 }
+
+/** Sends a message of the session once its cause of failure is gone; `step` resolves to false when the user cancels. */
+async function sendAfter(session: ChatSession, message: Again, step: () => Promise<boolean>): Promise<void> {
+  if (!(await step()) || message === undefined) return;
+  const { position, ...content } = message;
+  if (position === undefined) session.prompt(content);
+  else session.dispatch({ type: "resend", position, ...content });
+}
+
+type Again = Extract<PanelRequest, { type: "set-key" }>["again"];
 
 /** A relative path starts at the folder of the sessions. */
 function inWorkspace(path: string): string {

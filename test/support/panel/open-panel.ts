@@ -32,6 +32,8 @@ export type PanelOptions = {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Language of VS Code. Default: English. */
   readonly language?: string;
+  /** VS Code runs in a browser, and a reload empties its secret storage. Default: false. */
+  readonly forgetsKeys?: boolean;
   /** Puts files into the home before the agent starts. */
   readonly prepare?: (place: { readonly home: string; readonly cwd: string }) => void | Promise<void>;
 };
@@ -43,6 +45,7 @@ type Place = {
   readonly root: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly language: string;
+  readonly forgetsKeys: boolean;
 };
 
 /** Opens a panel with a workspace and a home of its own. Close it. Needs the bundles in dist. */
@@ -53,7 +56,8 @@ export async function openPanel(options: PanelOptions = {}): Promise<Panel> {
   const settings = { ...options.settings, ...modelSettings(place.home, options.model), "hermes.home": place.home };
   await options.prepare?.(place);
   process.env["HERMES_LOCAL_SERVERS"] = options.localServers ?? "off"; // the extension hands its environment to the agent
-  return Panel.open(await connected(), { root, settings, language: options.language ?? "en" });
+  const { language = "en", forgetsKeys = false } = options;
+  return Panel.open(await connected(), { root, settings, language, forgetsKeys });
 }
 
 /** The one connection of this worker to the browser of the run. */
@@ -74,6 +78,7 @@ export class Panel {
   readonly #root: string;
   readonly #settings: Place["settings"];
   readonly #language: string;
+  readonly #forgetsKeys: boolean;
   readonly #memory: WindowMemory = { global: new Map(), workspace: new Map(), secrets: new Map() };
   readonly #workers = new Set<Worker>();
   #theme: Theme = "dark";
@@ -81,12 +86,13 @@ export class Panel {
   /** Messages reach the panel in the order in which the extension posts them. */
   #sent: Promise<unknown> = Promise.resolve();
 
-  private constructor(page: PanelPage, { root, settings, language }: Place) {
+  private constructor(page: PanelPage, { root, settings, language, forgetsKeys }: Place) {
     this.page = page.page;
     this.#page = page;
     this.#root = root;
     this.#settings = settings;
     this.#language = language;
+    this.#forgetsKeys = forgetsKeys;
     this.workspace = join(root, "workspace");
     this.home = join(root, "home");
     process.on("worker", this.#keepWorker);
@@ -206,6 +212,11 @@ export class Panel {
     await this.page.goto("about:blank");
   }
 
+  /** Errors of the extension in notifications, newest last. */
+  get errors(): readonly ThinWarning[] {
+    return this.#started().vscode.dialogs.errors;
+  }
+
   /** Warnings of the extension in notifications, newest last. */
   get warnings(): readonly ThinWarning[] {
     return this.#started().vscode.dialogs.warnings;
@@ -252,6 +263,7 @@ export class Panel {
   /** Ends extension and agent and starts them again, as when the user reloads the window. */
   async reload(): Promise<void> {
     await this.#end();
+    if (this.#forgetsKeys) this.#memory.secrets.clear();
     await this.#load();
   }
 
@@ -285,6 +297,7 @@ export class Panel {
       settings: this.#settings,
       memory: this.#memory,
       language: this.#language,
+      isWeb: this.#forgetsKeys,
       origin: page.origin,
       toPanel: (message) => {
         this.#sent = this.#sent.then(() => page.send(message)).catch(() => undefined); // the page is gone

@@ -29,6 +29,8 @@ type PickItems = readonly ({ readonly label: string } | string)[];
 type PickRows = PickItems | Promise<PickItems>;
 
 export class ThinDialogs {
+  /** Errors that the extension has shown, newest last. */
+  readonly errors: ThinWarning[] = [];
   /** Warnings that the extension has shown, newest last. */
   readonly warnings: ThinWarning[] = [];
   /** Notifications without a warning, newest last. */
@@ -39,6 +41,7 @@ export class ThinDialogs {
   readonly inputs: ThinInput[] = [];
   /** Its part of `vscode.window`. */
   readonly window = {
+    showErrorMessage: notifying(this.errors),
     showWarningMessage: notifying(this.warnings),
     showInformationMessage: notifying(this.notifications),
     showInputBox: ({ title = "", validateInput }: InputOptions) =>

@@ -2,6 +2,7 @@
  * As much of VS Code's API as the extension needs to serve its panel: settings, memory, commands, files and one webview.
  * Whatever needs an editor, a terminal or a dialog on the screen is tested in a real VS Code (test/e2e).
  */
+import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { projectFolder, vscodeTestFolder } from "../../../scripts/project.ts";
@@ -30,6 +31,8 @@ export type ThinVSCodeOptions = {
   readonly origin: string;
   /** Language of VS Code. */
   readonly language: string;
+  /** VS Code runs in a browser. */
+  readonly isWeb: boolean;
   /** Takes what the extension sends to its panel. */
   readonly toPanel: (message: unknown) => void;
 };
@@ -94,9 +97,10 @@ export class ThinVSCode {
         return new Disposable();
       },
     };
-    const { language } = options;
+    const { language, isWeb } = options;
     this.api = api({
       language,
+      isWeb,
       window: this.#window(),
       workspace: this.#workspace(),
       commands: this.#commandsApi(),
@@ -277,13 +281,16 @@ const never = new EventEmitter<never>().event;
 
 type Parts = {
   readonly language: string;
+  readonly isWeb: boolean;
   readonly window: object;
   readonly workspace: object;
   readonly commands: object;
   readonly chat: object;
 };
 
-function api({ language, ...parts }: Parts): object {
+const UI_KIND = { Desktop: 1, Web: 2 } as const;
+
+function api({ language, isWeb, ...parts }: Parts): object {
   return refusing("vscode", {
     ...parts,
     Disposable,
@@ -303,6 +310,8 @@ function api({ language, ...parts }: Parts): object {
       appName: "Panel",
       appRoot: join(vscodeTestFolder, "none"), // search falls back to the ripgrep on the PATH, or to none
       language,
+      sessionId: randomUUID(),
+      uiKind: isWeb ? UI_KIND.Web : UI_KIND.Desktop,
       shell: "/bin/bash",
       openExternal: () => Promise.resolve(true),
     },
@@ -323,6 +332,7 @@ function api({ language, ...parts }: Parts): object {
       onDidChangeChatModels: never,
     },
     scm: { createSourceControl: sourceControl },
+    UIKind: UI_KIND,
     EndOfLine: { LF: 1, CRLF: 2 },
     StatusBarAlignment: { Left: 1, Right: 2 },
     ViewColumn: { Active: -1, Beside: -2, One: 1 },
@@ -409,7 +419,6 @@ function editorlessWindow(): object {
     },
     showTextDocument: () => Promise.resolve({ revealRange: () => undefined }),
     setStatusBarMessage: () => new Disposable(),
-    showErrorMessage: () => Promise.resolve(undefined),
     withProgress: (_options: object, work: () => unknown) => Promise.resolve(work()),
   };
 }

@@ -5,6 +5,7 @@ import { HttpHeaders } from "../../../agent-core/platform/http/http-response.ts"
 import { classify } from "../../../agent-core/providers/classify.ts";
 import { ProviderError } from "../../../agent-core/providers/endpoint-request.ts";
 import type { Fault, FaultKind } from "../../../agent-core/providers/fault.ts";
+import { withKeyAdvice } from "../../../agent-core/providers/fault-message.ts";
 import { streamModel } from "../../../agent-core/providers/stream-model.ts";
 import { requestTo } from "../../conformance/wire.ts";
 import { startModelServer } from "../../support/model-server/model-server.ts";
@@ -164,20 +165,21 @@ describe("messages", () => {
     const error = apiError(401, {
       message: `Incorrect API key provided: ${KEY}. Find yours at https://platform.openai.com`,
     });
-    expect(faultOf(error).message).toBe(
+    expect(faultOf(error)).toMatchObject({ message: "The key for openai was refused (401).", keyFor: "openai" });
+    expect(withKeyAdvice(faultOf(error))).toBe(
       "The key for openai was refused (401). Set OPENAI_API_KEY in the environment or in ~/.hermes/.env.",
     );
   });
 
   test("a refusal for another reason than the key names it", () => {
-    expect(faultOf(apiError(403, { message: "Country, region, or territory not supported" })).message).toBe(
+    expect(withKeyAdvice(faultOf(apiError(403, { message: "Country, region, or territory not supported" })))).toBe(
       "The key for openai was refused (403): Country, region, or territory not supported. Set OPENAI_API_KEY in the environment or in ~/.hermes/.env.",
     );
   });
 
   test("a missing key is distinguished from a wrong one", () => {
     const endpoint = { provider: "custom", baseUrl: "http://127.0.0.1:1/v1", apiKey: undefined };
-    expect(classify(apiError(401, { message: "no" }), { endpoint, model: "m" }).message).toBe(
+    expect(withKeyAdvice(classify(apiError(401, { message: "no" }), { endpoint, model: "m" }))).toBe(
       "127.0.0.1:1 needs a key, and none is set (401). Set HERMES_API_KEY in the environment or in ~/.hermes/.env.",
     );
   });

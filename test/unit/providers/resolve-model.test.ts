@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { lmstudio, ollama } from "../../../agent-core/providers/deployments.ts";
+import { withKeyAdvice } from "../../../agent-core/providers/fault-message.ts";
 import {
   type ModelSettings,
   namesNoModel,
@@ -18,7 +19,7 @@ function resolve(environment: Environment, settings: ModelSettings = {}): Extrac
 function refusal(environment: Environment, settings: ModelSettings = {}): string {
   const resolution = resolveModel(settings, environment);
   if (resolution.ok) throw new Error(JSON.stringify(resolution.model));
-  return resolution.message;
+  return withKeyAdvice(resolution);
 }
 
 const offline = {

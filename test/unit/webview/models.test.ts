@@ -47,7 +47,7 @@ test("where there is little room a choice is shown without its explanation", () 
 });
 
 test("the setup page stays until a model is set up or the user sends a message", () => {
-  const setup = { offers: [], keys: [], canClose: false };
+  const setup = { offers: [], keys: [], keyPlace: "", canClose: false };
   const facts = { ...emptyState.facts, setup };
   const shown = play([
     { kind: "facts", facts },

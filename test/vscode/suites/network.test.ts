@@ -6,13 +6,7 @@ import { AgentEnvironment } from "../../../extension/models/agent-environment.ts
 suite("network settings", () => {
   const http = () => vscode.workspace.getConfiguration("http");
   const set = (name: string, value: unknown) => http().update(name, value, vscode.ConfigurationTarget.Global);
-  const environment = new AgentEnvironment({
-    keys: async () => [],
-    get: async () => undefined,
-    store: async () => undefined,
-    delete: async () => undefined,
-    onDidChange: new vscode.EventEmitter<vscode.SecretStorageChangeEvent>().event,
-  });
+  const environment = new AgentEnvironment({ keys: async () => ({}) });
 
   suiteTeardown(async () => {
     for (const name of ["proxy", "noProxy", "proxyAuthorization", "proxyStrictSSL", "proxySupport"]) {

@@ -1,6 +1,7 @@
 /** Actions after a turn: remedies for the fault after an error, a copy and another try after an answer. */
 import { useComputed } from "@preact/signals";
 import { useState } from "preact/hooks";
+import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import type { Panel } from "../../panel.ts";
 import type { TextEntry, TurnEndEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
@@ -12,12 +13,12 @@ import { usePanel } from "../panel-context.ts";
 /** Prompt that continues a turn whose answer or tool calls have already done some of the work. */
 export const CONTINUE = t("Continue where you stopped.");
 
-type Step = { readonly label: string; readonly act: (panel: Panel) => void };
+type Step = { readonly label: string; readonly act: (panel: Panel, entry: TurnEndEntry) => void };
 
-const setKey: Step = { label: t("Set Key"), act: ({ post }) => post({ type: "set-key" }) };
-const chooseModel: Step = { label: t("Choose Model"), act: chooseForTurn };
+const setKey: Step = { label: t("Set Key"), act: askForKey };
+const chooseModel: Step = { label: t("Choose Model"), act: (panel) => choose(panel, again(panel)) };
 const goOn: Step = { label: t("Continue"), act: ({ post }) => post({ type: "prompt", text: CONTINUE }) };
-const tryAgain: Step = { label: t("Try Again"), act: sendAgain };
+const tryAgain: Step = { label: t("Try Again"), act: (panel) => send(panel, again(panel)) };
 const network: Step = {
   label: t("Open Settings"),
   act: ({ post }) => post({ type: "open-settings", about: "network" }),
@@ -67,7 +68,7 @@ export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {
               key={step.label}
               type="button"
               class={`button button-small ${index === 0 ? "button-primary" : "button-secondary"}`}
-              onClick={() => step.act(panel)}
+              onClick={() => step.act(panel, entry)}
             >
               {step.label}
             </button>
@@ -103,13 +104,13 @@ export function AnswerActions({ entry }: { readonly entry: TextEntry }) {
             icon="refresh"
             name={t("Try again")}
             title={t("Try again: replaces this turn")}
-            act={() => resendLast(panel)}
+            act={() => send(panel, lastPrompt(panel))}
           />
           <IconButton
             icon="arrow-swap"
             name={t("Try again with another model")}
             title={t("Try again with another model: replaces this turn")}
-            act={() => chooseAndResend(panel)}
+            act={() => choose(panel, lastPrompt(panel))}
           />
         </>
       )}
@@ -117,36 +118,45 @@ export function AnswerActions({ entry }: { readonly entry: TextEntry }) {
   );
 }
 
-/** True for the last entry of a session that waits for the user. */
+/** True for the last entry, notices aside, of a session that waits for the user. */
 function useIsLast(key: string): boolean {
   const { store, isReadOnly } = usePanel();
   return useComputed(() => {
     const { entries, open, running } = store.shown.value;
     // After a replay the last answer is still open for more text.
-    return !isReadOnly && !running && (open ?? entries.at(-1))?.key === key;
+    const last = open ?? entries.findLast(({ type }) => type !== "notice");
+    return !isReadOnly && !running && last?.key === key;
   }).value;
 }
 
-/** Continues a turn that has called tools, so that its work is not repeated. */
-function sendAgain(panel: Panel): void {
-  if (lastTurn(panel.store.state).hasCalls) panel.post({ type: "prompt", text: CONTINUE });
-  else resendLast(panel);
+type Again = Extract<PanelMessage, { type: "set-key" }>["again"];
+
+/** Message for a failed turn once its cause is gone. A turn that has called tools continues, so that no work is repeated. */
+function again(panel: Panel): Again {
+  return lastTurn(panel.store.state).hasCalls ? { text: CONTINUE } : lastPrompt(panel);
 }
 
-function chooseForTurn(panel: Panel): void {
-  if (lastTurn(panel.store.state).hasCalls) panel.post({ type: "choose-model" });
-  else chooseAndResend(panel);
-}
-
-function resendLast({ store, post }: Panel): void {
+/** The user's last message; it replaces itself when the agent has it. */
+function lastPrompt({ store }: Panel): Again {
   const { prompt } = lastTurn(store.state);
-  if (prompt === undefined) return;
+  if (prompt === undefined) return undefined;
   const { position, ...content } = prompt;
+  return { ...content, ...(position !== undefined && { position }) };
+}
+
+function send({ post }: Panel, message: Again): void {
+  if (message === undefined) return;
+  const { position, ...content } = message;
   post(position === undefined ? { type: "prompt", ...content } : { type: "resend", position, ...content });
 }
 
-function chooseAndResend({ store, post }: Panel): void {
-  const { prompt } = lastTurn(store.state);
-  if (prompt?.position === undefined) post({ type: "choose-model" });
-  else post({ type: "choose-model", resend: { ...prompt, position: prompt.position } });
+function choose({ post }: Panel, message: Again): void {
+  post({ type: "choose-model", ...(message && { again: message }) });
+}
+
+/** Asks for the key of the provider that failed, else for a provider first. */
+function askForKey(panel: Panel, { keyFor }: TurnEndEntry): void {
+  const message = again(panel);
+  const provider = keyFor === undefined ? {} : ({ provider: keyFor, keyOnly: true } as const);
+  panel.post({ type: "set-key", ...provider, ...(message && { again: message }) });
 }
