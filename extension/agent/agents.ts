@@ -14,9 +14,11 @@ const PRESETS: readonly AgentProgram[] = [
   { title: "OpenCode", command: "opencode", args: ["acp"], npm: "opencode-ai", name: "opencode" },
 ].map(({ npm, args = [], ...program }) => ({ ...program, args, env: {}, install: `npm install -g ${npm}` }));
 
-/** A colon would end the name in the ids of its sessions. */
+/** Name of an agent. A colon would end it in the ids of its sessions. */
+export const AGENT_NAME = /^[^:]+$/;
+
 const Configured = z.record(
-  z.string().regex(/^[^:]+$/, vscode.l10n.t("an agent's name has no colon")),
+  z.string().regex(AGENT_NAME, vscode.l10n.t("an agent's name has no colon")),
   z.object({
     command: z.string().min(1),
     args: z.array(z.string()).default([]),
@@ -76,6 +78,22 @@ export class Agents implements vscode.Disposable {
       ...own.map((program) => ({ program, isInstalled: true })),
       ...known.map((program) => ({ program, isInstalled: findProgram(program.command) !== undefined })),
     ];
+  }
+
+  /** Starts a program once; resolves to true when it was cancelled. Rejects with the reason why it is no agent. */
+  async test(program: AgentProgram, token: vscode.CancellationToken): Promise<boolean> {
+    const { services, log } = this.#options;
+    const process = new AgentProcess(program, services, log);
+    const cancelled = Promise.withResolvers<boolean>();
+    const subscription = token.onCancellationRequested(() => cancelled.resolve(true));
+    try {
+      return await Promise.race([process.agent().then(() => false), cancelled.promise]);
+    } catch (error) {
+      throw new Error(await process.explain(error));
+    } finally {
+      subscription.dispose();
+      process.dispose();
+    }
   }
 
   dispose(): void {

@@ -8,6 +8,8 @@ import type { AgentChoice } from "../agent/agents.ts";
 import { exportSession } from "../chat/export-session.ts";
 import { showError, showInformation, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
+import { addAgent } from "./add-agent.ts";
+import { openSettings } from "./open-settings.ts";
 import { showPanel } from "./show-panel.ts";
 
 export function showNewSession(services: Services): Promise<void> {
@@ -145,10 +147,17 @@ function agentItems(services: Services): readonly AgentItem[] {
     description: vscode.l10n.t("built in"),
     run: start(undefined),
   };
+  const add = {
+    label: `$(add) ${vscode.l10n.t("Add an Agent…")}`,
+    description: vscode.l10n.t("any command that speaks the Agent Client Protocol"),
+    run: () =>
+      withErrorMessage(vscode.l10n.t("The agent cannot be added"), async () => {
+        if (await addAgent(services)) await chooseAgent(services);
+      }),
+  };
   const settings = {
-    label: `$(gear) ${vscode.l10n.t("Add an Agent…")}`,
-    description: vscode.l10n.t("name, command, arguments and environment, in the settings"),
-    run: () => vscode.commands.executeCommand("workbench.action.openSettings", "hermes.agents"),
+    label: `$(gear) ${vscode.l10n.t("Edit the Agents in the Settings")}`,
+    run: () => openSettings("hermes.agents"),
   };
   try {
     const others = agents.choices();
@@ -158,7 +167,7 @@ function agentItems(services: Services): readonly AgentItem[] {
       hermes,
       ...section(vscode.l10n.t("Other agents"), there),
       ...section(vscode.l10n.t("Not installed"), missing),
-      ...section("", [settings]),
+      ...section("", [add, settings]),
     ];
   } catch (error) {
     return [

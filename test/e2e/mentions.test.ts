@@ -80,4 +80,28 @@ describe("mentions", () => {
     expect(all).not.toContain("team.md]");
     expect(await window.panel.locator(".user .chip-name").allTextContents()).toHaveLength(5);
   });
+
+  // A browser's window is a remote one, whose drags name files as vscode-remote://.
+  test.each([
+    ["the Explorer", ".explorer-folders-view .monaco-list-row"],
+    ["a tab", ".tabs-container .tab"],
+  ])("a file that is dragged from %s with Shift is attached", async (_, place) => {
+    await window.runCommand("Hermes: New Session");
+    await window.runCommand("View: Show Explorer");
+    await window.openPanel();
+    const from = await window.page.locator(place, { hasText: "menu.json" }).first().boundingBox();
+    const to = await window.page.locator(".part.auxiliarybar").boundingBox();
+    if (from === null || to === null) throw new Error("The file or the side bar is not visible.");
+    const { mouse, keyboard } = window.page;
+    await mouse.move(from.x + 30, from.y + from.height / 2);
+    await mouse.down();
+    await mouse.move(to.x - 60, to.y + to.height / 2, { steps: 4 });
+    await keyboard.down("Shift");
+    await mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 8 });
+    await window.panel.getByText("Drop to attach to the message").waitFor();
+    await mouse.up();
+    await keyboard.up("Shift");
+    await expect.poll(() => chips().allTextContents()).toContain("menu.json");
+    expect(await window.panel.getByText("is not attached").count()).toBe(0);
+  });
 });

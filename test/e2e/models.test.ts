@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { projectFolder } from "../../scripts/project.ts";
 import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
@@ -46,7 +47,7 @@ describe("keys and models in VS Code", () => {
     await input.fill(model.baseUrl);
     await input.press("Enter");
     await expect.poll(() => title.textContent()).toContain(`key for ${host()}`);
-    await window.pictures("key-box");
+    await window.picture("key-box");
     model.lookUps.set("/models", fail(401, `Incorrect API key: ${KEY}`));
     await input.fill(KEY);
     await input.press("Enter");
@@ -61,7 +62,7 @@ describe("keys and models in VS Code", () => {
     await input.press("Enter");
     await window.quickInput.getByText("gpt-5", { exact: true }).click();
     await expect.poll(() => title.textContent()).toContain("Where to Keep Keys");
-    await window.pictures("key-place");
+    await window.picture("key-place");
     await input.press("Enter"); // the default
     await window.panel.getByText("gpt-5 answers from now on").first().waitFor();
     await expect.poll(() => picker().textContent()).toContain("gpt-5");
@@ -103,10 +104,32 @@ describe("keys and models in VS Code", () => {
   test("the palette lists every model, and the status bar names the chosen one", async () => {
     await window.runCommand("Hermes: Choose Model…");
     await window.quickInput.getByText("Set API Key…").waitFor();
-    await window.pictures("model-palette");
+    await window.picture("model-palette");
     await window.quickInput.locator("input").first().fill("gpt-4.1");
     await window.quickInput.getByText("gpt-4.1", { exact: true }).first().click();
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
     await window.page.locator(".statusbar-item", { hasText: "gpt-4.1" }).waitFor();
+  });
+
+  // The window is a remote one: its machine has the agents, and the tab of the user hides them.
+  test("an added agent is in the list, and the settings open where it counts", async () => {
+    const input = window.quickInput.locator("input").first();
+    const program = join(projectFolder, "test", "support", "foreign-agent.mjs");
+    await window.runCommand("Hermes: Choose Agent…");
+    await window.picture("choose-agent");
+    await window.quickInput.getByText("Add an Agent…").click();
+    await expect.poll(() => input.getAttribute("placeholder")).toBe("my-agent --acp");
+    await window.picture("add-agent");
+    await input.fill(`${process.execPath} ${program}`);
+    await input.press("Enter");
+    await expect.poll(() => input.inputValue()).toBe("node");
+    await input.fill("mine");
+    await input.press("Enter");
+    await window.quickInput.getByText("mine", { exact: true }).first().waitFor();
+    await window.quickInput.getByText("Edit the Agents in the Settings").click();
+    const tab = window.page.locator(".settings-tabs-widget .action-label.checked");
+    await expect.poll(() => tab.textContent()).toContain("Remote");
+    await window.page.locator(".setting-item-label", { hasText: "Agents" }).first().waitFor();
+    await window.pictures("agents-in-settings");
   });
 });

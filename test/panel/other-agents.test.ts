@@ -98,6 +98,25 @@ describe("other agents", () => {
     await says("you said: hello");
   });
 
+  test("an agent is added by its command and a name, and answers", async () => {
+    const chosen = panel().runCommand("Hermes: Choose Agent…");
+    await panel().pick("Add an Agent…");
+    await panel().enter(/Add an Agent \(1\/2\)$/, `"${program.command}" -e "process.exit(4)"`);
+    await panel().enter(/\(2\/2\)$/, "mine");
+    await expect.poll(() => panel().errors.at(-1)?.text).toMatch(/^mine ended with exit code 4/);
+    panel().errors.at(-1)?.choose("Change the Command");
+    await panel().enter(/\(1\/2\)$/, `"${program.command}" ${program.args.join(" ")}`);
+    expect(await panel().enter(/\(2\/2\)$/, "locked")).toBe("There is an agent locked already.");
+    expect(await panel().enter(/\(2\/2\)$/, "a:b")).toBe("Enter a name without a colon.");
+    await panel().enter(/\(2\/2\)$/, "mine");
+    await panel().pick("mine");
+    await chosen;
+    expect(panel().setting("hermes.agents")).toMatchObject({ ...others, mine: program });
+    await panel().page.getByRole("textbox", { name: "Message mine" }).waitFor();
+    await panel().send("hello");
+    await says("you said: hello");
+  });
+
   test("Hermes comes back as the agent of the next session", async () => {
     await choose("Hermes");
     await panel().page.getByRole("textbox", { name: "Message Hermes" }).waitFor();

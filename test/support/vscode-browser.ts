@@ -268,6 +268,11 @@ export class VSCodeWindow {
     }
   }
 
+  /** Picture of the window as it is, where the run takes pictures: a change of the theme would close a box at its top. */
+  async picture(state: string): Promise<void> {
+    if (picturesFolder !== undefined) await this.page.screenshot({ path: join(picturesFolder, `vscode-${state}.png`) });
+  }
+
   async #load(): Promise<void> {
     await this.page.goto(windowUrl(inject("vscode").authority, this.workspace), { timeout: START_LIMIT_MS });
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: START_LIMIT_MS });

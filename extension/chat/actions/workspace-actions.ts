@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { processMethods } from "../../../agent-core/protocol/processes.ts";
+import { openSettings } from "../../commands/open-settings.ts";
 import { existingLinks, openFileLink, showFile } from "../../documents/file-links.ts";
 import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
@@ -76,7 +77,7 @@ function editorActions({ terminals, log }: Services, { connection }: ChatPanel):
     "open-link": ({ href }) => openLink(href),
     "check-paths": async ({ paths }) => connection.pathsChecked(paths, await existingLinks(paths)),
     "open-picture": ({ mimeType, data }) => openPicture(`data:${mimeType};base64,${data}`),
-    "open-settings": ({ about }) => vscode.commands.executeCommand("workbench.action.openSettings", SETTINGS[about]),
+    "open-settings": ({ about }) => openSettings(SETTINGS[about]),
     "open-log": () => log.show(true),
     "open-folder": ({ recent }) =>
       vscode.commands.executeCommand(recent ? "workbench.action.openRecent" : "vscode.openFolder"),

@@ -23,7 +23,11 @@ type ThinInput = {
   readonly enter: (text: string) => string | undefined;
 };
 
-type InputOptions = { readonly title?: string; readonly validateInput?: (text: string) => string | undefined };
+type InputOptions = {
+  readonly title?: string;
+  /** A message of an object lets the text pass. */
+  readonly validateInput?: (text: string) => string | object | undefined;
+};
 
 type PickItems = readonly ({ readonly label: string } | string)[];
 type PickRows = PickItems | Promise<PickItems>;
@@ -48,8 +52,9 @@ export class ThinDialogs {
       new Promise((resolve) => {
         const enter = (text: string): string | undefined => {
           const problem = validateInput?.(text);
-          if (problem === undefined) resolve(text);
-          return problem;
+          if (typeof problem === "string") return problem;
+          resolve(text);
+          return undefined;
         };
         this.inputs.push({ title, enter });
       }),

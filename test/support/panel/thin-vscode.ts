@@ -333,6 +333,7 @@ function api({ language, isWeb, ...parts }: Parts): object {
     },
     scm: { createSourceControl: sourceControl },
     UIKind: UI_KIND,
+    InputBoxValidationSeverity: { Info: 1, Warning: 2, Error: 3 },
     EndOfLine: { LF: 1, CRLF: 2 },
     StatusBarAlignment: { Left: 1, Right: 2 },
     ViewColumn: { Active: -1, Beside: -2, One: 1 },
@@ -419,7 +420,8 @@ function editorlessWindow(): object {
     },
     showTextDocument: () => Promise.resolve({ revealRange: () => undefined }),
     setStatusBarMessage: () => new Disposable(),
-    withProgress: (_options: object, work: () => unknown) => Promise.resolve(work()),
+    withProgress: (_options: object, work: (progress: object, token: object) => unknown) =>
+      Promise.resolve(work({}, { onCancellationRequested: () => new Disposable() })),
   };
 }
 
