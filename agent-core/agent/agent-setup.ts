@@ -239,6 +239,7 @@ function policyOf(
     ...where,
     sandbox: () => terminals.sandboxes === true,
     sandboxProblem: async () => terminals.sandboxProblem?.(),
+    language: terminals.language,
     roots: [where.cwd, ...otherFolders],
     home: homedir(),
     mode: approvalMode,
@@ -266,7 +267,8 @@ export function sessionCheckpoints(
   if (journal === undefined || options.inherited !== undefined) return undefined;
   const hermesHome = options.home ?? homeFolder(options.environment ?? process.env);
   const roots = [cwd, ...(options.otherFolders ?? [])];
-  const scope = { roots, home: homedir(), hermesHome, resolvePath };
+  const { language } = host.terminals;
+  const scope = { roots, home: homedir(), hermesHome, language, resolvePath };
   return new Checkpoints({
     ...ports,
     host,

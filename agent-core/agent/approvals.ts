@@ -4,6 +4,7 @@ import type { ApprovalMode, Decision, Effect } from "../approval/decision.ts";
 import type { Grants } from "../approval/grants.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { Hooks } from "../hooks/hook.ts";
+import type { ShellLanguage } from "../host/terminals/terminals.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import { resolvePath } from "../platform/paths.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
@@ -205,6 +206,8 @@ export type PolicyOptions = {
   readonly sandbox?: () => boolean;
   /** Reason why the sandbox cannot hold commands now, without a final dot. Asked at each command. Default: none. */
   readonly sandboxProblem?: () => Promise<string | undefined>;
+  /** See `HostTerminals.language`. */
+  readonly language: ShellLanguage;
 };
 
 /** The rules are a third of the code, and the first request of a session needs none of them. */

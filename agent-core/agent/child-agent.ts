@@ -225,6 +225,7 @@ export class SubAgents {
     const ownership: Ownership = { owners: this.delegation.owners, task: { callId: fullId, taskId: task.id } };
     const roots = [setup.cwd, ...(options.otherFolders ?? [])];
     const outer = options.inherited?.unowned ?? setup;
+    const { language } = outer.host.terminals;
     const onFileChange = (change: FileChange): void => {
       journal.append({ type: "file-change", ...change, position: 0 });
       options.inherited?.onFileChange(change);
@@ -244,7 +245,11 @@ export class SubAgents {
       inherited: {
         policy: {
           ...policy,
-          decide: ownedDecide((effect) => policy.decide(effect), ownership, { hermesHome: setup.home, roots }),
+          decide: ownedDecide((effect) => policy.decide(effect), ownership, {
+            hermesHome: setup.home,
+            roots,
+            language,
+          }),
         },
         unowned,
         grants: setup.grants,

@@ -370,15 +370,15 @@ function nestedCalls(parentCallId: string, services: CallServices, isFromCode: b
   };
 }
 
-/** A model may only approve a command for which the policy offers a grant. */
+/** A model may only approve a command for which the policy offers a grant, and which does not need the user's own answer. */
 async function isApprovedByModel(
   resolved: RunnableCall,
-  { reasons, grant }: Extract<PolicyDecision, { kind: "ask" }>,
+  { reasons, grant, isProtected }: Extract<PolicyDecision, { kind: "ask" }>,
   { modelApproval, notify, recordAnswer }: CallServices,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { effect } = resolved.prepared;
-  if (modelApproval === undefined || grant === undefined || effect.kind !== "command") return false;
+  if (modelApproval === undefined || grant === undefined || isProtected || effect.kind !== "command") return false;
   const { command } = effect;
   const reason = await modelApproval({ command, reasons }, signal);
   if (reason === undefined) return false;

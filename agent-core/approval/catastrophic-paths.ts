@@ -1,5 +1,6 @@
 /** Paths whose loss ends a machine or takes all that a person has: system folders, homes, raw devices. */
-import { dirname, normalize } from "node:path";
+import { dirname } from "node:path";
+import { pathRules } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 
 const SYSTEM_FOLDERS = new Set(
@@ -10,6 +11,7 @@ const SYSTEM_FOLDERS = new Set(
     "/c /d /mnt/c /mnt/c/Users /mnt/c/Windows",
   ].flatMap((line) => line.split(" ")),
 );
+const SYSTEM_OF_WINDOWS = /^[a-z]:\\(?:windows(?:\\system32)?|users|program files(?: \(x86\))?|programdata)$/i;
 /** A last part that matches nearly every name: `*`, `.*`, `?*`, `*.*`, `[!x]*`. */
 const ALL = /^(?=.*[*?[])(?:[*?.]|\[[^\]]*\])+$/;
 
@@ -18,7 +20,9 @@ const ALL = /^(?=.*[*?[])(?:[*?.]|\[[^\]]*\])+$/;
  * when it is none.
  */
 export function catastrophicReason(path: string, glob: boolean, scope: CommandScope): string | undefined {
-  const written = normalize(path).replace(/(?<=.)\/+$/, "");
+  const written = pathRules(path)
+    .normalize(path)
+    .replace(/(?<=[^:])[\\/]+$/, "");
   const targets = new Set([written, scope.resolvePath(glob ? dirname(written) : written)]);
   if (!glob) return firstOf(targets, (target) => wholeOf(target, scope));
   const folder = dirname(written);
@@ -29,12 +33,12 @@ export function catastrophicReason(path: string, glob: boolean, scope: CommandSc
 }
 
 function wholeOf(path: string, scope: CommandScope): string | undefined {
-  if (path === "/") return "the whole disk";
-  if (SYSTEM_FOLDERS.has(path)) return `the system folder ${path}`;
+  if (path === pathRules(path).parse(path).root) return "the whole disk";
+  if (SYSTEM_FOLDERS.has(path) || SYSTEM_OF_WINDOWS.test(path)) return `the system folder ${path}`;
   for (const home of [scope.home, homeOf(scope)]) {
     if (partsBelow(path, home) !== undefined) return "your home folder";
   }
-  if (/^\/(?:home|Users)\/[^/]+$/.test(path)) return "a home folder";
+  if (/^(?:\/home|(?:[a-z]:)?[\\/]users)[\\/][^\\/]+$/i.test(path)) return "a home folder";
   return undefined;
 }
 

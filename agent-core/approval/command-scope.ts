@@ -1,7 +1,8 @@
 /** Scope of a verdict: its folders, and the location of a path among them. */
 import { tmpdir } from "node:os";
 import { sep } from "node:path";
-import { pathBelow } from "../platform/paths.ts";
+import type { ShellLanguage } from "../host/terminals/terminals.ts";
+import { pathBelow, pathRules } from "../platform/paths.ts";
 
 /** Folders that a command or an edit is judged by. */
 export type CommandScope = {
@@ -13,6 +14,8 @@ export type CommandScope = {
   readonly home: string;
   /** Our own home folder (`HERMES_HOME`), absolute. */
   readonly hermesHome: string;
+  /** Language of the command lines. Default `sh`. */
+  readonly language?: ShellLanguage;
   /** Variables that earlier commands exported, where they differ from the environment of this process. */
   readonly variables?: ReadonlyMap<string, string>;
   /** The path that the system would reach: symbolic links of the deepest existing parent followed. */
@@ -34,7 +37,7 @@ const resolved = new WeakMap<CommandScope, readonly Base[]>();
 
 /** Location of a resolved path. The innermost folder wins: a workspace in the home is `workspace`. */
 export function placeOf(realPath: string, scope: CommandScope): Place {
-  let best: Place = { kind: "outside", base: sep, below: partsOf(realPath) };
+  let best: Place = { kind: "outside", base: sep, below: partsOf(realPath, realPath) };
   let length = -1;
   for (const base of basesOf(scope)) {
     const below = partsBelow(base.path, realPath);
@@ -54,11 +57,11 @@ export function homeOf(scope: CommandScope): string {
 export function partsBelow(folder: string, path: string): readonly string[] | undefined {
   if (isPlain(folder) && isPlain(path)) {
     const start = folder.endsWith("/") ? folder : `${folder}/`;
-    if (path.startsWith(start)) return partsOf(path.slice(start.length));
+    if (path.startsWith(start)) return partsOf(path.slice(start.length), folder);
     return path === folder ? [] : undefined;
   }
   const rest = pathBelow(folder, path);
-  return rest === undefined ? undefined : partsOf(rest);
+  return rest === undefined ? undefined : partsOf(rest, folder);
 }
 
 /** True for an absolute POSIX path that is normalised; comparing such paths is cheap. */
@@ -66,8 +69,9 @@ function isPlain(path: string): boolean {
   return sep === "/" && path.startsWith("/") && !/\/(?:\/|\.{1,2}(?:\/|$))/.test(path);
 }
 
-function partsOf(path: string): readonly string[] {
-  return path.split(sep).filter((part) => part !== "");
+/** `like`: an absolute path of the same system. */
+function partsOf(path: string, like: string): readonly string[] {
+  return path.split(pathRules(like).sep).filter((part) => part !== "");
 }
 
 function basesOf(scope: CommandScope): readonly Base[] {

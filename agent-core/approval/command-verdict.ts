@@ -7,6 +7,7 @@ import { type CommandPart, type Level, type Reach, Recorder, TooMuchToJudge, wor
 import { initialState, NO_INPUT, type Walk } from "./shell/shell-state.ts";
 import { walkWords } from "./shell/walk-command.ts";
 import { walkBody, walkScript } from "./shell/walk-script.ts";
+import { judgeUnread } from "./unread-command.ts";
 
 /** Maximum number of reasons in a question; people do not read more. */
 const MAX_REASONS = 12;
@@ -54,7 +55,9 @@ export function judgeCommand(command: string, scope: CommandScope): CommandVerdi
   if (defect?.level === "block") record.block(defect.reason);
   else if (defect?.readable === false) record.markUnparsed(defect.reason);
   else if (defect) record.askAlways(defect.reason);
-  if (defect?.readable !== false) judgeCode(command, scope, record);
+  const { language = "sh" } = scope;
+  if (language !== "sh") judgeUnread(command, language, scope, record);
+  else if (defect?.readable !== false) judgeCode(command, scope, record);
   return verdictOf(record);
 }
 

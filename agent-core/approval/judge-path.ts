@@ -1,7 +1,7 @@
 /** Judges the effect of reading, writing or deleting one path. */
 import { lstatSync } from "node:fs";
-import { dirname, isAbsolute } from "node:path";
-import { entriesOf } from "../platform/paths.ts";
+import { dirname } from "node:path";
+import { entriesOf, pathRules } from "../platform/paths.ts";
 import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
@@ -28,7 +28,7 @@ export type PathJudge = {
 export function judgePath(effect: PathEffect, judge: PathJudge): void {
   judge.record.countStep();
   if (effect.kind !== "read") judge.record.markChanged();
-  const targets = targetsOf(effect.path, judge.cwds);
+  const targets = targetsOf(effect.path, judge);
   if (targets === undefined) {
     judgeUnknown(effect, judge);
     return;
@@ -41,17 +41,21 @@ export function judgePath(effect: PathEffect, judge: PathJudge): void {
 }
 
 /** Absolute paths that a word may name, not normalised; undefined when the word is not known. */
-function targetsOf(path: Arg, cwds: readonly string[] | undefined): readonly string[] | undefined {
+function targetsOf(path: Arg, { cwds, scope }: PathJudge): readonly string[] | undefined {
   const { text } = path;
   if (text.includes(UNKNOWN) || path.content !== undefined || text.length > MAX_PATH) return undefined;
   if (text === "") return [];
-  if (isAbsolute(text)) return [text];
-  return cwds && absolute(text, cwds);
+  if (isAbsolute(text, scope)) return [text];
+  return cwds && absolute(text, cwds, scope);
+}
+
+function isAbsolute(path: string, { home }: CommandScope): boolean {
+  return pathRules(home).isAbsolute(path);
 }
 
 /** `join` would drop `link/..`, where the system follows the link first. */
-function absolute(path: string, folders: readonly string[]): readonly string[] {
-  return isAbsolute(path) ? [path] : folders.map((folder) => `${folder}/${path}`);
+function absolute(path: string, folders: readonly string[], scope: CommandScope): readonly string[] {
+  return isAbsolute(path, scope) ? [path] : folders.map((folder) => `${folder}/${path}`);
 }
 
 function judgeUnknown(effect: PathEffect, { record, scope, cwds }: PathJudge): void {
@@ -61,7 +65,7 @@ function judgeUnknown(effect: PathEffect, { record, scope, cwds }: PathJudge): v
     if (aroundHome(effect.path.text, scope))
       record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`);
     else if (!printsNoText(effect))
-      for (const path of absolute(effect.path.text, cwds ?? scope.roots))
+      for (const path of absolute(effect.path.text, cwds ?? scope.roots, scope))
         record.noteSecrets(secretsMatching(path, scope));
     return;
   }
@@ -74,7 +78,7 @@ function judgeUnknown(effect: PathEffect, { record, scope, cwds }: PathJudge): v
 /** True when the known start of a path leads below the home or to a folder around it. */
 function aroundHome(text: string, scope: CommandScope): boolean {
   const folder = text.slice(0, text.indexOf(UNKNOWN));
-  if (!isAbsolute(folder) || placeOf(scope.resolvePath(folder), scope).kind === "workspace") return false;
+  if (!isAbsolute(folder, scope) || placeOf(scope.resolvePath(folder), scope).kind === "workspace") return false;
   const home = homeOf(scope);
   return partsBelow(folder, home) !== undefined || partsBelow(home, folder) !== undefined;
 }
@@ -155,7 +159,7 @@ const MAX_PIECES = 16;
 /** Judges each file that a word may name as written, where this asks: options of unread programs may name their output. */
 export function judgeWords(words: readonly Arg[], judge: PathJudge): void {
   for (const path of words.flatMap((word) => piecesOf(word, judge.scope)))
-    if (targetsOf(path, judge.cwds)?.some((target) => isHeldBack(path, target, judge.scope)))
+    if (targetsOf(path, judge)?.some((target) => isHeldBack(path, target, judge.scope)))
       judgePath({ kind: "write", path }, judge);
 }
 

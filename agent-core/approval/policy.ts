@@ -17,13 +17,14 @@ import {
 } from "./decision.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
 import { decideBrowse, decideFetch, ownSecrets } from "./internet-policy.ts";
-import { exportedVariables } from "./project-scripts.ts";
+import { exportedVariables, isData } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { isPlainRepository } from "./repository.ts";
 import { textFilters } from "./rules/programs.ts";
 import { secretReason } from "./secret-paths.ts";
 import { type CommandPart, widerReach } from "./shell/recorder.ts";
+import { decideUnread } from "./unread-command.ts";
 
 const UNSANDBOXED = "Runs outside the sandbox, with the network and with your own access to files";
 const NETWORKED = "Uses the network, from inside the sandbox";
@@ -190,6 +191,7 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
   if (verdict.level === "block") {
     return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
   }
+  if ((scope.language ?? "sh") !== "sh") return decideUnread(verdict.reasons, effect, context);
   if (!verdict.isFullyParsed && asks === false) {
     // The part that was not read could be one that is blocked in every mode.
     return deny(
@@ -339,14 +341,11 @@ function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => bool
   return askUnlessGranted(reasons.length > 0 ? reasons : changes, grant, context);
 }
 
-/** Files that no program runs. */
-const DATA = /\.(?:md|mdx|txt|rst|adoc|css|scss|less|svg|png|jpe?g|gif|csv|tsv|log|lock|html?|po|snap)$/i;
-
 /** Without a sandbox, code that the agent wrote asks once in a workspace before it runs. */
 function ownCode(verdict: CommandVerdict, { mode, sandbox, scope, written }: PolicyContext): OwnCode | undefined {
   const root = scope.roots.find((each) => partsBelow(each, scope.cwd) !== undefined) ?? scope.cwd;
   if (!verdict.runsProject || sandbox || mode === "auto") return undefined;
-  const files = [...(written ?? [])].filter((path) => partsBelow(root, path) !== undefined && !DATA.test(path));
+  const files = [...(written ?? [])].filter((path) => partsBelow(root, path) !== undefined && !isData(path));
   if (files.length === 0) return undefined;
   const shown = files.slice(0, 3).map((path) => partsBelow(root, path)?.join("/"));
   const key = {

@@ -1,6 +1,6 @@
 /** Scripts of a project that a command runs by name: package scripts, makefile recipes, shell scripts. */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 
@@ -11,7 +11,8 @@ const MAX_SCRIPT = 65_536;
 export function readScript(path: string): string | undefined {
   let file: number | undefined;
   try {
-    file = openSync(path, "r");
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe without a writer must not block
+    if (!fstatSync(file).isFile()) return undefined;
     const buffer = Buffer.alloc(MAX_SCRIPT + 1);
     const length = readSync(file, buffer, 0, buffer.length, 0);
     const text = buffer.toString("utf8", 0, length);
@@ -21,6 +22,11 @@ export function readScript(path: string): string | undefined {
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** True for the name of a file that no program runs. */
+export function isData(path: string): boolean {
+  return /\.(?:md|mdx|txt|rst|adoc|css|scss|less|svg|png|jpe?g|gif|csv|tsv|log|lock|html?|po|snap)$/i.test(path);
 }
 
 export function hashOf(text: string): string {

@@ -2,7 +2,7 @@
  * Protected paths: files whose change can take over the editor, the agent, the shell or the repository. Creating,
  * editing, moving, deleting or linking one asks in every mode.
  */
-import { normalize } from "node:path";
+import { pathRules } from "../platform/paths.ts";
 import { INVISIBLE } from "../platform/visible-text.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 
@@ -96,7 +96,7 @@ const WILDCARD = /[*?[\]]/;
  */
 export function protectedReason(path: string, scope: CommandScope): string | undefined {
   const real = scope.resolvePath(path);
-  const written = normalize(path);
+  const written = pathRules(path).normalize(path);
   const place = placeOf(real, scope);
   return (
     ownHomeReason(real, scope) ??
@@ -166,7 +166,7 @@ function partsInWorkspace(written: string, scope: CommandScope): readonly string
 
 /** Reason why the parts of a path below a workspace folder are protected; undefined when they are not. */
 export function nameReason(parts: readonly string[]): string | undefined {
-  const folded = parts.map((part) => (ORDINARY.test(part) ? part : fold(part)));
+  const folded = parts.map((part) => (ORDINARY.test(part) ? part : foldName(part)));
   for (const [index, part] of folded.entries()) {
     const reason = ORDINARY.test(part) ? FILES.get(part) : (FOLDERS.get(part) ?? fileReason(part));
     if (reason !== undefined) return reason;
@@ -193,7 +193,7 @@ function fileReason(part: string): string | undefined {
 }
 
 /** Folds a name as case-insensitive file systems, Windows (trailing dots, streams) and macOS do. */
-function fold(part: string): string {
+export function foldName(part: string): string {
   const plain = part.normalize("NFKC").replace(IGNORED_CHARACTERS, "").toLowerCase();
   const stream = plain.indexOf(":");
   return (stream > 0 ? plain.slice(0, stream) : plain).replace(/[. ]+$/, "");

@@ -1,6 +1,7 @@
 /** Secret paths: files with keys and passwords, which ask before they are read. */
-import { basename, join } from "node:path";
+import { join, win32 } from "node:path";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
+import { foldName } from "./protected-paths.ts";
 
 /** First parts of paths below the home folder. */
 const HOME_SECRETS = new Set([
@@ -102,11 +103,19 @@ const HOME_SECRETS = new Set([
   "appdata/roaming/mozilla",
   "appdata/local/google",
   "appdata/local/microsoft",
+  "appdata/roaming/microsoft",
+  "appdata/roaming/gcloud",
+  "appdata/roaming/github cli",
+  "appdata/roaming/gnupg",
+  "appdata/roaming/nuget",
+  "appdata/roaming/postgresql",
+  "appdata/roaming/composer",
+  "appdata/roaming/rclone",
 ]);
 /** Secret files of the system with a fixed path. */
 const SYSTEM_FILES = ["/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/ssl/private"];
 const SYSTEM_SECRETS =
-  /^\/(?:private\/)?(?:etc\/(?:g?shadow-?|sudoers(?:\.d(?:\/|$)|$)|ssh\/ssh_host_|krb5\.keytab|ssl\/private)|proc\/[^/]+\/(?:environ|mem|maps|root|cwd\/\.env)|var\/run\/secrets|run\/secrets|dev\/(?:k?mem|port)$)/;
+  /^\/(?:private\/)?(?:etc\/(?:g?shadow-?|sudoers(?:\.d(?:\/|$)|$)|ssh\/ssh_host_|krb5\.keytab|ssl\/private)|proc\/[^/]+\/(?:environ|mem|maps|root|cwd\/\.env)|var\/run\/secrets|run\/secrets|dev\/(?:k?mem|port)$)|^[a-z]:\\windows\\(?:system32\\config|repair)(?:\\|$)/i;
 const SECRET_NAMES =
   /^(?:\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$)).*|\.netrc|\.git-credentials|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:p12|pfx|pem|ppk|keystore|jks|kdbx|keychain|keychain-db)|credentials\.json|service[-_]?account.*\.json)$/;
 /** Folders of the system's public certificates. */
@@ -120,7 +129,7 @@ export function secretPlaces(scope: CommandScope): readonly string[] {
 
 /** True for the name of a file that usually holds keys or passwords, in any folder. */
 export function isSecretName(name: string): boolean {
-  return SECRET_NAMES.test(name.toLowerCase());
+  return SECRET_NAMES.test(foldName(name));
 }
 
 /** The diff without the lines of files that usually hold keys or passwords. */
@@ -145,14 +154,21 @@ function reasonOf(path: string, scope: CommandScope): string | undefined {
   const below = partsBelow(homeOf(scope), path) ?? partsBelow(scope.home, path);
   if (below !== undefined && holdsHomeSecret(below)) return "it holds keys or passwords of your home folder";
   if (SYSTEM_SECRETS.test(path)) return "it holds secrets of the system";
-  if (SECRET_NAMES.test(basename(path).toLowerCase()) && !CERTIFICATES.test(path))
-    return "it usually holds keys or passwords";
+  // The rules of Windows find the name in a path of any system.
+  if (isSecretName(win32.basename(path)) && !CERTIFICATES.test(path)) return "it usually holds keys or passwords";
   const own = partsBelow(scope.resolvePath(scope.hermesHome), path);
   if (own !== undefined && /^(?:\.env|auth\.json)/.test(own[0] ?? "")) return "it holds the keys of Hermes";
   return undefined;
 }
 
+/** Reason why `path` may show a secret of some home folder: of another user, or one whose place is not known. */
+export function secretOfAnyHome(path: string): string | undefined {
+  const parts = path.split(/[\\/]+/);
+  const isHeld = parts.some((_, at) => holdsHomeSecret(parts.slice(at)));
+  return isHeld ? "it holds keys or passwords of a home folder" : undefined;
+}
+
 function holdsHomeSecret(below: readonly string[]): boolean {
-  const [first = "", second = "", third = ""] = below.map((part) => part.toLowerCase());
+  const [first = "", second = "", third = ""] = below.slice(0, 3).map(foldName);
   return [first, `${first}/${second}`, `${first}/${second}/${third}`].some((key) => HOME_SECRETS.has(key));
 }

@@ -91,7 +91,8 @@ function sandbox({ configured: { terminal }, cwd }: Facts): readonly Diagnosis[]
 
 function shell(): readonly Diagnosis[] {
   const { kind, path } = findShell();
-  return works("shell", kind === "bash" ? path : `${path}; commands are judged as bash`);
+  if (kind !== "powershell") return works("shell", kind === "bash" ? path : `${path}; commands are judged as bash`);
+  return [{ name: "shell", state: "limited", text: `${path}: Hermes cannot read its commands, so each one asks` }];
 }
 
 function program(name: string, files: readonly string[], without: string, fix: string): readonly Diagnosis[] {

@@ -71,7 +71,7 @@ type Decide<Decision> = (effect: Effect) => Promise<Decision | Denial>;
 export function ownedDecide<Decision extends { readonly kind: string }>(
   decide: Decide<Decision>,
   { owners, task }: Ownership,
-  scope: Pick<CommandScope, "roots" | "hermesHome">,
+  scope: Pick<CommandScope, "roots" | "hermesHome" | "language">,
 ): Decide<Decision> {
   return async (effect) => {
     const decision = await decide(effect);
@@ -86,7 +86,7 @@ export function ownedDecide<Decision extends { readonly kind: string }>(
 
 async function writtenBy(
   effect: Effect,
-  scope: Pick<CommandScope, "roots" | "hermesHome">,
+  scope: Pick<CommandScope, "roots" | "hermesHome" | "language">,
 ): Promise<readonly string[]> {
   if (effect.kind === "edit") return effect.paths.map(resolvePath);
   if (effect.kind !== "command") return [];

@@ -6,6 +6,7 @@ import type {
   CommandRequest,
   OutputPart,
   SandboxState,
+  ShellLanguage,
   ShellState,
   WriteOutcome,
 } from "./terminals.ts";
@@ -28,6 +29,8 @@ export type Plan = {
 export type Backend = {
   /** See `HostTerminals.place`. */
   readonly place: string | undefined;
+  /** See `HostTerminals.language`. */
+  readonly language: ShellLanguage;
   /** See `HostTerminals.sandboxes`. */
   readonly sandboxes?: boolean;
   /** See `HostTerminals.sandboxState`. */
@@ -65,7 +68,7 @@ export type Launch = {
 /** Line for a shell of the user, with the variables that the shell needs; null unsets one. */
 export type UserShell = {
   readonly line: string;
-  readonly language: "sh" | "powershell";
+  readonly language: Extract<ShellLanguage, "sh" | "powershell">;
   readonly env: Readonly<Record<string, string | null>>;
 };
 

@@ -87,6 +87,7 @@ function backendElsewhere(
   };
   return {
     place,
+    language: "sh",
     open: async (cwd, signal) => (await load()).open(cwd, signal),
     plan: async (request, givesPty, signal) => (await load()).plan(request, givesPty, signal),
     dispose: async () => (await loading)?.dispose(),
@@ -107,6 +108,7 @@ function localSandbox(
   };
   return {
     place: backend.place,
+    language: backend.language,
     get sandboxes() {
       return choose().sandboxes === true;
     },
@@ -159,6 +161,7 @@ function isInside(folder: string, path: string): boolean {
 function refusingBackend(name: string, message: string): Backend {
   return {
     place: name,
+    language: "sh",
     open: (cwd) => Promise.resolve(cwd),
     plan: () => Promise.reject(new Error(message)),
     dispose: () => Promise.resolve(),

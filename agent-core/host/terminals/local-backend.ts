@@ -22,6 +22,7 @@ export function localBackend(variables: CommandVariables = OWN_VARIABLES): Backe
   const states = new ShellStates(variables);
   return {
     place: undefined,
+    language: languageOf(findShell()),
     open: (cwd) => Promise.resolve(cwd),
     plan: (request, givesPty) => plan({ states, variables }, request, givesPty),
     dispose: () => states.dispose(),
@@ -66,9 +67,13 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
   };
 }
 
-function forUserShell({ kind }: Shell, line: string, { withheld, passed }: CommandVariables): UserShell {
+function forUserShell(shell: Shell, line: string, { withheld, passed }: CommandVariables): UserShell {
   const env = { ...Object.fromEntries(withheld.map((name) => [name, null])), ...passed };
-  return { line, language: kind === "powershell" ? "powershell" : "sh", env };
+  return { line, language: languageOf(shell), env };
+}
+
+function languageOf({ kind }: Shell): UserShell["language"] {
+  return kind === "powershell" ? kind : "sh";
 }
 
 type Line = {

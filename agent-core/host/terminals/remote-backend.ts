@@ -56,6 +56,7 @@ export function remoteBackend(transport: Transport, passed: CommandVariables["pa
   const remote = new Remote(transport, passed);
   return {
     place: transport.place,
+    language: "sh",
     open: async (_, signal) => transport.firstFolder ?? (await remote.site(signal)).home,
     plan: (request, _, signal) => remote.plan(request, signal),
     dispose: () => remote.dispose(),

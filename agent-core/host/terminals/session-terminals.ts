@@ -12,6 +12,7 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
   const held = new Set<RunningCommand>();
   return {
     place: backend.place,
+    language: backend.language,
     get sandboxes() {
       return backend.sandboxes === true;
     },

@@ -1,5 +1,8 @@
 /** Port for commands on this machine, on another one, in a container, or in the client's editor. */
 
+/** Language of a command line. `sh` is that of bash, dash and the other POSIX shells: the only one that the approval reads. */
+export type ShellLanguage = "sh" | "powershell" | "cmd" | "fish" | "nushell";
+
 /** State of a session's shell between two commands. */
 export type ShellState = {
   /** Absolute path on the machine that runs the commands. */
@@ -19,7 +22,7 @@ export type SandboxState =
 export type SandboxKind = "isolated" | "reading" | "networked";
 
 export type CommandRequest = {
-  /** One shell command line, run by bash, else sh; PowerShell on Windows. */
+  /** One command line in `HostTerminals.language`. */
   readonly command: string;
   /** State that the command starts from. */
   readonly shell: ShellState;
@@ -98,6 +101,8 @@ export type RunningCommand = {
 export type HostTerminals = {
   /** Name of another machine or container, such as `user@host (ssh)`; undefined for this machine. */
   readonly place: string | undefined;
+  /** Language of the shell that runs the commands, by which the approval judges them. */
+  readonly language: ShellLanguage;
   /** True when commands can run in a sandbox. */
   readonly sandboxes?: boolean;
   /** Sandbox of the commands, for people. Undefined for another machine. */

@@ -150,7 +150,7 @@ describe("protected files", () => {
       withheld: () => undefined,
       cwd: bench.folder,
       shell: { folder: bench.folder, process: () => undefined },
-      policy: sessionPolicy({ ...where, mode: () => mode, trusted: () => true, grants, asks: true }),
+      policy: sessionPolicy({ ...where, mode: () => mode, trusted: () => true, grants, asks: true, language: "sh" }),
       hooks: new Hooks({
         hooks: () => [],
         sessionId: "s",
