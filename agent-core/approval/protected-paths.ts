@@ -180,7 +180,7 @@ export function nameReason(parts: readonly string[]): string | undefined {
 
 /** True for a name that git takes for `.git` on some file system. */
 export function isGitName(name: string): boolean {
-  const folded = fold(name);
+  const folded = foldName(name);
   return folded === ".git" || SHORT_GIT_NAME.test(folded);
 }
 

@@ -325,6 +325,7 @@ test("a command asks, auto mode included, while the sandbox cannot hold it, and 
     ...where,
     mode: () => "auto",
     sandbox: () => true,
+    language: "sh",
     sandboxProblem: async () => problem,
   });
   const effect = { kind: "command", command: "bash x.sh", cwd } as const;
