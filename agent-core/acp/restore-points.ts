@@ -52,26 +52,33 @@ export class RestorePoints {
 
   /** Oldest first. */
   points(): readonly RestorePoint[] {
-    const { transcript, checkpoints } = this.#agent;
-    return transcript.flatMap((one, index) => {
-      const { position, role } = one;
-      // A message that steers a turn is part of that turn.
-      if (role !== "user" || transcript[index - 1]?.role === "tool") return [];
-      const typed = userText(one.message);
-      if (typed === null) return [];
-      const prompt = typed.trim() === "" ? userAttachments(one.message).map(attachmentName).join(", ") : typed;
-      return [{ position, prompt, changedFiles: checkpoints?.countSince(this.#agent.changesFrom(position)) ?? 0 }];
+    return this.#requests().map(({ position, message, typed }) => {
+      const prompt = typed.trim() === "" ? userAttachments(message).map(attachmentName).join(", ") : typed;
+      return {
+        position,
+        prompt,
+        changedFiles: this.#agent.checkpoints?.countSince(this.#agent.changesFrom(position)) ?? 0,
+      };
+    });
+  }
+
+  /** Messages of the user that began a turn. A message that steers a turn is part of that turn. */
+  #requests(): readonly { readonly position: number; readonly message: Message; readonly typed: string }[] {
+    const { transcript } = this.#agent;
+    return transcript.flatMap(({ position, role, message }, index) => {
+      const typed = role === "user" && transcript[index - 1]?.role !== "tool" ? userText(message) : null;
+      return typed === null ? [] : [{ position, message, typed }];
     });
   }
 
   /** Effects of a restore to the message at `position`. `withTexts` adds the future text of each file. */
   async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<HermesRestorePreview> {
-    const { transcript, checkpoints } = this.#agent;
+    const { checkpoints } = this.#agent;
     const planned = (await checkpoints?.preview(this.#agent.changesFrom(position), withTexts, signal)) ?? [];
     return {
       files: planned.map(fileOf),
       ...this.#limits(position, planned.length === 0),
-      messages: transcript.filter((candidate) => candidate.position >= position && isRead(candidate.message)).length,
+      messages: this.#requests().filter((request) => request.position >= position).length,
       prompt: this.#promptAt(position),
     };
   }
@@ -157,11 +164,6 @@ export class RestorePoints {
   #messageAt(position: number): Message | undefined {
     return this.#agent.transcript.find((candidate) => candidate.position === position)?.message;
   }
-}
-
-/** True for messages that people see: not for tool calls and their results. */
-function isRead(message: Message): boolean {
-  return message.role === "assistant" ? Boolean(message.content) : userText(message) !== null;
 }
 
 function fileOf({ path, change, added, removed, leftAlone, text }: ShownPlan): HermesRestoredFile {

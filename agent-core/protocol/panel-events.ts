@@ -124,7 +124,7 @@ export type StartPage = z.infer<typeof StartPage>;
 export const RestoreFile = HermesRestoredFile.omit({ text: true }).extend({ label: z.string() });
 export type RestoreFile = z.infer<typeof RestoreFile>;
 
-/** `messages`: number of messages that the conversation would lose. */
+/** `messages`: number of the user's messages that the conversation would lose. */
 export const RestorePreview = z.object({ files: z.array(RestoreFile).readonly(), messages: z.number() });
 export type RestorePreview = z.infer<typeof RestorePreview>;
 

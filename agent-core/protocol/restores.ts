@@ -32,7 +32,7 @@ export const HermesRestorePreview = z.object({
   /** Files that differ from that time. */
   files: z.array(HermesRestoredFile).readonly(),
   limits,
-  /** Number of messages that the conversation would lose. */
+  /** Number of the user's messages that the conversation would lose. */
   messages: z.number(),
   /** Text of the user message. */
   prompt: z.string().nullable(),

@@ -14,6 +14,12 @@ const DIRECTION = new Function(
   return [direction, unicodeBidi, getComputedStyle(code.parentElement).direction];`,
 ) as (element: unknown) => unknown;
 
+/** Safari and some methods on Linux report the key so, without `isComposing`. */
+const ENTER_OF_INPUT_METHOD = new Function(
+  "field",
+  `field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true, cancelable: true }));`,
+) as (element: unknown) => void;
+
 /** True when the field shows the whole hint. */
 const HINT_FITS = `((field) => {
   const { font, paddingLeft, paddingRight } = getComputedStyle(field);
@@ -125,6 +131,34 @@ describe("next steps in the panel", () => {
     await panel().feed({ kind: "prompt", id: "p0", text: "Wait" });
     await panel().page.getByPlaceholder("Queue… (Ctrl+Enter: now)").waitFor();
     expect(await hintFits()).toBe(true);
+    await panel().reset();
+  });
+
+  test("the arrows recall earlier messages, and leave a typed one alone", async () => {
+    for (const [id, text] of [["p1", "first"] as const, ["p2", "second\nline"] as const, ["p3", "first"] as const]) {
+      await panel().feed({ kind: "prompt", id, text });
+      await panel().feed({ kind: "turn-end", stopReason: "end_turn" });
+    }
+    const message = panel().page.getByRole("textbox", { name: "Message Hermes" });
+    await message.focus();
+    const texts: string[] = [];
+    for (const key of ["ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown", "ArrowDown"]) {
+      await message.press(key);
+      texts.push(await message.inputValue());
+    }
+    // The third key goes to the first line of the message, and the next two to its end and on.
+    const second = "second\nline";
+    expect(texts).toEqual(["first", second, second, second, "first", ""]);
+    await message.fill("mine");
+    await message.press("ArrowUp");
+    expect(await message.inputValue()).toBe("mine");
+  });
+
+  test("an Enter of an input method sends nothing", async () => {
+    const message = panel().page.getByRole("textbox", { name: "Message Hermes" });
+    await message.evaluate(ENTER_OF_INPUT_METHOD);
+    expect(await message.inputValue()).toBe("mine");
+    await message.fill("");
     await panel().reset();
   });
 

@@ -175,7 +175,7 @@ describe("with a project", () => {
     await panel().idle();
     const keyboard = new Keyboard(panel());
     await panel().composer.focus();
-    await keyboard.press("ArrowUp", "Enter");
+    await keyboard.press("Shift+Tab", "Enter");
     await keyboard.reach(/^Undo a\.txt/, "Tab");
     await keyboard.press("Enter");
     await panel().page.getByText("1 file", { exact: true }).waitFor();

@@ -28,7 +28,9 @@ describe("cards of requests", () => {
     expect(await panel().composer.inputValue()).toBe("line3");
     await panel().pictures("question");
     await panel().composer.fill("");
-    await card().getByRole("button", { name: "Yes" }).click(); // waits until it is armed
+    await expect.poll(() => card().getByRole("button", { name: "Yes" }).isEnabled()).toBe(true);
+    await panel().page.keyboard.press("ArrowUp");
+    await panel().page.keyboard.press("1");
     await panel().page.getByText("The user answered: Yes").first().waitFor();
     await expect.poll(focused).toBe("Message Hermes");
   });

@@ -6,6 +6,7 @@ import type { HermesShelf } from "../../agent-core/protocol/sessions.ts";
 import { t } from "../texts.ts";
 import { formatCost, shortTime } from "./format.ts";
 import { Icon, IconButton } from "./icon.tsx";
+import { isComposing } from "./input-method.ts";
 import { usePanel } from "./panel-context.ts";
 
 type Stage = "shown" | "renaming" | "deleting";
@@ -251,7 +252,7 @@ function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
     onDone();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+    if (isComposing(event) || (event.key !== "Enter" && event.key !== "Escape")) return;
     event.preventDefault();
     event.stopPropagation();
     if (event.key === "Enter") save();

@@ -1,9 +1,11 @@
 /** Requests of the agent: permission for a call, and questions. */
 import type { PermissionOption } from "@zed-industries/agent-client-protocol";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
+import { MarkdownView } from "../markdown/markdown-view.tsx";
 import type { PermissionRequest, QuestionRequest } from "../state/state.ts";
+import { appendText, emptyText } from "../state/streamed-text.ts";
 import { t } from "../texts.ts";
 import { DiffView } from "./diff-view.tsx";
 import { focusOnce } from "./focus-kept.ts";
@@ -163,6 +165,9 @@ function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
   );
 }
 
+/** Choices with a number key. */
+const NUMBERED = 9;
+
 /** Offers the choices, a free answer, and no answer. Only an explicit choice or typed text answers. */
 export function QuestionCard({ request: { requestId, message, choices } }: { readonly request: QuestionRequest }) {
   const panel = usePanel();
@@ -174,21 +179,30 @@ export function QuestionCard({ request: { requestId, message, choices } }: { rea
     panel.compose();
   };
   const label = `question-${requestId}`;
+  const text = useMemo(() => appendText(emptyText, visibleText(message)), [message]);
+  // Digits in the field are part of an answer in words.
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const choice = /^[1-9]$/.test(event.key) ? choices[Number(event.key) - 1] : undefined;
+    if (choice === undefined || event.target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    answer(choice);
+  };
   return (
-    <div class="ask-card" role="alertdialog" aria-labelledby={label} tabIndex={-1}>
-      <div class="ask-title" id={label} dir="auto">
-        <Icon name="question" /> {visibleText(message)}
+    <div class="ask-card" role="alertdialog" aria-labelledby={label} tabIndex={-1} onKeyDown={onKeyDown}>
+      <div class="ask-question" id={label}>
+        <Icon name="question" /> <MarkdownView text={text} growing={false} />
       </div>
-      <div class="ask-buttons">
-        {choices.map((choice) => (
+      <div class="ask-buttons ask-choices">
+        {choices.map((choice, index) => (
           <button
             key={choice}
             type="button"
             class="button button-secondary"
+            data-digit={index < NUMBERED ? index + 1 : undefined}
             disabled={!isArmed}
             onClick={() => answer(choice)}
           >
-            {visibleText(choice)}
+            <span dir="auto">{visibleText(choice)}</span>
           </button>
         ))}
       </div>

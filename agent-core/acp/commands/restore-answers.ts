@@ -77,7 +77,9 @@ async function preview(
     "",
     ...(parts.files && lines.length === 0 ? ["- no files need to change"] : lines),
     ...(parts.files ? limitLines(limits) : []),
-    ...(parts.conversation ? [`- ${counted(messages, "message")} removed from the conversation`] : []),
+    ...(parts.conversation
+      ? [`- ${counted(messages, "message")} of yours, with the answers, removed from the conversation`]
+      : []),
     "",
     `\`/checkpoint restore ${number} ${what} confirm\` runs it.`,
   ].join("\n");
@@ -111,12 +113,11 @@ async function undoRestore({ restores, cwd, signal }: CommandSession): Promise<s
 export async function answerUndo({ restores, cwd, signal }: CommandSession): Promise<string> {
   const last = restores.points().at(-1);
   if (last === undefined) return "Nothing to undo: this session has no messages yet.";
-  const { messages } = await restores.preview(last.position, false, signal);
   const parts = { files: true, conversation: true };
   const { files, limits, restoreId } = await restores.restore(last.position, parts, signal);
   const lines = fileLines(files, cwd);
   return [
-    `Undid ${quoted(last.prompt)} and everything after it: ${counted(messages, "message")}.`,
+    `Undid ${quoted(last.prompt)} and everything after it.`,
     "",
     ...(lines.length === 0 ? ["There are no files to restore."] : lines),
     ...limitLines(limits),

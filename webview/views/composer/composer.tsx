@@ -1,8 +1,9 @@
 /** The composer: writes prompts with their attachments, sends and stops. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Attachment } from "../../../agent-core/protocol/attachments.ts";
-import { emptyDraft, isSendable, newIn, shortLabel, titleOf } from "../../state/attachments.ts";
+import { emptyDraft, isSendable, newIn, shortLabel, titleOf, withText } from "../../state/attachments.ts";
 import { seesPictures } from "../../state/config.ts";
+import { wholeText } from "../../state/streamed-text.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
@@ -17,18 +18,19 @@ export function Composer() {
   const { running, commands, agentName, isForeign, facts } = store.shown.value;
   const suggested = newIn(draft.value, facts.suggested);
   const send = useSend(suggested);
-  const act: Readonly<Record<KeyAction, () => void>> = {
+  const recall = useRecall();
+  /** An action that returns false leaves the key to the browser. */
+  const act: Readonly<Record<KeyAction, (event: KeyboardEvent) => unknown>> = {
     send: () => send(false),
     "send-now": () => send(true),
-    up: () => partAbove()?.focus(),
+    above: () => focusOn(draft.peek().text === "" ? partAbove(ANY_PART) : undefined),
+    up: (event) => focusOn(draft.peek().text === "" ? partAbove(NEXT_PART) : undefined) || recall(event, 1),
+    down: (event) => recall(event, -1),
     stop: () => post({ type: "cancel" }),
   };
   const onKey = (event: KeyboardEvent): void => {
-    const canGoUp = draft.peek().text === "" && partAbove() !== undefined;
-    const action = keyAction(event, { running, canGoUp });
-    if (action === undefined) return;
-    event.preventDefault();
-    act[action]();
+    const action = keyAction(event, running);
+    if (action !== undefined && act[action](event) !== false) event.preventDefault();
   };
   return (
     <div class="composer">
@@ -103,33 +105,57 @@ function Suggestion({ suggested }: SuggestionProps) {
 }
 
 /**
- * Part of another view that the up key leads to: a request, the last queued message, the lowest line such as the review,
- * or the page before the first message. A request takes the focus as a whole, so that no second key answers it.
+ * Earlier messages of the session, as a terminal has its commands: the newest first, while the message is empty or one of
+ * them. Returns false when there is none, or when the caret has another line to go to.
  */
-function partAbove(): HTMLElement | undefined {
-  const last = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)].at(-1);
-  return (
-    last(".ask-card") ??
-    last(".queue [data-row]")?.querySelector("button") ??
-    last(".dock-lines > :has(button)")?.querySelector("button") ??
-    document.querySelector<HTMLElement>(".offer-first, .start-list button") ??
-    undefined
-  );
+function useRecall(): (event: KeyboardEvent, step: 1 | -1) => boolean {
+  const { store, draft } = usePanel();
+  const recalled = useRef({ at: 0, text: "" });
+  return ({ target }, step) => {
+    const { text } = draft.peek();
+    const before = text === "" ? 0 : recalled.current.at;
+    const caret = target instanceof HTMLTextAreaElement ? target.selectionStart : 0;
+    const isInside = (step === 1 ? text.slice(0, caret) : text.slice(caret)).includes("\n");
+    if (isInside || (text !== "" && text !== recalled.current.text)) return false;
+    const sent = store.state.entries.flatMap((entry) => (entry.type === "user" ? [wholeText(entry.text)] : []));
+    const texts = ["", ...new Set(sent.toReversed().filter((one) => one !== ""))];
+    const at = before + step;
+    const next = texts[at];
+    if (next === undefined) return false;
+    recalled.current = { at, text: next };
+    draft.value = withText(draft.peek(), next);
+    return true;
+  };
 }
 
-type KeyAction = "send" | "send-now" | "up" | "stop";
+/** Parts above the message: a request, the queue, the page before the first message, and lines such as the review. */
+const NEXT_PART = [".ask-card", ".queue [data-row]", ".offer-first, .start-list button"];
+const ANY_PART = [".ask-card", ".queue [data-row]", ".dock-lines > :has(button)", ".offer-first, .start-list button"];
 
-type Typing = {
-  readonly running: boolean;
-  /** The message is empty, and something is above it. */
-  readonly canGoUp: boolean;
-};
+/** The lowest of the first kind that is there; of the page, its first button. */
+function partAbove(kinds: readonly string[]): HTMLElement | undefined {
+  const found = kinds.map((kind) => [...document.querySelectorAll<HTMLElement>(kind)]).find((all) => all.length > 0);
+  return found?.[0]?.matches("button") ? found[0] : found?.at(-1);
+}
+
+/** A request takes the focus as a whole, so that no second key answers it. */
+function focusOn(part: HTMLElement | undefined): boolean {
+  const target = part?.matches(".ask-card, button") ? part : part?.querySelector("button");
+  target?.focus();
+  return target !== undefined && target !== null;
+}
+
+type KeyAction = "send" | "send-now" | "above" | "up" | "down" | "stop";
 
 /** Undefined for a key that only types. */
-function keyAction(event: KeyboardEvent, { running, canGoUp }: Typing): KeyAction | undefined {
+function keyAction(event: KeyboardEvent, running: boolean): KeyAction | undefined {
   switch (event.key) {
     case "ArrowUp":
-      return canGoUp ? "up" : undefined;
+      return "up";
+    case "ArrowDown":
+      return "down";
+    case "Tab":
+      return event.shiftKey ? "above" : undefined;
     case "Enter":
       if (event.shiftKey) return undefined;
       return event.ctrlKey || event.metaKey ? "send-now" : "send";

@@ -103,8 +103,8 @@ function Card({ position, preview }: CardProps) {
       )}
       <div class="restore-note">
         {messages === 1
-          ? t("Restoring the conversation removes 1 message.")
-          : t("Restoring the conversation removes {0} messages.", messages)}
+          ? t("Restoring the conversation removes this message and its answer.")
+          : t("Restoring the conversation removes {0} of your messages, with their answers.", messages)}
         {!isEmpty && (
           <>
             {" "}
