@@ -392,7 +392,7 @@ export function createContextKeeper(
       hooks,
       notify: notifyStatus,
       tools: () => catalogue.tools,
-      mayRemember: async () => (await setup.policy.decide({ kind: "memory" })).kind === "allow",
+      allows: async (effect) => (await setup.policy.decide(record.withSource(effect))).kind === "allow",
     }),
     journal: (entry) => record.journal(entry),
     notify: notifyStatus,

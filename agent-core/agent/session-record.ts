@@ -2,8 +2,10 @@
  * The memory of a session: its messages, title, plan and system prompt, each written to the journal as it changes.
  * Without a journal everything stays in memory.
  */
+import type { Effect } from "../approval/decision.ts";
 import type { Environment } from "../config/home.ts";
-import { type Message, typedText, type UserMessage } from "../messages/message.ts";
+import { placeSaying } from "../memory/statement.ts";
+import { type Message, ownWords, typedText, type UserMessage } from "../messages/message.ts";
 import { redact, secretsOf } from "../providers/redact.ts";
 import { type Compression, Conversation, type PositionRange } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
@@ -85,6 +87,18 @@ export class SessionRecord {
       if (by !== undefined) return by === "session";
     }
     return false;
+  }
+
+  /** Marks a note of the memory whose text the output of a tool says, and the user does not. */
+  withSource(effect: Effect): Effect {
+    if (effect.kind !== "memory" || effect.text === undefined) return effect;
+    const { messages } = this.conversation;
+    const own = messages.map((message) => {
+      const isOwn = message.role === "user" && message.synthetic !== true;
+      return isOwn ? ownWords(typedText(message.content)).own : "";
+    });
+    const outputs = messages.flatMap(({ role, content }) => (role === "tool" ? [String(content).toLowerCase()] : []));
+    return placeSaying(effect.text, own.join("\n"), outputs) === undefined ? effect : { ...effect, isFromTools: true };
   }
 
   /** Appends an entry to the journal, if there is one. */

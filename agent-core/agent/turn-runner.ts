@@ -240,10 +240,10 @@ export class TurnRunner {
     };
   }
 
-  /** Marks an effect whose addresses the session names. In a sub-agent nothing counts as named, since a model wrote its task. */
+  /** Marks a note that a tool says, and an effect whose addresses the session names. In a sub-agent nothing counts as named, since a model wrote its task. */
   #withNames(effect: Effect): Effect {
     const { record, setup } = this.#options;
-    if (!("sent" in effect) || setup.isSubAgent) return effect;
+    if (!("sent" in effect) || setup.isSubAgent) return record.withSource(effect);
     return effect.sent.every((address) => record.names(address)) ? { ...effect, isNamed: true } : effect;
   }
 

@@ -36,8 +36,8 @@ type FlushPorts = {
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
   readonly hooks: () => Hooks;
   readonly notify: (event: StatusEvent) => void;
-  /** True when the memory may change without a question: the user sees none of these calls. */
-  readonly mayRemember: () => Promise<boolean>;
+  /** True when the effect needs no question: the user sees none of these calls. */
+  readonly allows: (effect: Effect) => Promise<boolean>;
 };
 
 /** Lets the model save notes before a summary. */
@@ -58,8 +58,9 @@ export class MemoryFlush {
     const { auxiliary, systemPrompt } = this.#ports;
     const tools = this.#ports.tools();
     const fresh = transcript.filter(({ position, message }) => position >= this.#from && message.role === "user");
-    if (!tools.includes(memoryTool) || fresh.length < MIN_FLUSHED_MESSAGES || !(await this.#ports.mayRemember()))
-      return;
+    if (!tools.includes(memoryTool) || fresh.length < MIN_FLUSHED_MESSAGES) return;
+    const { allows, hooks } = this.#ports;
+    if (!(await allows({ kind: "memory" }))) return;
     this.#from = (transcript.at(-1)?.position ?? 0) + 1;
     const request = [
       { role: "system", content: systemPrompt() },
@@ -75,7 +76,7 @@ export class MemoryFlush {
     for (const call of answer.calls) {
       const callId = unseenCallId();
       const context = { ...this.#ports.contextFor(callId, signal), memoryWriter: "flush" as const };
-      const done = await runUnseen(call, [memoryTool], context, { hooks: this.#ports.hooks() });
+      const done = await runUnseen(call, [memoryTool], context, { hooks: hooks(), allows });
       if (done.ok) this.#ports.notify({ severity: "info", message: `${done.title}.`, memoryCall: callId });
     }
   }
@@ -120,7 +121,7 @@ type ReviewPorts = {
 };
 
 type ReviewSession = Pick<ReviewPorts, "contextFor" | "hooks" | "notify" | "interval"> & {
-  readonly record: Pick<SessionRecord, "conversation">;
+  readonly record: Pick<SessionRecord, "conversation" | "withSource">;
 };
 
 export function createMemoryReview(setup: AgentSetup, { record, interval, ...session }: ReviewSession): MemoryReview {
@@ -135,7 +136,7 @@ export function createMemoryReview(setup: AgentSetup, { record, interval, ...ses
     transcript: () => record.conversation.transcript,
     hasModel: () => models.current.mode !== "offline" || auxiliary.ownModel("background_review") !== undefined,
     tools: () => catalogue.callable,
-    allows: async (effect) => (await policy.decide(effect)).kind === "allow",
+    allows: async (effect) => (await policy.decide(record.withSource(effect))).kind === "allow",
   });
 }
 

@@ -10,7 +10,13 @@ export type Effect =
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "edit"; readonly paths: readonly string[] }
   /** Changes what later sessions know: the memory, or a skill of the home. */
-  | { readonly kind: "memory" }
+  | {
+      readonly kind: "memory";
+      /** Text of a new entry. */
+      readonly text?: string | undefined;
+      /** The output of a tool says it, and the user does not. Default false. */
+      readonly isFromTools?: boolean;
+    }
   | { readonly kind: "skill" }
   /** Plans work that runs later without the user, or changes such plans. `reasons`: for the question, in full. */
   | { readonly kind: "job"; readonly reasons: readonly string[] }

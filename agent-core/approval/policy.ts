@@ -48,7 +48,7 @@ function judge(effect: Effect, context: PolicyContext): Decision {
       return decideEdit(effect.paths, context);
     case "memory":
     case "skill":
-      return decideKnowledge(effect.kind, context);
+      return decideKnowledge(effect, context);
     case "job":
       return decideJob(effect.reasons, context);
     case "fetch":
@@ -122,13 +122,18 @@ const KNOWLEDGE: Readonly<Record<"memory" | "skill", Knowledge>> = {
   },
 };
 
-function decideKnowledge(kind: "memory" | "skill", context: PolicyContext): Decision {
+function decideKnowledge(
+  effect: Extract<Effect, { kind: "memory" | "skill" }>,
+  context: PolicyContext,
+): Decision {
   const { mode, trusted } = context;
-  const { plan, reason, grant } = KNOWLEDGE[kind];
+  const { plan, reason, grant } = KNOWLEDGE[effect.kind];
   if (!trusted) return deny("The user has not trusted this workspace, so nothing from it is remembered.");
   if (mode === "plan") return deny(`Plan mode is read-only: ${plan}`);
-  if (mode === "auto") return ALLOW;
-  return askUnlessGranted([reason], grant, context);
+  const isFromTools = effect.kind === "memory" && effect.isFromTools === true;
+  if (mode === "auto" && !isFromTools) return ALLOW;
+  const source = isFromTools ? ["The text comes from a file, a page or a command, not from you"] : [];
+  return askUnlessGranted([reason, ...source], grant, context);
 }
 
 /** Asks in every mode, and no answer lasts: the user knows each job that works without them. */

@@ -46,7 +46,7 @@ export const tool = defineTool({
     "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences. Not what only the present task needs, nor what the code shows. An added entry leaves all others as they are: replace or remove an outdated one by its text. The prompt shows the entries as of the session's start.",
   input,
   title: ({ action, content, old_text: oldText }) => shortTitle(`${titles[action]}: ${content ?? oldText ?? ""}`),
-  effect: () => ({ kind: "memory" }),
+  effect: ({ content: text }) => ({ kind: "memory", text }),
   stage,
 });
 

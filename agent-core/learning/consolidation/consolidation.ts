@@ -15,7 +15,7 @@ import { type Episode, episodeOf, type ModelFields, writeEpisode } from "../epis
 import { type Fact, factId, holdsIn, isActive, isPreference, waits } from "../facts.ts";
 import { usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
-import { contentWords, textKey } from "../statement.ts";
+import { contentWords, textKey } from "../../memory/statement.ts";
 import { type Transcript, type TranscriptMessage, transcriptOf } from "../transcript.ts";
 import { type Candidate, statedCandidates } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";

@@ -5,7 +5,7 @@
 
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
-import { contentWords, markedValues, textKey, valuesIn, wordRow } from "../statement.ts";
+import { contentWords, markedValues, placeSaying, textKey, valuesIn, wordRow } from "../../memory/statement.ts";
 import { type Candidate, isGeneral, isInstruction, isRule, sentencesOf } from "./candidates.ts";
 import type { Source } from "./extraction.ts";
 
@@ -39,8 +39,6 @@ const MAX_TEXT_CHARS = 240;
 const MIN_QUOTE_CHARS = 8;
 /** Text around a quote that may support a fact. Characters. */
 const CONTEXT_CHARS = 240;
-/** Places of a word in one output that are compared with a text. */
-const MAX_PLACES = 50;
 /** Share of a text's words that stand beside its quote. */
 const SUPPORTED = 0.5;
 
@@ -98,24 +96,13 @@ export class Gates {
     return { by: source.by, position: source.position, context };
   }
 
-  /** The output of a tool that says more of the text than the user's message does: the model may have it from there. */
+  /** The output of a tool that says more of the text than the user's message does. */
   #toolSaying(text: string, { context }: Found): Found | undefined {
-    const words = new Set(contentWords(text));
-    const said = new Set(contentWords(`${context} ${this.#evidence.project}`));
-    const foreign = [...words].filter((word) => !said.has(word));
-    const own = words.size - foreign.length;
-    for (const source of this.#evidence.sources.filter(({ by }) => by === "tool")) {
-      const output = this.#text(source);
-      for (const word of foreign) {
-        let at = output.indexOf(word);
-        for (let tries = 0; at >= 0 && tries < MAX_PLACES; tries += 1) {
-          const found = this.#around(source, word, at);
-          if ([...words].filter((each) => found.context.includes(each)).length > own) return found;
-          at = output.indexOf(word, at + CONTEXT_CHARS);
-        }
-      }
-    }
-    return undefined;
+    const tools = this.#evidence.sources.filter(({ by }) => by === "tool");
+    const outputs = tools.map((source) => this.#text(source));
+    const place = placeSaying(text, `${context} ${this.#evidence.project}`, outputs);
+    const source = place && tools[place.output];
+    return source && this.#around(source, "", place.at);
   }
 
   #text(source: Source): string {

@@ -6,7 +6,7 @@ import type { Episode } from "../episodes.ts";
 import { entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import { unknownItem } from "../loop.ts";
-import { contentWords, similarity, valuesIn } from "../statement.ts";
+import { contentWords, similarity, valuesIn } from "../../memory/statement.ts";
 import { changeOf } from "./merge.ts";
 import type { MergedBatch } from "./merge-batch.ts";
 

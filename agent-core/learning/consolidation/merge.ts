@@ -4,7 +4,7 @@
  */
 import { EVERYWHERE, type Fact, factId, holdsIn, isActive, isEdited, sessionOf, USER, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
-import { textKey } from "../statement.ts";
+import { textKey } from "../../memory/statement.ts";
 import { asRule } from "./candidates.ts";
 import type { Admitted } from "./gates.ts";
 

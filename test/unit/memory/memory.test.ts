@@ -128,7 +128,7 @@ describe("the tool", () => {
     const { context } = toolBench();
     const preparation = tool.prepare({ action: "add", content: "tests run with npm test" }, "/");
     if (!preparation.ok) throw new Error(preparation.text);
-    expect(preparation.call.effect).toEqual({ kind: "memory" });
+    expect(preparation.call.effect).toEqual({ kind: "memory", text: "tests run with npm test" });
     const staged = await preparation.call.stage(context);
     const path = expect.stringMatching(/MEMORY\.md$/);
     expect(staged).toMatchObject({ ok: true, diffs: [{ path, oldText: null, newText: "tests run with npm test\n" }] });

@@ -86,3 +86,33 @@ export function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>)
   for (const word of one) if (other.has(word)) common += 1;
   return common / (one.size + other.size - common);
 }
+
+/** Text around a word that is compared with a statement. Characters. */
+const AROUND_CHARS = 240;
+/** Places of a word in one output that are compared with a statement. */
+const MAX_PLACES = 50;
+
+/**
+ * Place in the outputs of tools (in lower case) that says more of the text than the user's own words do: the model may have it
+ * from there. Undefined: the text is the user's.
+ */
+export function placeSaying(
+  text: string,
+  own: string,
+  outputs: readonly string[],
+): { readonly output: number; readonly at: number } | undefined {
+  const words = [...new Set(contentWords(text))];
+  const said = new Set(contentWords(own));
+  const foreign = words.filter((word) => !said.has(word));
+  for (const [output, read] of outputs.entries()) {
+    for (const word of foreign) {
+      let at = read.indexOf(word);
+      for (let tries = 0; at >= 0 && tries < MAX_PLACES; tries += 1) {
+        const around = read.slice(Math.max(0, at - AROUND_CHARS), at + word.length + AROUND_CHARS);
+        if (words.filter((each) => around.includes(each)).length > words.length - foreign.length) return { output, at };
+        at = read.indexOf(word, at + AROUND_CHARS);
+      }
+    }
+  }
+  return undefined;
+}
