@@ -122,10 +122,7 @@ const KNOWLEDGE: Readonly<Record<"memory" | "skill", Knowledge>> = {
   },
 };
 
-function decideKnowledge(
-  effect: Extract<Effect, { kind: "memory" | "skill" }>,
-  context: PolicyContext,
-): Decision {
+function decideKnowledge(effect: Extract<Effect, { kind: "memory" | "skill" }>, context: PolicyContext): Decision {
   const { mode, trusted } = context;
   const { plan, reason, grant } = KNOWLEDGE[effect.kind];
   if (!trusted) return deny("The user has not trusted this workspace, so nothing from it is remembered.");

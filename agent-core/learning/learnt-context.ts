@@ -5,13 +5,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";
+import { contentWords, similarity } from "../memory/statement.ts";
 import type { Clock } from "../platform/clock.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type EpisodeBrief, episodePaths, readBriefs } from "./episodes.ts";
 import { byWeight, type Fact, fitting, holdsIn, isPreference, isShown, isWithin, readFacts, waits } from "./facts.ts";
 import { outdatedCheck } from "./outdated-statements.ts";
-import { contentWords, similarity } from "../memory/statement.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** All that was learnt adds at most 1.5 kB to a prompt: less than 500 tokens of preferences and 300 of facts. Bytes. */

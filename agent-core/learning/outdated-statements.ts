@@ -1,6 +1,7 @@
 /** Statements that learnt facts have overtaken: sentences of episodes and statements of skills that no longer hold. Pure. */
-import { type Fact, isShown } from "./facts.ts";
+
 import { markedValues } from "../memory/statement.ts";
+import { type Fact, isShown } from "./facts.ts";
 
 /** Shorter values stand in many texts by chance. Characters. */
 const MIN_VALUE_CHARS = 3;

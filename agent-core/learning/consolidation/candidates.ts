@@ -160,15 +160,13 @@ export function statedCandidates(transcript: Transcript): readonly Candidate[] {
 function statementsOf(one: TranscriptMessage, corrects: boolean): readonly Candidate[] {
   const { position } = one;
   const typed = textOf(one);
-  const sentences = sentencesOf(typed);
-  const isEverywhere = sentences.some(isGeneral);
-  return sentences.flatMap((sentence): readonly Candidate[] => {
+  return sentencesOf(typed).flatMap((sentence): readonly Candidate[] => {
     const isStated = isRule(sentence) || (corrects && isCorrectingRule(sentence));
     const text = asRule(sentence);
     if (!isRuleLength(sentence, text) || !(isStated || isHint(sentence))) return [];
     const isFact = DECISION.test(sentence) || (isStated && isAboutOneThing(text));
     const kind = isFact ? "fact" : "preference";
-    const scope = kind === "preference" && (isEverywhere || OF_ANSWERS.test(text)) ? "user" : "project";
+    const scope = kind === "preference" && (isGeneral(sentence) || OF_ANSWERS.test(text)) ? "user" : "project";
     return [
       { kind, subject: "", entity: "project", text, scope, quote: sentence, position, ...(isStated && { isStated }) },
     ];

@@ -5,6 +5,7 @@
 import { basename } from "node:path";
 import { memoriesFolder } from "../../config/home.ts";
 import { Memory } from "../../memory/memory.ts";
+import { contentWords, textKey } from "../../memory/statement.ts";
 import { typedText } from "../../messages/message.ts";
 import { counted } from "../../platform/counted.ts";
 import { messageOf } from "../../platform/errors.ts";
@@ -15,7 +16,6 @@ import { type Episode, episodeOf, type ModelFields, writeEpisode } from "../epis
 import { type Fact, factId, holdsIn, isActive, isPreference, waits } from "../facts.ts";
 import { usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
-import { contentWords, textKey } from "../../memory/statement.ts";
 import { type Transcript, type TranscriptMessage, transcriptOf } from "../transcript.ts";
 import { type Candidate, statedCandidates } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";

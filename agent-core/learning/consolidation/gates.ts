@@ -3,9 +3,9 @@
  * past them. Each rejection has a reason for people.
  */
 
+import { contentWords, markedValues, placeSaying, textKey, valuesIn, wordRow } from "../../memory/statement.ts";
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
-import { contentWords, markedValues, placeSaying, textKey, valuesIn, wordRow } from "../../memory/statement.ts";
 import { type Candidate, isGeneral, isInstruction, isRule, sentencesOf } from "./candidates.ts";
 import type { Source } from "./extraction.ts";
 
@@ -254,8 +254,8 @@ const PERSONAL =
   /\b(?:antworte|sprich|erkläre|answers?|repl(?:y|ies)|explanations?|explain|respond|speak|talk|address me|call me|my name|emojis?|terse|concise|brief|verbose|in (?:english|german|french|spanish))\b/i;
 
 /** A rule of one project holds there only, unless the user says otherwise. */
-function scopeOf({ scope, kind, text, quote }: Candidate, { by, context }: Found): Candidate["scope"] {
+function scopeOf({ scope, text, quote }: Candidate, { by }: Found): Candidate["scope"] {
   if (by === "tool") return "project";
-  if (isGeneral(quote) || isGeneral(text) || (kind === "preference" && isGeneral(context))) return "user";
+  if (isGeneral(quote) || isGeneral(text)) return "user";
   return scope === "user" && PERSONAL.test(`${text} ${quote}`) ? "user" : "project";
 }

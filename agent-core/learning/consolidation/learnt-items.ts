@@ -1,12 +1,12 @@
 /** Facts and episodes as the user sees them, and the actions of the user on them. Pure. */
 import { join } from "node:path";
 import { learningFolder } from "../../config/home.ts";
+import { contentWords, similarity, valuesIn } from "../../memory/statement.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import type { Episode } from "../episodes.ts";
 import { entitySlug, type Fact, isEdited, isPreference, isShown, sessionOf, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
 import { unknownItem } from "../loop.ts";
-import { contentWords, similarity, valuesIn } from "../../memory/statement.ts";
 import { changeOf } from "./merge.ts";
 import type { MergedBatch } from "./merge-batch.ts";
 

@@ -1,7 +1,8 @@
 /** One session's statements merged into the facts, with the records of each change for the ledger. Pure. */
+
+import { textKey } from "../../memory/statement.ts";
 import { EVERYWHERE, type Fact, factId, isActive, isPreference, sessionOf } from "../facts.ts";
 import type { LearningChange, LearningRecord } from "../learning-ledger.ts";
-import { textKey } from "../../memory/statement.ts";
 import type { Admitted } from "./gates.ts";
 import { changeOf, merge, type Origin } from "./merge.ts";
 

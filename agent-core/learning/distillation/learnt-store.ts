@@ -1,10 +1,10 @@
 /** The learnt skills as the user sees them, and the user's actions: undo, forget, pin, and consent to a proposal. */
 import { readFile } from "node:fs/promises";
+import { valuesIn } from "../../memory/statement.ts";
 import type { LearntAction, LearntItem } from "../../protocol/learning.ts";
 import { parseSkill } from "../../skills/skill.ts";
 import { readRecords, recordOf, type SkillRecords } from "../../skills/skill-records.ts";
 import type { LearntOutcome, LearntStore, LoopPorts } from "../loop.ts";
-import { valuesIn } from "../../memory/statement.ts";
 import { meanOf } from "./judge-uses.ts";
 import type { Demotion, LearntChange, LearntSkill, LearntSkills, LearntState } from "./learnt-skills.ts";
 import { ledgerRecord, takenBack, withoutSkill, withSkill, written } from "./skill-changes.ts";

@@ -213,7 +213,6 @@ const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
   "read outside the workspace": { kind: "read", paths: ["/projects/other/a.txt"] },
   "read a secret": { kind: "read", paths: ["/projects/p/.env"] },
   remember: { kind: "memory" },
-  "remember what a tool says": { kind: "memory", text: "x", isFromTools: true },
   "change a skill": { kind: "skill" },
   "read a page": { kind: "fetch", sent: ["https://example.com/docs?page=2"], places: ["example.com"] },
   "send a long address": {
@@ -245,7 +244,6 @@ test.each([
   ["read a secret", "ask ask ask ask allow deny"],
   ["read outside the workspace", "ask ask ask ask allow deny"],
   ["remember", "ask ask deny allow allow deny"],
-  ["remember what a tool says", "ask ask deny ask allow deny"],
   ["change a skill", "ask ask deny allow allow deny"],
   ["read a page", "ask allow ask allow allow deny"],
   ["send a long address", "ask ask ask allow allow deny"],
