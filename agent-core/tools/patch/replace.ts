@@ -63,15 +63,15 @@ function spliceNew(text: string, places: readonly Span[], newString: string): st
   return splice(text, replacements);
 }
 
-/** The lines of a place with their last line break; undefined for parts of lines. Blanks around it count as its own. */
+/** The lines of a place with one line break; undefined for parts of lines. Blanks around it count as its own. */
 function wholeLinesAt(text: string, { start, end }: Span): Span | undefined {
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;
   const rest = /[ \t]*(?:\r?\n|$)/y;
   rest.lastIndex = end;
-  const found = text.slice(lineStart, start).trim() === "" ? rest.exec(text) : null;
-  // A place that ends with a line break has all of its last line.
-  if (found === null || text[end - 1] === "\n") return undefined;
-  return { start: lineStart, end: end + found[0].length };
+  if (text.slice(lineStart, start).trim() !== "" || /[\r\n]/.test(text[start] ?? "")) return undefined;
+  if (text[end - 1] === "\n") return { start: lineStart, end };
+  const found = rest.exec(text);
+  return found === null ? undefined : { start: lineStart, end: end + found[0].length };
 }
 
 /**

@@ -38,17 +38,16 @@ suite("typing", () => {
     return staged.ok ? staged.run() : staged;
   }
 
-  /** Types a digit at all carets every KEY_MS until `work` settles. Returns the digits. */
+  /** Types a digit at all carets, with a pause of KEY_MS after each, until `work` settles. Returns the digits. */
   async function typeDuring(work: Promise<unknown>): Promise<string> {
     let typed = "";
-    const typing: Thenable<unknown>[] = [];
-    const keys = setInterval(() => {
+    const isOver = work.then(() => true);
+    const pause = () => new Promise<boolean>((resolve) => setTimeout(resolve, KEY_MS, false));
+    do {
       const key = String(typed.length % 10);
       typed += key;
-      typing.push(vscode.commands.executeCommand("type", { text: key }));
-    }, KEY_MS);
-    await work.finally(() => clearInterval(keys));
-    await Promise.all(typing);
+      await vscode.commands.executeCommand("type", { text: key });
+    } while (!(await Promise.race([isOver, pause()])));
     return typed;
   }
 

@@ -277,6 +277,8 @@ describe("whole lines that nothing replaces", () => {
       ["at the end", "one\ntwo", "two", "", "one\n"],
       ["of Windows", "one\r\ntwo\r\nthree\r\n", "two", "", "one\r\nthree\r\n"],
       ["several", FILE, "one\n  two", "", "three\n"],
+      ["with their break and without their indentation", FILE, "two\n", "", "one\nthree\n"],
+      ["but not with the break before them", "one\n\n  two\nthree\n", "\n  two", "", "one\n\nthree\n"],
       ["with their break", FILE, "  two\n", "", "one\nthree\n"],
       ["but not a part of a line", "a b\nc\n", " b", "", "a\nc\n"],
       ["but not with a break of another", FILE, "one\n", "", "  two\nthree\n"],
