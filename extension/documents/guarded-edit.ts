@@ -230,10 +230,8 @@ async function applyBetweenKeys(
     if (edit === undefined || (await apply(document, edit))) return { before, text, wasDirty };
     const present = document.getText();
     const rebased = rebaseHunks({ text, before, hunks: hunksBetween(text, before) }, present);
-    if (!rebased.isComplete || deadline.hasPassed()) {
-      const where = rebased.isComplete ? "without a pause" : "where this edit changes it";
-      throw new ConflictError(`the user types in ${path} ${where}`, present);
-    }
+    if (!rebased.isComplete) throw new ConflictError(`the user types in ${path} where this edit changes it`, present);
+    if (deadline.hasPassed()) throw new Error("the user types without a pause; try again");
     text = rebased.text;
     begin?.({ path, before: present, after: text });
   }
