@@ -22,7 +22,7 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { resolvePath } from "../platform/paths.ts";
 import { warmUpScan } from "../prompt/injection-scan.ts";
-import { SubfolderContext } from "../prompt/project-context.ts";
+import { type ContextFiles, SubfolderContext } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
 import { type ModelFacts, modelInfo } from "../providers/model-info.ts";
@@ -41,6 +41,7 @@ import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { Extensions } from "./extensions.ts";
 import type { IterationBudget } from "./iteration-budget.ts";
+import { notifier } from "./notifier.ts";
 import { buildPrompt, contextFiles, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
@@ -109,7 +110,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const skills = skillsOf(options, { home, cwd, trusted, environment, clock, catalogue, onDefect });
   const extensions = extensionsOf(options, skills, onDefect);
   const memory = memoryOf(options, clock, home)?.forProject(cwd);
-  const projectFiles = contextFiles(host, trusted);
+  const projectFiles = projectFilesOf(options, host, { cwd, trusted, onDefect });
   const surroundings = surroundingsOf(options, { cwd, files: host.files, trusted });
   const grants = options.inherited?.grants ?? new Grants(grantsFile(home), onDefect);
   const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
@@ -156,6 +157,16 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     onDefect,
   };
   return setup;
+}
+
+function projectFilesOf(
+  { callbacks = {}, otherFolders = [] }: AIAgentOptions,
+  host: Host,
+  { cwd, trusted, onDefect }: Pick<AgentSetup, "cwd" | "onDefect"> & { readonly trusted: () => boolean },
+): ContextFiles {
+  const { status } = notifier(callbacks, onDefect);
+  const report = (message: string): void => status({ severity: "warning", message });
+  return contextFiles(host, { roots: [cwd, ...otherFolders], trusted, report });
 }
 
 /** `rehearse` compiles the code of the system prompt. */

@@ -1,10 +1,14 @@
 /** System prompt of an agent, and the project's files that it reads. */
 import { platform as osPlatform, release } from "node:os";
+import { dirname } from "node:path";
+import { readByItself } from "../approval/workspace-file.ts";
 import { readSoul } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { findShell } from "../host/terminals/local-backend.ts";
 import { type Memory, type MemorySnapshot, memorySnapshot } from "../memory/memory.ts";
 import { systemClock } from "../platform/clock.ts";
+import { pathBelow } from "../platform/paths.ts";
+import { visibleText } from "../platform/visible-text.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
 import { Surroundings, type SurroundingsOptions } from "../prompt/surroundings.ts";
@@ -87,15 +91,32 @@ export function surroundingsOf(
 /** Limit for reading one file of instructions, which may be on another machine. */
 const READ_TIMEOUT_MS = 5_000;
 
-/** The project's instruction files, through the host, so that unsaved text counts. Empty until the user trusts the workspace. */
-export function contextFiles({ files }: Host, trusted: () => boolean): ContextFiles {
+type ContextOptions = {
+  /** Workspace folders, absolute. */
+  readonly roots: readonly string[];
+  readonly trusted: () => boolean;
+  /** Gets one line for the user about each file that is not read. */
+  readonly report: (line: string) => void;
+};
+
+/** The project's instruction files; unsaved text counts. Empty until the user trusts the workspace. */
+export function contextFiles({ files }: Host, { roots, trusted, report }: ContextOptions): ContextFiles {
+  const reported = new Set<string>();
   return {
     async read(path) {
       if (!trusted()) return undefined;
-      // Most of the candidate files do not exist, and a request to the editor is slower than a stat.
-      if ((await files.stat(path))?.kind !== "file") return undefined;
-      const read = await files.readText(path, AbortSignal.timeout(READ_TIMEOUT_MS)).catch(() => undefined);
-      return read?.ok ? read.text : undefined;
+      // A folder above the workspace, up to the root of its repository, gives only files of its own.
+      const isInside = roots.some((root) => pathBelow(root, path) !== undefined);
+      const found = readByItself(path, { within: isInside ? roots : [dirname(path)] });
+      if (found.ok) {
+        const read = await files.readText(path, AbortSignal.timeout(READ_TIMEOUT_MS)).catch(() => undefined);
+        return read?.ok && read.source === "editor" ? read.text : found.text;
+      }
+      if (found.reason !== undefined && !reported.has(path)) {
+        reported.add(path);
+        report(`Hermes does not read the instructions in ${visibleText(path)}: ${visibleText(found.reason)}.`);
+      }
+      return undefined;
     },
     exists: async (path) => trusted() && (await files.stat(path)) !== undefined,
     list: async (folder) => (trusted() ? files.list(folder) : []),

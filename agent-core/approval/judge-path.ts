@@ -208,6 +208,11 @@ function isOutside(path: string, scope: CommandScope): boolean {
 /** Folders in which package managers and build tools make hard links themselves. */
 const LINKED_BY_TOOLS = /\/(?:node_modules|target|\.git|\.pnpm-store)\//;
 
+/** Reason why a tool asks before it opens `path` (absolute): its other name may lie outside the workspace. */
+export function otherNameReason(path: string, scope: CommandScope): string | undefined {
+  return hasOtherName(path, scope) ? "it is a hard link to a file with another name" : undefined;
+}
+
 function hasOtherName(path: string, scope: CommandScope): boolean {
   const real = scope.resolvePath(path);
   if (LINKED_BY_TOOLS.test(real)) return false;

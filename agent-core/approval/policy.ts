@@ -17,6 +17,7 @@ import {
 } from "./decision.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
 import { decideBrowse, decideFetch, ownSecrets } from "./internet-policy.ts";
+import { otherNameReason } from "./judge-path.ts";
 import { exportedVariables, isData } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
@@ -67,7 +68,10 @@ function judge(effect: Effect, context: PolicyContext): Decision {
 
 function decideRead(paths: readonly string[], context: PolicyContext): Decision {
   const { scope, trusted } = context;
-  const asking = reasonsOf(paths, (path) => secretReason(path, scope) ?? outsideReason(path, scope));
+  const asking = reasonsOf(
+    paths,
+    (path) => secretReason(path, scope) ?? outsideReason(path, scope) ?? otherNameReason(path, scope),
+  );
   if (asking.length === 0) return ALLOW;
   const reasons = asking.map(({ path, reason }) => `Reads ${shownPath(path, scope)}: ${reason}`);
   if (!trusted) {
@@ -87,7 +91,7 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
   if (mode === "plan") {
     return deny("Plan mode is read-only: nothing is written. Describe the change in your plan instead.");
   }
-  const guarded = reasonsOf(paths, (path) => protectedReason(path, scope));
+  const guarded = reasonsOf(paths, (path) => protectedReason(path, scope) ?? otherNameReason(path, scope));
   const asking =
     mode === "ask"
       ? reasonsOf(paths, (path) => protectedReason(path, scope) ?? "every edit asks in this mode")

@@ -1,10 +1,11 @@
 /** Checks of `hermes doctor` for what the user or the workspace brings along: MCP servers, hooks, plugins and skills. */
 
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { reservedNames } from "../acp/commands/slash-commands.ts";
 import { Consents } from "../approval/consents.ts";
+import { readByItself } from "../approval/workspace-file.ts";
 import { extensionPlaces } from "../config/home.ts";
 import { Switches } from "../config/switches.ts";
 import { readForeignHooks } from "../hooks/foreign-hooks.ts";
@@ -190,8 +191,9 @@ const SECTIONS: Readonly<Record<string, string>> = {
   model: "use /model",
 };
 
-async function claudeSettings(cwd: string, file: string): Promise<readonly ForeignFiles[]> {
-  const settings = parseJson(await readFile(join(cwd, file), "utf8").catch(() => ""));
+function claudeSettings(cwd: string, file: string): readonly ForeignFiles[] {
+  const read = readByItself(join(cwd, file), { within: [cwd] });
+  const settings = read.ok ? parseJson(read.text) : undefined;
   if (typeof settings !== "object" || settings === null) return [];
   return Object.entries(SECTIONS)
     .filter(([section]) => section in settings)

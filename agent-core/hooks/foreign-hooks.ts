@@ -6,6 +6,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
+import { readByItself } from "../approval/workspace-file.ts";
 import { parseJson } from "../platform/json.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { type CommandHook, type CommandPlace, MAX_TIMEOUT_SECONDS, matcherOf, runHookCommand } from "./command-hook.ts";
@@ -23,7 +24,7 @@ import { hookVerdict } from "./hook-answer.ts";
 
 /** Default of VS Code and Copilot. Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 30;
-/** Largest settings file, and largest script whose content counts for the consent. Bytes. */
+/** Largest script whose content counts for the consent. Bytes. */
 const MAX_FILE = 1024 * 1024;
 
 const text = z.string().min(1).optional();
@@ -83,7 +84,7 @@ export async function readForeignHooks(workspace: string): Promise<ForeignHooks>
   const names = await readdir(join(workspace, COPILOT_FOLDER)).catch(() => []);
   const further = names.filter((name) => name.endsWith(".json")).toSorted((one, other) => (one < other ? -1 : 1));
   const sources = [...CLAUDE_FILES, ...further.map((name) => `${COPILOT_FOLDER}/${name}`)];
-  const files = await Promise.all(sources.map((source) => readForeignFile(workspace, source)));
+  const files = sources.map((source) => readForeignFile(workspace, source));
   return {
     hooks: files.flatMap(({ hooks }) => hooks),
     problems: files.flatMap(({ problems }) => problems),
@@ -93,13 +94,17 @@ export async function readForeignHooks(workspace: string): Promise<ForeignHooks>
 
 const NOTHING: ForeignHooks = { hooks: [], problems: [], ignored: [] };
 
-async function readForeignFile(workspace: string, source: string): Promise<ForeignHooks> {
+function readForeignFile(workspace: string, source: string): ForeignHooks {
   const file = join(workspace, source);
-  const facts = await stat(file).catch(() => undefined);
-  if (facts === undefined) return NOTHING;
-  if (!facts.isFile() || facts.size > MAX_FILE)
-    return { ...NOTHING, problems: [`${source} is too large or not a file.`] };
-  const parsed = fileSchema.safeParse(parseJson(await readFile(file, "utf8").catch(() => "")));
+  const read = readByItself(file, { within: [workspace] });
+  if (!read.ok) {
+    const { reason } = read;
+    return {
+      ...NOTHING,
+      problems: reason === undefined ? [] : [`${source}: its hooks are not used, because ${reason}.`],
+    };
+  }
+  const parsed = fileSchema.safeParse(parseJson(read.text));
   if (!parsed.success) {
     const where = parsed.error.issues[0]?.path.join(".") || "its beginning";
     return { ...NOTHING, problems: [`${source}: its hooks are not used, because the file is not valid at ${where}.`] };

@@ -7,6 +7,7 @@ import { resolve, sep } from "node:path";
 import { type ParseError, parse } from "jsonc-parser";
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
+import { readByItself } from "../approval/workspace-file.ts";
 import type { Environment } from "../config/home.ts";
 import { fileVersion, readSettings } from "../config/home-file.ts";
 import { mcpServerSection } from "../config/sections.ts";
@@ -67,11 +68,13 @@ export class WorkspaceServers {
 const serverTable = z.record(z.string(), z.unknown());
 
 function serversIn(file: ServerFile, environment: Environment): WorkspaceServerList {
-  const { key, name, path } = file;
-  if (fileVersion(path) === undefined) return EMPTY;
+  const { key, name, path, folder } = file;
+  const read = readByItself(path, { within: [folder] });
+  if (!read.ok && read.reason === undefined) return EMPTY;
   try {
+    if (!read.ok) throw new Error(read.reason);
     const errors: ParseError[] = [];
-    const parsed: unknown = parse(readSettings(path), errors, { allowTrailingComma: true });
+    const parsed: unknown = parse(read.text, errors, { allowTrailingComma: true });
     if (errors.length > 0) throw new Error("the file is not valid JSON");
     const table = z.looseObject({ [key]: serverTable.optional() }).safeParse(parsed).data;
     if (table === undefined) throw new Error(`\`${key}\` is not an object of servers`);

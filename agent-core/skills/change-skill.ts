@@ -141,7 +141,7 @@ async function planDelete(folder: string): Promise<PlannedChange> {
 /** Text of a file, even an invalid one, which may be replaced or removed. */
 async function readRaw(folder: string, path: string): Promise<string | PlannedChange> {
   if (await hasLink(folder, path)) return refused(`${path} is a symbolic link; change its target yourself`);
-  const read = await readSkillFile(folder, path, { scan: false });
+  const read = readSkillFile({ folder, source: "home" }, path, { scan: false });
   return read.ok ? read.text : refused(read.reason);
 }
 

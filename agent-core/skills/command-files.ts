@@ -1,6 +1,7 @@
 /** Commands that other agents read from Markdown files of a project: skills that only the user calls, by name. */
 import { readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { findByItself } from "../approval/workspace-file.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import {
   categoryName,
@@ -19,6 +20,7 @@ import {
   type Skill,
   type SkillFailure,
   skillFile,
+  skillLimits,
 } from "./skill-places.ts";
 
 /** Folders of commands in a folder of commands. */
@@ -65,7 +67,7 @@ async function scan(root: string, shown: string, ending: string): Promise<FoundS
       paths
         .slice(0, MAX_FILES)
         .map((path) =>
-          readCommand(path, { real, shown, ending }).catch((error: unknown) =>
+          readCommand(path, { root, shown, ending }).catch((error: unknown) =>
             failed([failure(path, `it cannot be read: ${messageOf(error)}`)]),
           ),
         ),
@@ -98,19 +100,20 @@ async function filesIn(folder: string, ending: string, depth: number): Promise<r
   return found.flat().toSorted();
 }
 
-type CommandPlace = { readonly real: string; readonly shown: string; readonly ending: string };
+type CommandPlace = { readonly root: string; readonly shown: string; readonly ending: string };
 
-async function readCommand(path: string, { real, shown, ending }: CommandPlace): Promise<FoundSkills> {
+async function readCommand(path: string, { root, shown, ending }: CommandPlace): Promise<FoundSkills> {
   const name = nameOf(path, ending);
   const failure = (reason: string): FoundSkills => failed([{ name, path, reason, line: 1, source: "project" }]);
-  const target = await realpath(path);
-  if (!isInside(target, real)) return failure("it leads out of its folder of commands by a symbolic link");
-  const parsed = await parseFile(target, name, parseCommand);
+  const limits = skillLimits("project", root);
+  const file = findByItself(path, limits);
+  if (!file.ok) return file.reason === undefined ? failed([]) : failure(file.reason);
+  const parsed = await parseFile(file, name, limits, parseCommand);
   if (!parsed.ok) return failure(parsed.reason);
   const skill: Skill = {
     ...parsed.facts,
-    folder: dirname(target),
-    commandFile: basename(target),
+    folder: dirname(file.path),
+    commandFile: basename(file.path),
     source: "project",
     place: shown,
   };

@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import { cp, lstat, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { decodeText } from "../approval/workspace-file.ts";
 import { runGit } from "../host/run-git.ts";
 import { messageOf } from "../platform/errors.ts";
 import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem } from "./skill.ts";
-import { decodeText, isInside } from "./skill-places.ts";
+import { isInside } from "./skill-places.ts";
 
 /** Limits of one skill. */
 const MAX_FILES = 200;

@@ -1,9 +1,9 @@
 /** The files of one skill: list and text, never from outside its folder. */
-import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { hasCode, messageOf } from "../platform/errors.ts";
+import { readByItself } from "../approval/workspace-file.ts";
 import { MAX_FILE_BYTES, MAX_SKILL_CHARS, SKILL_FILE, textProblem } from "./skill.ts";
-import { decodeText, isInside, type Skill } from "./skill-places.ts";
+import { type Skill, skillLimits } from "./skill-places.ts";
 
 /** Folders of a skill that may hold files. */
 const FOLDERS = ["references", "templates", "scripts", "assets", "examples"];
@@ -26,40 +26,32 @@ export function filePathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** Reads a text file of the skill in `folder` (absolute, without links); `scan` refuses hostile text. Never rejects. */
-export async function readSkillFile(folder: string, path: string, { scan } = { scan: true }): Promise<SkillText> {
+type SkillFolder = Pick<Skill, "folder" | "source">;
+
+/** Reads a text file of a skill; `scan` refuses hostile text. */
+export function readSkillFile(skill: SkillFolder, path: string, { scan } = { scan: true }): SkillText {
   const problem = path === SKILL_FILE ? undefined : filePathProblem(path);
-  return problem === undefined ? readText(folder, path, scan) : { ok: false, reason: problem };
+  return problem === undefined ? readText(skill, path, scan) : { ok: false, reason: problem };
 }
 
-/** Reads the text of a skill or command itself. Never rejects. */
-export function readProcedure({
-  folder,
-  commandFile = SKILL_FILE,
-}: Pick<Skill, "folder" | "commandFile">): Promise<SkillText> {
-  return readText(folder, commandFile, true);
+/** Reads the text of a skill or command itself. */
+export function readProcedure(skill: SkillFolder & Pick<Skill, "commandFile">): SkillText {
+  return readText(skill, skill.commandFile ?? SKILL_FILE, true);
 }
 
-async function readText(folder: string, path: string, scan: boolean): Promise<SkillText> {
-  try {
-    const real = await realpath(join(folder, path));
-    if (!isInside(real, folder))
-      return { ok: false, reason: `${path} leaves the skill's folder through a symbolic link` };
-    const { size } = await stat(real);
-    if (size > MAX_FILE_BYTES) {
-      return {
-        ok: false,
-        reason: `${path} has ${size.toLocaleString("en")} bytes; the limit is ${MAX_FILE_BYTES.toLocaleString("en")}`,
-      };
-    }
-    const text = decodeText(await readFile(real));
-    if (text === undefined) return { ok: false, reason: `${path} is not UTF-8 text` };
-    const threat = scan ? textProblem(text, path.includes("/") ? MAX_FILE_BYTES : MAX_SKILL_CHARS) : undefined;
-    return threat === undefined ? { ok: true, text } : { ok: false, reason: `${path} is not read: ${threat}` };
-  } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return { ok: false, reason: `the skill has no file ${path}` };
-    return { ok: false, reason: `${path} cannot be read: ${messageOf(error)}` };
+function readText({ folder, source }: SkillFolder, path: string, scan: boolean): SkillText {
+  const limits = { ...skillLimits(source, folder), maxBytes: MAX_FILE_BYTES };
+  const read = readByItself(join(folder, path), limits);
+  if (!read.ok) {
+    const { reason } = read;
+    return {
+      ok: false,
+      reason: reason === undefined ? `the skill has no file ${path}` : `${path} is not read: ${reason}`,
+    };
   }
+  const { text } = read;
+  const threat = scan ? textProblem(text, path.includes("/") ? MAX_FILE_BYTES : MAX_SKILL_CHARS) : undefined;
+  return threat === undefined ? { ok: true, text } : { ok: false, reason: `${path} is not read: ${threat}` };
 }
 
 /** Paths of all files of a skill but SKILL.md, relative to its folder, with `/`, by name. */

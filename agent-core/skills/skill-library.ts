@@ -139,7 +139,7 @@ export class SkillLibrary {
    * without front matter. `argument`: text that follows the name of a command. Counts as a use.
    */
   async read(skill: Skill, how: SkillUse["how"], part: "whole" | "procedure", argument?: string): Promise<SkillText> {
-    const read = await readProcedure(skill);
+    const read = readProcedure(skill);
     if (!read.ok) return read;
     const isCommand = skill.commandFile !== undefined;
     const files = isCommand ? [] : await listSkillFiles(skill.folder);
@@ -153,7 +153,7 @@ export class SkillLibrary {
 
   /** Text of another file of a skill, as data for the model. */
   async readFile(skill: Skill, path: string): Promise<SkillText> {
-    const read = await readSkillFile(skill.folder, path);
+    const read = readSkillFile(skill, path);
     return read.ok ? { ok: true, text: wrapData("skill_file", `${skill.name}/${path}`, read.text) } : read;
   }
 

@@ -1,8 +1,9 @@
 /** Folders with skills, and the scan of one: every skill that loads, and the reason for each one that does not. */
 import { type Dirent, statSync } from "node:fs";
-import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { type FileLimits, type FoundFile, findByItself, readByItself } from "../approval/workspace-file.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { categoryName, MAX_SKILL_CHARS, type ParsedSkill, parseSkill, SKILL_FILE, type SkillFacts } from "./skill.ts";
@@ -95,7 +96,7 @@ export async function scanPlace(place: SkillPlace): Promise<FoundSkills> {
       return failed("the folder leads out of the workspace by a symbolic link");
     }
     const folders = await subfolders(root);
-    const found = await Promise.all(folders.slice(0, MAX_FOLDERS).map((folder) => scanFolder(folder, root, place)));
+    const found = await Promise.all(folders.slice(0, MAX_FOLDERS).map((folder) => scanFolder(folder, place)));
     const all = joined(found);
     if (folders.length <= MAX_FOLDERS) return all;
     const rest = failed(`it has ${folders.length} folders; only the first ${MAX_FOLDERS} are read`);
@@ -119,12 +120,12 @@ async function subfolders(folder: string): Promise<readonly string[]> {
 }
 
 /** A folder below a place: a skill, or a category of skills. */
-async function scanFolder(folder: string, root: string, place: SkillPlace): Promise<FoundSkills> {
-  const own = await readSkill(folder, undefined, root, place);
+async function scanFolder(folder: string, place: SkillPlace): Promise<FoundSkills> {
+  const own = await readSkill(folder, undefined, place);
   if (own !== undefined) return own;
   const inner = await subfolders(folder).catch(() => []);
   const category = basename(folder);
-  const found = await Promise.all(inner.map((each) => readSkill(each, category, root, place)));
+  const found = await Promise.all(inner.map((each) => readSkill(each, category, place)));
   if (found.every((each) => each === undefined)) return missing(folder, place);
   return joined(found.map((each, index) => each ?? missing(inner[index] ?? folder, place)));
 }
@@ -140,8 +141,7 @@ function missing(path: string, { source }: SkillPlace): FoundSkills {
 async function readSkill(
   folder: string,
   category: string | undefined,
-  root: string,
-  { source, shown }: SkillPlace,
+  { source, shown, within }: SkillPlace,
 ): Promise<FoundSkills | undefined> {
   const path = join(folder, SKILL_FILE);
   const name = basename(folder);
@@ -150,9 +150,10 @@ async function readSkill(
     failures: [{ name, path, reason, line, source }],
   });
   try {
-    const real = await realpath(path);
-    if (!isInside(real, root)) return failed("it leads out of its folder of skills by a symbolic link");
-    const parsed = await parseFile(real, name);
+    const limits = skillLimits(source, within);
+    const file = findByItself(path, limits);
+    if (!file.ok) return file.reason === undefined ? undefined : failed(file.reason);
+    const parsed = await parseFile(file, name, limits);
     if (!parsed.ok) return failed(parsed.reason, parsed.line);
     const { facts } = parsed;
     return {
@@ -160,7 +161,7 @@ async function readSkill(
         {
           ...facts,
           category: facts.category ?? categoryName(category),
-          folder: resolve(real, ".."),
+          folder: dirname(file.path),
           source,
           place: shown,
         },
@@ -168,9 +169,13 @@ async function readSkill(
       failures: [],
     };
   } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
     return failed(`it cannot be read: ${messageOf(error)}`);
   }
+}
+
+/** Limits for the file of a skill: those of a workspace stay in `within` (absolute). */
+export function skillLimits(source: SkillSource, within: string | undefined): FileLimits {
+  return { isOwn: source !== "project", maxBytes: MAX_SKILL_BYTES, ...(within !== undefined && { within: [within] }) };
 }
 
 type CachedSkill = { readonly stamp: string; readonly parsed: ParsedSkill };
@@ -178,31 +183,21 @@ type CachedSkill = { readonly stamp: string; readonly parsed: ParsedSkill };
 /** Parsed files of all sessions, by path. */
 const cache = new Map<string, CachedSkill>();
 
-/** Reads a file only when it changed. `name` is that of its folder. Rejects when it cannot be read. */
-export async function parseFile(path: string, name: string, parse = parseSkill): Promise<ParsedSkill> {
-  const { mtimeMs, ctimeMs, size } = await stat(path);
-  if (size > MAX_SKILL_BYTES) {
-    return {
-      ok: false,
-      reason: `it has ${size.toLocaleString("en")} bytes; the limit is ${MAX_SKILL_CHARS.toLocaleString("en")} characters`,
-    };
-  }
-  const stamp = `${mtimeMs} ${ctimeMs} ${size} ${name}`;
-  const known = cache.get(path);
+/** Reads a file only when it changed. `name` is that of its folder. Rejects when it cannot be parsed. */
+export async function parseFile(
+  file: FoundFile,
+  name: string,
+  limits: FileLimits,
+  parse = parseSkill,
+): Promise<ParsedSkill> {
+  const stamp = `${file.stamp} ${name}`;
+  const known = cache.get(file.path);
   if (known?.stamp === stamp) return known.parsed;
-  const source = decodeText(await readFile(path));
-  const parsed = source === undefined ? ({ ok: false, reason: "it is not UTF-8" } as const) : await parse(source, name);
-  cache.set(path, { stamp, parsed });
+  const read = readByItself(file.path, limits);
+  if (!read.ok) return { ok: false, reason: read.reason ?? "it is gone" };
+  const parsed = await parse(read.text, name);
+  cache.set(file.path, { stamp, parsed });
   return parsed;
-}
-
-/** Undefined for bytes that are not UTF-8. */
-export function decodeText(bytes: Buffer): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** True for `root` itself and everything below it. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -18,11 +18,11 @@ function put(path: string, text: string): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
 }
+const lines: string[] = [];
+const filesOf = (cwd: string, trusted = true) =>
+  contextFiles(host, { roots: [cwd], trusted: () => trusted, report: (line) => lines.push(line) });
 const contextOf = (folder = "", trusted = true) =>
-  projectContext(
-    join(root, folder),
-    contextFiles(host, () => trusted),
-  );
+  projectContext(join(root, folder), filesOf(join(root, folder), trusted));
 
 describe("which file counts", () => {
   test("none: no context", async () => {
@@ -53,6 +53,27 @@ describe("which file counts", () => {
     put("other/.git/HEAD", "x");
     put("other/sub/file", "x");
     expect(await contextOf("other/sub")).toBeUndefined();
+  });
+
+  test("a file that leads out of the workspace does not count, and one line says so", async () => {
+    lines.length = 0;
+    put("outside/AGENTS.md", "planted");
+    put("w/.git/HEAD", "x");
+    put("w/CLAUDE.md", "plain");
+    symlinkSync("../outside/AGENTS.md", join(root, "w/AGENTS.md"));
+    symlinkSync("../outside", join(root, "w/sub"));
+    symlinkSync("CLAUDE.md", join(root, "w/.hermes.md"));
+    const files = filesOf(join(root, "w"));
+    expect(await projectContext(join(root, "w"), files)).toMatch(/plain/);
+    unlinkSync(join(root, "w/.hermes.md"));
+    for (const _ of [1, 2]) expect(await projectContext(join(root, "w"), files)).not.toContain("planted");
+    const inner = new SubfolderContext(join(root, "w"), files);
+    expect(await inner.of([join(root, "w/sub/x.ts")])).toBe("");
+    const leads = `it leads to ${root}/outside/AGENTS.md, outside ${root}/w.`;
+    expect(lines).toEqual([
+      `Hermes does not read the instructions in ${root}/w/AGENTS.md: ${leads}`,
+      `Hermes does not read the instructions in ${root}/w/sub/AGENTS.md: ${leads}`,
+    ]);
   });
 
   test("AGENTS.md of every folder from the root, the nearest last, equal texts once", async () => {
@@ -128,10 +149,7 @@ describe("subfolders", () => {
     put("AGENTS.md", "of the root");
     put("a/AGENTS.md", "of a");
     put("a/b/CLAUDE.md", "of b");
-    const context = new SubfolderContext(
-      root,
-      contextFiles(host, () => true),
-    );
+    const context = new SubfolderContext(root, filesOf(root));
     expect(await context.of([join(root, "x.txt")])).toBe("");
     expect((await context.of([join(root, "a/b/c.txt")])).match(/of a|of b|of the root/g)).toEqual(["of a", "of b"]);
     expect(await context.of([join(root, "a/d.txt"), join(root, "a/b/e.txt")])).toBe("");

@@ -1,0 +1,98 @@
+/**
+ * The one reader of files that Hermes reads by itself: instructions, skills, commands, hooks and lists of MCP servers. A file
+ * of a workspace counts only inside it, without another name, and when it holds no secrets.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { homeFolder } from "../config/home.ts";
+import { hasCode, messageOf } from "../platform/errors.ts";
+import { pathBelow, resolvePath } from "../platform/paths.ts";
+import { isSecretName, secretReason } from "./secret-paths.ts";
+
+export type FileLimits = {
+  /** Folders (absolute) that the file must lie in, links followed. Default: any. */
+  readonly within?: readonly string[] | undefined;
+  /** The user's own file, or one of Hermes: programs that manage dot files and packages make links. Default false. */
+  readonly isOwn?: boolean;
+  /** Default 1 MiB. */
+  readonly maxBytes?: number;
+};
+
+/** `reason` is a clause about the file; undefined for a missing file and for a folder. */
+export type RefusedFile = { readonly ok: false; readonly reason: string | undefined };
+
+/** `path` is real and absolute; `stamp` changes with the file. */
+export type FoundFile = { readonly ok: true; readonly path: string; readonly stamp: string };
+
+const MAX_BYTES = 1024 ** 2;
+
+/** Checks a file without reading it. Never throws. */
+export function findByItself(path: string, limits: FileLimits): FoundFile | RefusedFile {
+  try {
+    const real = realpathSync.native(path);
+    const stat = statSync(real);
+    if (stat.isDirectory()) return { ok: false, reason: undefined };
+    const reason = placeReason(path, real, limits) ?? kindReason(stat, limits);
+    if (reason !== undefined) return { ok: false, reason };
+    return { ok: true, path: real, stamp: `${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}` };
+  } catch (error) {
+    return refusal(error);
+  }
+}
+
+/** Reads a file as text: UTF-8, or UTF-16 with a byte order mark. Never throws, and never waits for a pipe. */
+export function readByItself(path: string, limits: FileLimits): (FoundFile & { readonly text: string }) | RefusedFile {
+  const found = findByItself(path, limits);
+  if (!found.ok) return found;
+  let file: number | undefined;
+  try {
+    // The path may have become a pipe or a link since.
+    file = openSync(found.path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const reason = kindReason(fstatSync(file), limits);
+    const text = reason === undefined ? decodeText(readFileSync(file)) : undefined;
+    return text === undefined ? { ok: false, reason: reason ?? "it is not UTF-8 text" } : { ...found, text };
+  } catch (error) {
+    return refusal(error);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Encodings of UTF-16 by their byte order marks, in hexadecimal. */
+const MARKS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
+
+/** Text without its byte order mark; undefined for bytes that are no text. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  const mark = Buffer.from(bytes.subarray(0, 2)).toString("hex");
+  try {
+    const text = new TextDecoder(MARKS[mark] ?? "utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function placeReason(path: string, real: string, { within, isOwn = false }: FileLimits): string | undefined {
+  const roots = (within ?? []).map(resolvePath);
+  if (within !== undefined && roots.every((root) => pathBelow(root, real) === undefined))
+    return `it leads to ${real}, outside ${within.join(" and ")}`;
+  if (isOwn) return undefined;
+  if (isSecretName(basename(real))) return "such files usually hold keys or passwords";
+  const isLink = (within ?? []).every((root, at) => join(roots[at] ?? root, pathBelow(root, path) ?? "..") !== real);
+  if (!isLink) return undefined;
+  const scope = { cwd: real, roots, home: homedir(), hermesHome: homeFolder(process.env), resolvePath };
+  return secretReason(real, scope);
+}
+
+function kindReason(stat: Stats, { isOwn = false, maxBytes = MAX_BYTES }: FileLimits): string | undefined {
+  if (!stat.isFile()) return "it is not a regular file";
+  if (!isOwn && stat.nlink > 1) return "it is a hard link to a file with another name";
+  if (stat.size <= maxBytes) return undefined;
+  return `it has ${stat.size.toLocaleString("en")} bytes; the limit is ${maxBytes.toLocaleString("en")}`;
+}
+
+function refusal(error: unknown): RefusedFile {
+  if (hasCode(error, "ENOENT", "ENOTDIR")) return { ok: false, reason: undefined };
+  return { ok: false, reason: `it cannot be read: ${messageOf(error)}` };
+}
