@@ -30,7 +30,7 @@ describe("a session", () => {
   it("reads no instructions that lead out of its workspace, and tells the user alone", async () => {
     const { model, agent } = await start();
     symlinkSync(join(agent.home, ".ssh/id_rsa"), join(agent.cwd, "AGENTS.md"));
-    execFileSync("mkfifo", [join(agent.cwd, "HERMES.md")]);
+    execFileSync("sh", ["-c", 'mkfifo "$0"', join(agent.cwd, "HERMES.md")]);
     writeFileSync(join(agent.cwd, "CLAUDE.md"), Buffer.from("\ufeffUse tabs here.", "utf16le"));
     await agent.initialize();
     const id = await agent.newSession();

@@ -72,7 +72,7 @@ describe("a file that Hermes reads by itself", () => {
   });
 
   it("is a regular file of a bounded size, and reading never waits", () => {
-    execFileSync("mkfifo", [join(root, "AGENTS.md")]);
+    execFileSync("sh", ["-c", 'mkfifo "$0"', join(root, "AGENTS.md")]);
     symlinkSync("/dev/zero", join(root, "zero"));
     truncateSync(put("w/large", ""), 50_000_000);
     expect(read("AGENTS.md")).toBe("it is not a regular file");
@@ -102,7 +102,7 @@ it("lists of servers and hooks that lead out of the workspace are named, and not
   const servers = put("home/servers.json", '{"mcpServers":{"x":{"command":"x"}}}');
   symlinkSync(servers, join(root, ".mcp.json"));
   mkdirSync(join(root, ".vscode"));
-  execFileSync("mkfifo", [join(root, ".vscode/mcp.json")]);
+  execFileSync("sh", ["-c", 'mkfifo "$0"', join(root, ".vscode/mcp.json")]);
   mkdirSync(join(root, ".claude"));
   symlinkSync(put("home/settings.json", "{}"), join(root, ".claude/settings.json"));
   const list = new WorkspaceServers([root], {}).read();
