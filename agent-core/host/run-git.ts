@@ -32,12 +32,12 @@ export type GitRun = {
 export type GitResult = { readonly exitCode: number | null; readonly stdout: Buffer; readonly stderr: string };
 
 /** Programs that settings without a name of their own start, and settings that reach other repositories. */
-const FIXED = [
+const FIXED_SETTINGS = [
   "core.fsmonitor=false core.hooksPath=/dev/null core.quotePath=false core.alternateRefsCommand= core.askPass=",
   "core.pager=cat gc.auto=0 maintenance.auto=false submodule.recurse=false log.showSignature=false",
   "safe.bareRepository=explicit",
 ].flatMap((line) => line.split(" "));
-const FIXED_OPTIONS = FIXED.flatMap((setting) => ["-c", setting]);
+const FIXED = FIXED_SETTINGS.flatMap((setting) => ["-c", setting]);
 /** A missing object of a partial clone would be fetched, by a program that the repository names. */
 const VARIABLES = {
   GIT_OPTIONAL_LOCKS: "0",
@@ -53,7 +53,7 @@ const MAX_STDERR = 100_000;
 /** Runs git to its end. Rejects only with the reason of the signal. */
 export async function runGit(args: readonly string[], run: GitRun): Promise<GitResult> {
   const { cwd, input = "", timeoutMs = TIMEOUT_MS, signal } = run;
-  const child = spawn("git", [...FIXED_OPTIONS, ...args], {
+  const child = spawn("git", [...FIXED, ...args], {
     cwd,
     env: environment(run),
     timeout: timeoutMs,
@@ -114,12 +114,14 @@ export async function* streamGit(args: readonly string[], run: GitRun): AsyncGen
 
 /** The same for a decision that cannot wait; git answers within milliseconds. */
 export function runGitSync(args: readonly string[], run: GitRun): GitResult {
-  return endSync("git", [...FIXED_OPTIONS, ...args], run);
+  return endSync("git", [...FIXED, ...args], run);
 }
 
 /** Runs `script`, whose calls of git have the same limits, in a POSIX shell. `args`: its words. */
 export function runGitScriptSync(script: string, args: readonly string[], run: GitRun): GitResult {
-  const fixed = FIXED.map((text): GitSetting => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]);
+  const fixed = FIXED_SETTINGS.map(
+    (text): GitSetting => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)],
+  );
   return endSync("sh", ["-c", script, "git", ...args], { ...run, settings: [...fixed, ...(run.settings ?? [])] });
 }
 
