@@ -96,7 +96,10 @@ export function decideHunk(
 }
 
 /** Shows the hunk in `args` or at the caret in VS Code's diff editor; from there, in the file again. */
-export function toggleDiff({ review, opener }: Services, ...args: readonly unknown[]): Promise<void> {
+export function toggleDiff(
+  { review, opener }: Pick<Services, "review" | "opener">,
+  ...args: readonly unknown[]
+): Promise<void> {
   return opener.inOrder(async () => {
     const place = placeInFile(review) ?? placeInDiff(review, opener.caret, args);
     if (place === undefined) return;

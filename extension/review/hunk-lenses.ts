@@ -1,6 +1,6 @@
 /** Keep, Undo, Next and the old text above each hunk, in the file itself and in a proposal. */
 import * as vscode from "vscode";
-import { hunkLook } from "./hunk-look.ts";
+import { hunkLook, movesOf } from "./hunk-look.ts";
 import { isWrapped } from "./hunk-marks.ts";
 import type { Hunk } from "./hunks.ts";
 import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
@@ -32,6 +32,8 @@ export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
     const { uri, lineCount } = document;
     const hunks = this.#review.hunks(uri);
     const isInWrappedText = isWrapped(document);
+    const isNew = this.#review.find(uri)?.baseline === null;
+    const moves = movesOf(hunks);
     return hunks.flatMap((hunk, index) => {
       const lens = (offset: number, { title, tooltip, command }: Button): vscode.CodeLens => {
         const line = Math.min(hunk.newStart + offset, lineCount - 1);
@@ -39,12 +41,17 @@ export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
         return new vscode.CodeLens(range, { title, tooltip, command, arguments: [uri.toString(), hunk] });
       };
       const next = vscode.l10n.t("Next ({0} of {1})", index + 1, hunks.length);
-      const moves = { title: next, tooltip: vscode.l10n.t("Go to the next hunk"), command: "hermes.nextHunk" };
+      const goOn = { title: next, tooltip: vscode.l10n.t("Go to the next hunk"), command: "hermes.nextHunk" };
+      const move = moves.get(hunk);
+      const notes = [
+        ...(isNew ? [vscode.l10n.t("New file")] : []),
+        ...(move === undefined ? [] : [moveNote(hunk, move)]),
+      ].map((text) => ({ line: 0, text }));
       const tooltip = vscode.l10n.t("Show in the diff editor");
       return [
         ...decisions(hunk, uri.scheme === PROPOSAL_SCHEME).map((button) => lens(0, button)),
-        ...(hunks.length > 1 ? [lens(0, moves)] : []),
-        ...hunkLook(hunk, isInWrappedText).captions.map(({ line, text }) =>
+        ...(hunks.length > 1 ? [lens(0, goOn)] : []),
+        ...[...notes, ...hunkLook(hunk, isInWrappedText).captions].map(({ line, text }) =>
           lens(line, { title: withoutIcons(text), tooltip, command: "hermes.toggleDiff" }),
         ),
       ];
@@ -78,6 +85,12 @@ function decisions(hunk: Hunk, isProposal: boolean): readonly Button[] {
     { title: `$(check)\u00a0${keep}`, tooltip: keepTip, command: "hermes.keepHunk" },
     { title: `${icon}\u00a0${undo}`, tooltip: undoTip, command: "hermes.undoHunk" },
   ];
+}
+
+function moveNote({ newLines }: Hunk, { newStart }: Hunk): string {
+  return newLines.length === 0
+    ? vscode.l10n.t("moved to line {0}", newStart + 1)
+    : vscode.l10n.t("moved from line {0}", newStart + 1);
 }
 
 /** Text of a file in which `$(name)` is no icon. */

@@ -139,6 +139,30 @@ function removedLines(lines: readonly string[]): string {
   return isWhole ? `− ${whole}` : `− ${whole.slice(0, MAX_REMOVED / 2)}… (${count})`;
 }
 
+/** Least size of moved text; shorter lines are often equal by chance. Characters. */
+const MIN_MOVED = 12;
+
+/** Removed hunks and the new ones that have their lines, each with the other. */
+export function movesOf(hunks: readonly Hunk[]): ReadonlyMap<Hunk, Hunk> {
+  const textOf = (lines: readonly string[]): string =>
+    lines
+      .map((line) => line.trim())
+      .join("\n")
+      .trim();
+  const gone = new Map(
+    hunks.filter(({ newLines }) => newLines.length === 0).map((hunk) => [textOf(hunk.oldLines), hunk]),
+  );
+  const moves = new Map<Hunk, Hunk>();
+  for (const to of hunks.filter(({ oldLines }) => oldLines.length === 0)) {
+    const text = textOf(to.newLines);
+    const from = gone.get(text);
+    if (from === undefined || text.length < MIN_MOVED) continue;
+    gone.delete(text);
+    moves.set(from, to).set(to, from);
+  }
+  return moves;
+}
+
 /** Part of a line around its changes, without the indentation. */
 function excerpt(line: string, changes: readonly Pick<Span, "start" | "end">[]): string {
   const text = line.replace(/\r?\n$/, "");

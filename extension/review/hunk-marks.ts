@@ -32,6 +32,7 @@ export class HunkMarks implements vscode.Disposable {
       ...[this.#added, this.#changed, this.#removedAbove, this.#removedBelow, this.#inserted, this.#struck],
       review.onDidChange((uri) => this.#mark((shown) => shown.toString() === uri.toString())),
       vscode.window.onDidChangeVisibleTextEditors(() => this.#mark(() => true)),
+      vscode.window.onDidChangeTextEditorViewColumn(() => this.#mark(() => true)),
     ];
   }
 
@@ -48,7 +49,8 @@ export class HunkMarks implements vscode.Disposable {
 
   #markHunks(editor: vscode.TextEditor): void {
     const { document } = editor;
-    const hunks = this.#review.hunks(document.uri);
+    // A diff editor has no column, and marks of its own.
+    const hunks = editor.viewColumn === undefined ? [] : this.#review.hunks(document.uri);
     const looks = hunks.map((hunk) => ({ hunk, ...hunkLook(hunk, isWrapped(document)) }));
     const withNew = hunks.filter(({ newLines }) => newLines.length > 0);
     const gone = hunks.filter(({ newLines }) => newLines.length === 0).map(({ newStart }) => newStart);

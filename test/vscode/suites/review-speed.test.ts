@@ -79,4 +79,33 @@ suite("review speed", () => {
     await timed("everything kept", () => Promise.resolve(desk.review.keepAll()));
     assert.deepEqual(desk.review.documents, []);
   });
+
+  test("five hundred hunks in a file of ten thousand lines", async () => {
+    const path = join(folder, "long.txt");
+    const before = Array.from({ length: 10_000 }, (_, index) => `  const value${index} = compute(${index}, "old");\n`);
+    const after = before.map((line, index) => (index % 20 === 7 ? line.replace("old", "new") : line));
+    writeFileSync(path, before.join(""));
+    await desk.applied.apply({ path, expected: before.join(""), after: after.join("") });
+    const uri = vscode.Uri.file(path);
+    const editor = await vscode.window.showTextDocument(uri);
+    assert.equal(desk.review.hunks(uri).length, 500);
+    let lenses = 0;
+    await timed("lenses of 500 hunks", () => {
+      lenses = desk.lenses.provideCodeLenses(editor.document).length;
+      return Promise.resolve();
+    });
+    assert.equal(lenses, 4 * 500);
+    await timed(
+      "a hunk of 500 kept, with all marks and lists",
+      () => {
+        for (const hunk of desk.review.hunks(uri).slice(0, 5)) desk.review.keep(uri, hunk);
+        return Promise.resolve();
+      },
+      5,
+    );
+    await timed("a key in the last hunk, with all marks and lists", async () => {
+      assert.ok(await editor.edit((edit) => edit.insert(new vscode.Position(9_987, 0), "x")));
+    });
+    assert.equal(desk.review.hunks(uri).length, 495);
+  });
 });

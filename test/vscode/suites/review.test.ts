@@ -312,13 +312,14 @@ suite("review of landed edits", () => {
     const uri = await editedFile();
     const lenses = desk.lenses.provideCodeLenses(await vscode.workspace.openTextDocument(uri));
     const titles = lenses.map(({ range, command }) => `${range.start.line} ${command?.title}`);
-    assert.deepEqual(titles.slice(0, 4), [
+    assert.deepEqual(titles.slice(0, 5), [
       "1 $(check)\u00a0Keep +1 −1",
       "1 $(discard)\u00a0Undo",
       "1 Next (1 of 3)",
+      "1 − two",
       "4 $(check)\u00a0Keep −1",
     ]);
-    const [keep, , , keepSecond] = lenses.map(({ command }) => command?.arguments ?? []);
+    const [keep, , , , keepSecond] = lenses.map(({ command }) => command?.arguments ?? []);
     assert.deepEqual(hunkAt(desk.review, { place: undefined }, keep ?? [])?.hunk, hunk(uri, 0));
     desk.review.keep(uri, hunk(uri, 0));
     assert.equal(hunkAt(desk.review, { place: undefined }, keep ?? []), undefined);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hunkLook } from "../../../../extension/review/hunk-look.ts";
+import { hunkLook, movesOf } from "../../../../extension/review/hunk-look.ts";
 import { hunksBetween } from "../../../../extension/review/hunks.ts";
 
 /** Captions, and lines as they appear: [+new words], and removed ones as [-words] in front of them. */
@@ -119,5 +119,18 @@ describe("The look of a hunk", () => {
     const wrapped = look("one two three\none two\n", "one 2 three\none 2\n", true);
     expect(wrapped.lines).toEqual(["one [-…][+2] three", "one [-…][+2]"]);
     expect(wrapped.captions).toEqual(["0: − one two three", "1: − one two"]);
+  });
+
+  test("knows where the lines of a moved block were and are", () => {
+    const block = "export function names(rows) {\n  return rows;\n}\n";
+    const hunks = hunksBetween(`one\ntwo\nthree\n${block}`, `${block}\none\ntwo\nthree\n`);
+    const [to, from] = hunks;
+    expect(movesOf(hunks)).toEqual(
+      new Map([
+        [from, to],
+        [to, from],
+      ]),
+    );
+    expect(movesOf(hunksBetween("}\na\n", "a\n}\n")).size).toBe(0);
   });
 });
