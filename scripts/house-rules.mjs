@@ -11,7 +11,6 @@ const SMALL = 60;
 const lazy = "loaded on first use";
 const smallFiles = {
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
-  "scripts/ready-made.ts": "the build imports it too",
 };
 
 /** Members of a table, one topic each, and entries of a bundle. */

@@ -25,6 +25,10 @@ import { installExtension, startVSCodeServer, type VSCodeServer } from "./vscode
 const LINE_MARK = "[suite] ";
 
 const SUITE_LIMIT_MS = 15 * 60_000;
+
+/** Limit for loading the window: a busy machine of two cores may take ten times as long as a quiet one. */
+const LOAD_LIMIT_MS = 120_000;
+
 const suiteSources = join(projectFolder, "test", "vscode");
 
 /** Numbers of tests that ran. */
@@ -146,6 +150,7 @@ async function runInWindow(
       ["extensionDevelopmentPath", `${remote}${projectFolder}`],
       ["extensionTestsPath", `${remote}${suite}`],
     ]),
+    { timeout: LOAD_LIMIT_MS },
   );
   const limit = setTimeout(() => {
     reject(new Error(`The suite in the extension host did not end within ${SUITE_LIMIT_MS / 60_000} minutes.`));

@@ -7,7 +7,7 @@ import { type HunkKind, hunkKinds } from "../../scripts/screenshots/hunk-kinds.t
 import { closeEditors } from "./support/editors.ts";
 import { ReviewDesk } from "./support/review-desk.ts";
 
-/** What hunk-pictures.ts asks for, as JSON in HERMES_HUNK_PICTURES. */
+/** Pictures to take, as JSON in HERMES_HUNK_PICTURES. */
 export type PictureOrder = {
   /** File that the taker of pictures makes when it has one, and the host removes. */
   readonly taken: string;
