@@ -11,7 +11,15 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import { spillFolder, withheldFolder } from "../config/home.ts";
-import type { EditedFile, FileProblems, Host, HostEditor, HostProblems, ProblemWatch } from "../host/host.ts";
+import type {
+  EditedFile,
+  FileProblems,
+  Host,
+  HostEditor,
+  HostFiles,
+  HostProblems,
+  ProblemWatch,
+} from "../host/host.ts";
 import type { Backend, Launch, Runner, Started } from "../host/terminals/backend.ts";
 import { childRunner } from "../host/terminals/child-runner.ts";
 import { configuredBackend } from "../host/terminals/configured-backend.ts";
@@ -49,9 +57,11 @@ export function sessionHost(
   const roots = [cwd, ...otherFolders] as const;
   const scope = { cwd, roots, home: homedir(), hermesHome: home, resolvePath };
   const folders = { withheld: withheldFolder(home), outputs: spillFolder(home, options.sessionId) };
+  let hasConfined = false;
   const backend = configuredBackend(terminal, roots, variables, {
     async confine(caches, kind, writable) {
       const { confine } = await import("../approval/confinement.ts");
+      hasConfined = true;
       return confine(scope, { ...folders, caches }, kind, writable);
     },
     async guardGit(caches, command, writable) {
@@ -59,7 +69,30 @@ export function sessionHost(
       return guardedLine(command, caches, scope, writable);
     },
   });
-  return acpHost({ ...options, roots, backend });
+  const host = acpHost({ ...options, roots, backend });
+  const accept = async (path: string): Promise<void> => {
+    if (!hasConfined) return;
+    const { acceptWrites } = await import("../approval/sandbox-watch.ts");
+    await acceptWrites(scope, [path]);
+  };
+  return { ...host, files: reportedFiles(host.files, accept) };
+}
+
+/** The same files; `onWritten` gets the path of each file that was written. */
+function reportedFiles(files: HostFiles, onWritten: (path: string) => Promise<void>): HostFiles {
+  return {
+    ...files,
+    async guardedWrite(write, signal) {
+      const written = await files.guardedWrite(write, signal);
+      if (written.ok) await onWritten(write.path);
+      return written;
+    },
+    async rename(move, signal) {
+      const moved = await files.rename(move, signal);
+      if (moved.ok) await onWritten(move.to);
+      return moved;
+    },
+  };
 }
 
 type AcpHostOptions = {

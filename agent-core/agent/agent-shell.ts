@@ -15,6 +15,8 @@ export class AgentShell {
   readonly #page: () => string | undefined;
   /** True while the history mentions an ended shell and the model has not been informed. */
   #mustInform: boolean;
+  /** Sentences from the end of the last turn, for the model. */
+  readonly #late: string[] = [];
   /** Settles after the first attempt to reach the place that runs commands. */
   #opened: Promise<void> | undefined;
 
@@ -52,11 +54,21 @@ export class AgentShell {
 
   /** Notes about background events since the last call, one line each. */
   async notices(): Promise<readonly string[]> {
-    const lines = await this.processes.notices();
+    const processes = await this.processes.notices();
+    const changes = [...this.#late.splice(0), ...((await this.#terminals.inspectLiving?.()) ?? [])];
+    const lines = [...processes, ...changes.map((change) => `[${change}]`)];
     if (!this.#mustInform) return lines;
     this.#mustInform = false;
     const { folder } = this.state;
     return [`[The session was resumed: the shell is in ${folder}, and earlier processes have ended.]`, ...lines];
+  }
+
+  /** Reports changes of protected files by processes that outlive the turn: to the user, and with the next notices. */
+  async endTurn(notify: (message: string) => void): Promise<void> {
+    for (const message of (await this.#terminals.endTurn?.()) ?? []) {
+      notify(message);
+      this.#late.push(message);
+    }
   }
 
   /** Ends all processes that commands have started. */

@@ -171,6 +171,7 @@ export class TurnRunner {
     this.#hasRun = true;
     const outcome = await runTurn(turn);
     const { end } = outcome;
+    if (!setup.isSubAgent) await shell.endTurn((message) => this.#notify.status({ severity: "warning", message }));
     turn.hooks.end(end, record.conversation.messages);
     const partial = this.#partial.cutOffBy(end, signal);
     if (partial !== undefined) this.#add(partial);

@@ -1,18 +1,18 @@
 /** Confinement of a command in the sandbox: workspace writable, protected files read-only, homes and secrets hidden. */
 
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
-import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
-import { gitBinds, gitLayout, makePlaceholders, repositoryOf } from "./git-folders.ts";
+import { gitBinds, repositoryOf } from "./git-folders.ts";
 import { gitGuardBinds, openedFiles } from "./git-guard.ts";
-import { type GuardedPath, type GuardedPaths, guardedPaths, identityOf } from "./guarded-paths.ts";
+import { type GuardedPaths, identityOf } from "./guarded-paths.ts";
 import { secretsBelow } from "./reached-secrets.ts";
 import { HOMES, PRIVATE_CACHES, toolchainPlaces } from "./read-places.ts";
+import { watchOf } from "./sandbox-watch.ts";
 import { secretPlaces } from "./secret-paths.ts";
 
 /** Mounts of protected files. The time that bwrap takes grows with their square: a second for so many. */
@@ -39,40 +39,43 @@ export async function confine(
   kind: SandboxKind = "isolated",
   writable: readonly string[] = [],
 ): Promise<Confinement> {
-  const roots = scope.roots.map((root) => scope.resolvePath(root));
+  const watch = watchOf(scope);
   const opened = openedFiles(writable);
-  let before = await guardedPaths(scope);
-  if (before.gits.map(makePlaceholders).includes(true)) before = await guardedPaths(scope);
-  const toolchains = toolchainPlaces(scope).filter((path) => existsSync(path));
-  const secrets = kind === "reading" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : [];
-  const hidden = hiddenSecrets(toolchains, scope);
-  const guards = guardBinds(before, roots, scope);
-  return {
-    fingerprint: JSON.stringify([before, ...[...hidden, ...secrets].map(({ path }) => [path, identityOf(path)])]),
-    binds: [
-      ...hiddenHomes(scope),
-      ...toolchainBinds(toolchains, scope, caches),
-      ...(existsSync(outputs) ? [{ kind: "read-only", path: outputs } as const] : []),
-      ...hidden,
-      ...roots.flatMap((root) => around(root, scope)),
-      ...guards.outside,
-      ...roots.map((path): Bind => ({ kind: "writable", path })),
-      ...guards.inside.flatMap((bind) => opened.bindsOf(bind.path, bind)),
-      ...secrets,
-      ...gitGuardBinds(caches, scope, writable),
-      ...scope.roots.flatMap((root) => linksIn(root, scope)),
-    ],
-    async inspect(mode) {
-      const fresh = outermost(await newPaths(before, scope));
-      const paths = opened.unexpected(fresh.map(({ path }) => path));
-      if (mode === "revert") return takeAway(paths, withheld);
-      return paths.map((path) => `${path} is protected and was made or replaced while a command ran in the sandbox`);
-    },
-  };
+  const before = await watch.hold(opened.unexpected);
+  try {
+    const guards = guardBinds(before, scope);
+    const toolchains = toolchainPlaces(scope).filter((path) => existsSync(path));
+    const roots = scope.roots.map((root) => scope.resolvePath(root));
+    const secrets = kind === "reading" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : [];
+    const hidden = hiddenSecrets(toolchains, scope);
+    return {
+      fingerprint: JSON.stringify([before, ...[...hidden, ...secrets].map(({ path }) => [path, identityOf(path)])]),
+      binds: [
+        ...hiddenHomes(scope),
+        ...toolchainBinds(toolchains, scope, caches),
+        ...(existsSync(outputs) ? [{ kind: "read-only", path: outputs } as const] : []),
+        ...hidden,
+        ...roots.flatMap((root) => around(root, scope)),
+        ...guards.outside,
+        ...roots.map((path): Bind => ({ kind: "writable", path })),
+        ...guards.inside.flatMap((bind) => opened.bindsOf(bind.path, bind)),
+        ...secrets,
+        ...gitGuardBinds(caches, scope, writable),
+        ...scope.roots.flatMap((root) => linksIn(root, scope)),
+      ],
+      inspect: (mode) => watch.inspect(mode, withheld),
+      accept: () => watch.accept(),
+      end: () => watch.release(before),
+    };
+  } catch (error) {
+    watch.release(before);
+    throw error;
+  }
 }
 
 /** Mounts that guard what is there. Those below the workspace folders come after the folders themselves. */
-function guardBinds({ paths, gits }: GuardedPaths, roots: readonly string[], scope: CommandScope) {
+function guardBinds({ paths, gits }: GuardedPaths, scope: CommandScope) {
+  const roots = scope.roots.map((root) => scope.resolvePath(root));
   const opened = new Set(gits);
   const files = paths.filter(({ path, kind }) => kind !== "link" && !opened.has(path));
   const binds = [
@@ -84,22 +87,6 @@ function guardBinds({ paths, gits }: GuardedPaths, roots: readonly string[], sco
   }
   const isInside = ({ path }: Bind): boolean => roots.some((root) => partsBelow(root, path) !== undefined);
   return { outside: binds.filter((bind) => !isInside(bind)), inside: binds.filter(isInside) };
-}
-
-async function newPaths(before: GuardedPaths, scope: CommandScope): Promise<readonly GuardedPath[]> {
-  const known = new Set([...before.paths, ...before.strangers].map(({ identity }) => identity));
-  const now = await guardedPaths(scope, before.gits);
-  const gits = new Set(before.gits);
-  return [...now.paths, ...now.strangers]
-    .filter(({ identity }) => !known.has(identity))
-    .filter(({ path }) => !isPointerInto(path, gits, scope));
-}
-
-/** True for a `.git` file that leads to a git folder of this workspace, as `git worktree add` makes it. */
-function isPointerInto(path: string, gits: ReadonlySet<string>, scope: CommandScope): boolean {
-  if (basename(path) !== ".git") return false;
-  const layout = gitLayout(dirname(path), scope);
-  return layout !== undefined && layout.own !== path && gits.has(layout.common);
 }
 
 /** Links in the path of a folder: commands use the path by which the user opened it. */
@@ -169,29 +156,4 @@ function isReadable(path: string): boolean {
 function around(root: string, scope: CommandScope): readonly Bind[] {
   const top = repositoryOf(root, homeOf(scope));
   return top === undefined || top === root ? [] : [{ kind: "read-only", path: top }];
-}
-
-function outermost(files: readonly GuardedPath[]): readonly GuardedPath[] {
-  return files.filter(({ path }) => !files.some((other) => other.path !== path && partsBelow(other.path, path)));
-}
-
-async function takeAway(paths: readonly string[], withheld: string): Promise<readonly string[]> {
-  const notes: string[] = [];
-  for (const path of paths) {
-    const to = join(withheld, `${Date.now()}-${notes.length}`, basename(path));
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-    await move(path, to);
-    notes.push(`${path} is protected and was made in the sandbox: it was moved to ${to}`);
-  }
-  return notes;
-}
-
-async function move(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch {
-    // `rename` fails across file systems.
-    await cp(from, to, { recursive: true, verbatimSymlinks: true });
-    await rm(from, { recursive: true, force: true });
-  }
 }

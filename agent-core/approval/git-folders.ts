@@ -1,5 +1,5 @@
 /** Git folders as the sandbox shows them: git writes its everyday names; all other names are read-only, or taken away. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
@@ -10,8 +10,9 @@ import { FolderCache } from "./folder-cache.ts";
  * Names at the top of a git folder that git writes in everyday work, with their lock files. Upper case alone is no sign:
  * on a file system that ignores case, `CONFIG` is `config`.
  */
-const WRITTEN =
-  /^(?:objects|refs|logs|reftable|worktrees|rebase-merge|rebase-apply|sequencer|rr-cache|lfs|description|HEAD|[A-Z]+(?:_[A-Z]+)+|index|index\.stash\.\d+|next-index-\d+|sharedindex\.\w+|packed-refs(?:\.new)?|shallow|gc\.(?:pid|log))(?:\.lock)?$/;
+const WRITTEN_NAME =
+  "(?:objects|refs|logs|reftable|worktrees|rebase-merge|rebase-apply|sequencer|rr-cache|lfs|description|HEAD|[A-Z]+(?:_[A-Z]+)+|index|index[.]stash[.][0-9]+|next-index-[0-9]+|sharedindex[.][0-9a-f]+|packed-refs(?:[.]new)?|shallow|gc[.](?:pid|log))(?:[.]lock)?";
+const WRITTEN = new RegExp(`^${WRITTEN_NAME}$`);
 /** Folders that a git folder gets when it lacks them, so that they can be mounted read-only. */
 const PLACEHOLDERS = ["hooks", "info", "modules"];
 /** Files of linked worktrees that lead git to other folders. */
@@ -124,7 +125,10 @@ export function gitBinds(git: string, opened: ReadonlySet<string>, scope: Comman
   const paths = [...parts, ...alternates].map((name) => join(git, name)).filter((path) => existsSync(path));
   // A work tree outside the workspace looks missing in the sandbox, and git would remove its part.
   const others = worktreesOf(git).filter((path) => !opened.has(path));
-  return [{ kind: "writable", path: git }, ...[...paths, ...others].map((path): Bind => ({ kind: "read-only", path }))];
+  return [
+    { kind: "writable", path: git, names: WRITTEN_NAME },
+    ...[...paths, ...others].map((path): Bind => ({ kind: "read-only", path })),
+  ];
 }
 
 /** Names that git does not write by itself, without the work trees in the folder of a bare repository. */
@@ -140,22 +144,43 @@ function worktreesOf(git: string): readonly string[] {
   return listed(folder).folders.map((name) => join(folder, name));
 }
 
+/** Git folders that hold a file of ours named `commondir`, with the number of running commands that need it. */
+const held = new Map<string, number>();
+/** Git takes a folder that names itself for the common folder as one without that file. An empty file would stop git. */
+const ITSELF = ".\n";
+
 /**
- * Makes the folders that git tolerates in a git folder, so that they can be mounted. They stay: another command may have
- * mounted them. Returns true when it made one.
+ * Makes the parts that git tolerates in a git folder, so that they can be mounted, until `releasePlaceholders`. The folders
+ * among them stay: another command may have mounted them. Returns true when it made one.
  */
-export function makePlaceholders(git: string): boolean {
+export function holdPlaceholders(git: string): boolean {
+  held.set(git, (held.get(git) ?? 0) + 1);
   const missing = PLACEHOLDERS.map((name) => join(git, name)).filter((folder) => !existsSync(folder));
-  return missing.map(madeFolder).includes(true);
+  return [...missing.map((path) => made(() => mkdirSync(path))), makeCommondir(git)].includes(true);
 }
 
-function madeFolder(path: string): boolean {
+/** Only mounts need it, and a read-only file of that name already directs git. */
+function makeCommondir(git: string): boolean {
+  if (process.platform !== "linux") return false;
+  return made(() => writeFileSync(join(git, "commondir"), ITSELF, { flag: "wx" }));
+}
+
+function made(make: () => void): boolean {
   try {
-    mkdirSync(path);
+    make();
     return true;
   } catch {
-    return false; // a read-only disk, or another command made it
+    return false; // it exists, or the disk is read-only
   }
+}
+
+/** Call it once for each `holdPlaceholders`. */
+export function releasePlaceholders(git: string): void {
+  const left = (held.get(git) ?? 1) - 1;
+  if (left > 0) held.set(git, left);
+  else held.delete(git);
+  const path = join(git, "commondir");
+  if (left <= 0 && textOf(path) === ITSELF) made(() => rmSync(path));
 }
 
 /**
@@ -173,6 +198,18 @@ export function strangersIn(git: string, scope: CommandScope): readonly string[]
     ...FOLLOWED.flatMap((name) => linksBelow(join(git, name), MAX_DEPTH)),
     ...worktreesOf(git).filter((path) => !isWorktree(path, git, scope)),
   ];
+}
+
+const PLAIN_CONFIG =
+  /^(?:\s*(?:[#;].*|\[core\]|\[remote "[\w./-]+"\]|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)\s*=\s*\w+|url = [\w./][\w./:@-]*|fetch = [\w+/:*]+)?\r?\n)*$/;
+
+/** True for a repository as `git init` and `git clone` make it, which runs nothing. */
+export function isFreshRepository(git: string): boolean {
+  const { names, links } = listed(git);
+  const inner = READ.flatMap((name) => listed(join(git, name)).names);
+  const isPlain = names.every((name) => WRITTEN.test(name) || name === "config" || READ.includes(name));
+  const isEmpty = inner.every((name) => name.endsWith(".sample") || name === "exclude");
+  return isPlain && isEmpty && links.length === 0 && PLAIN_CONFIG.test(textOf(join(git, "config")) ?? "");
 }
 
 function linksBelow(folder: string, depth: number): readonly string[] {

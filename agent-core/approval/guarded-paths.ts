@@ -1,11 +1,12 @@
 /** Search for the paths below workspace folders that a command in the sandbox must not change. */
 import type { Stats } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
+import { gitSettings } from "../host/read-git.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { FolderCache } from "./folder-cache.ts";
-import { areOfGitFolder, gitFoldersOf, repositoryOf, strangersIn } from "./git-folders.ts";
+import { areOfGitFolder, gitFoldersOf, gitLayout, repositoryOf, strangersIn } from "./git-folders.ts";
 import { isGitName, nameReason } from "./protected-paths.ts";
 
 /** Folders of a workspace. A search through so many takes a second. */
@@ -31,8 +32,8 @@ export type GuardedPaths = {
   readonly paths: readonly GuardedPath[];
   /** Git folders, outer ones first; those of submodules and of other places, too. */
   readonly gits: readonly string[];
-  /** Paths in git folders that git does not write by itself. */
-  readonly strangers: readonly GuardedPath[];
+  /** Those of work trees; the others are bare repositories, such as test data. */
+  readonly used: readonly string[];
 };
 
 /**
@@ -41,19 +42,41 @@ export type GuardedPaths = {
  */
 export async function guardedPaths(scope: CommandScope, known: readonly string[] = []): Promise<GuardedPaths> {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
-  const found = await search(roots);
-  const tops = [...roots.map((root) => repositoryOf(root, homeOf(scope)) ?? root), ...found.repositories];
-  const gits = [...new Set([...gitFoldersOf(tops, scope), ...found.bare, ...known])];
-  const paths = [...new Set(found.paths)].flatMap(guarded);
-  // A mount cannot hold a link, but its target.
-  const isInside = (path: string): boolean =>
+  const isBelowRoot = (path: string): boolean =>
     roots.some((root) => path !== root && partsBelow(root, path) !== undefined);
+  const found = await search(roots);
+  const own = roots.flatMap((root) => repositoryOf(root, homeOf(scope)) ?? []);
+  const tops = [...own, ...found.repositories];
+  const used = gitFoldersOf(tops, scope);
+  const gits = [...new Set([...used, ...found.bare, ...known])];
+  const named = own.flatMap((top) => namedBySettings(top, scope)).filter(isBelowRoot);
+  const paths = [...new Set([...found.paths, ...named])].flatMap(guarded);
+  // A mount cannot hold a link, but its target.
   const targets = paths.filter(({ kind }) => kind === "link").map(({ path }) => scope.resolvePath(path));
   return {
-    paths: [...paths, ...targets.filter(isInside).flatMap(guarded)],
+    paths: [...paths, ...targets.filter(isBelowRoot).flatMap(guarded)],
     gits,
-    strangers: [...new Set(gits.flatMap((git) => strangersIn(git, scope)))].flatMap(guarded),
+    used,
   };
+}
+
+/** Settings of git whose value is the path of hooks, or of a file with more settings. */
+const NAMING = /^(?:core\.(?:hookspath|attributesfile)|include\.path|includeif\..*\.path)$/;
+const settings = new FolderCache<readonly string[]>();
+
+/** Paths that the settings of the repository `top` name, absolute. git is asked again when its settings change. */
+function namedBySettings(top: string, scope: CommandScope): readonly string[] {
+  const layout = gitLayout(top, scope);
+  if (layout === undefined) return [];
+  return settings.get(join(layout.common, "config"), () => {
+    const values = (gitSettings(top) ?? []).filter(({ key }) => NAMING.test(key));
+    return values.map(({ key, value }) => resolve(key.startsWith("core.") ? top : layout.common, value));
+  });
+}
+
+/** Paths in git folders that git does not write by itself. */
+export function strangersOf(gits: readonly string[], scope: CommandScope): readonly GuardedPath[] {
+  return [...new Set(gits.flatMap((git) => strangersIn(git, scope)))].flatMap(guarded);
 }
 
 /** Absolute paths. */

@@ -20,6 +20,8 @@ export type Plan = {
   readonly shellFiles?: { readonly read: readonly string[]; readonly written: readonly string[] };
   /** Checks the command's effects after its end; gives a sentence for people and the model for each repair. */
   readonly inspect?: () => Promise<readonly string[]>;
+  /** Called when no process of the command is left, or when it could not start. */
+  readonly ended?: () => Promise<void>;
   /** See `RunningCommand.isCurrent`. */
   readonly isCurrent?: () => Promise<boolean>;
   /** Ends the processes on another machine; undefined for commands of this machine. */
@@ -37,6 +39,10 @@ export type Backend = {
   readonly sandboxState?: SandboxState | undefined;
   /** See `HostTerminals.sandboxProblem`. */
   sandboxProblem?(): Promise<string | undefined>;
+  /** See `HostTerminals.inspectLiving`. */
+  inspectLiving?(): Promise<readonly string[]>;
+  /** See `HostTerminals.endTurn`. */
+  endTurn?(): Promise<readonly string[]>;
   /** See `HostTerminals.open`. */
   open(cwd: string, signal: AbortSignal): Promise<string>;
   /** `givesPty`: the runner has pseudo-terminals. Rejects with a sentence for people. */

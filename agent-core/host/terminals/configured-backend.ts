@@ -116,6 +116,8 @@ function localSandbox(
       return choose().sandboxState;
     },
     sandboxProblem: async () => choose().sandboxProblem?.(),
+    inspectLiving: async () => (await chosen?.inspectLiving?.()) ?? [],
+    endTurn: async () => (await chosen?.endTurn?.()) ?? [],
     open: backend.open,
     plan: (request, givesPty, signal) => choose().plan(request, givesPty, signal),
     dispose: () => (chosen ?? backend).dispose(),

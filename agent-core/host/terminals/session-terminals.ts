@@ -1,7 +1,7 @@
 /** Terminals of one session: a backend plans each command, a runner starts it. */
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { livingMembers, livingRelatives, type Member, type ProcessTree } from "../../platform/children/process-tree.ts";
-import type { Backend, Runner } from "./backend.ts";
+import type { Backend, Plan, Runner, Started } from "./backend.ts";
 import { childRunner } from "./child-runner.ts";
 import type { CommandExit, CommandRequest, HostTerminals, RunningCommand, ShellState } from "./terminals.ts";
 
@@ -20,6 +20,8 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
       return backend.sandboxState;
     },
     sandboxProblem: async () => backend.sandboxProblem?.(),
+    inspectLiving: async () => (await backend.inspectLiving?.()) ?? [],
+    endTurn: async () => (await backend.endTurn?.()) ?? [],
     seesWaiting: seesWaiting && backend.place === undefined,
     open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {
@@ -52,15 +54,25 @@ async function startCommand(
   signal.throwIfAborted();
   if (request.sandbox !== undefined && !backend.sandboxes)
     throw new Error("No sandbox is available to run the command in.");
-  const { launch, killElsewhere, shellAfter, inspect, isCurrent } = await backend.plan(
-    request,
-    runner.givesPty,
-    signal,
-  );
-  signal.throwIfAborted();
-  const started = await runner.start(launch, signal);
+  const plan = await backend.plan(request, runner.givesPty, signal);
+  const { killElsewhere, shellAfter, inspect, isCurrent } = plan;
+  const started = await startPlanned(plan, runner, signal);
   const { terminalId, tree } = started;
-  const inspected = started.exit.then(() => inspect?.() ?? []);
+  let [hasExited, isOver] = [false, false];
+  const hasSurvivors = async (): Promise<boolean> => {
+    if (isOver) return false;
+    const isAlive = tree !== undefined && (await livingMembers(tree)).length > 0;
+    if (hasExited && !isAlive) {
+      isOver = true;
+      await plan.ended?.();
+    }
+    return isAlive;
+  };
+  const inspected = started.exit.then(async () => {
+    hasExited = true;
+    await hasSurvivors();
+    return inspect?.() ?? [];
+  });
   inspected.catch(() => undefined); // `inspected` rejects for its caller
   // The command ends after the inspection, so that no caller uses its files earlier.
   const exit = inspect === undefined ? started.exit : inspected.then(() => started.exit);
@@ -75,7 +87,7 @@ async function startCommand(
     write: (text) => started.write(text),
     waitsForInput: async () => (await watch?.look()) ?? false,
     countProcesses: async () => (tree === undefined ? 0 : (await livingRelatives(tree)).length),
-    hasSurvivors: async () => tree !== undefined && (await livingMembers(tree)).length > 0,
+    hasSurvivors,
     members: async () => (tree === undefined ? [] : (await livingMembers(tree)).map(({ pid }) => pid)),
     isCurrent: async () => (await isCurrent?.()) ?? true,
     shellAfter: async () => (await shellAfter()) ?? movedTo(request, await started.folderAfter),
@@ -83,8 +95,21 @@ async function startCommand(
     async kill() {
       await Promise.all([killElsewhere?.(), started.kill()]);
     },
-    release: () => started.release(),
+    async release() {
+      await hasSurvivors();
+      await started.release();
+    },
   };
+}
+
+async function startPlanned({ launch, ended }: Plan, runner: Runner, signal: AbortSignal): Promise<Started> {
+  try {
+    signal.throwIfAborted();
+    return await runner.start(launch, signal);
+  } catch (error) {
+    await ended?.();
+    throw error;
+  }
 }
 
 /** A shell of the user keeps its variables; the session takes over its folder only. */

@@ -13,13 +13,19 @@ import { type Bind, placeOf } from "./sandboxed-run.ts";
 export type Confinement = {
   readonly binds: readonly Bind[];
   /**
-   * Checks the command's effects after its end, and gives a sentence for each forbidden one. `revert` undoes them at once;
-   * after a long command the user may have made the changes, so `report` leaves them.
+   * Checks what all commands changed whose processes may still live, and gives a sentence for each forbidden change that is
+   * new. `revert` undoes it; while a long command runs, the user may have made the changes, so `report` leaves them.
    */
-  inspect(mode: "revert" | "report"): Promise<readonly string[]>;
+  inspect(mode: InspectMode): Promise<readonly string[]>;
+  /** Counts all that is there now as no work of the sandbox. */
+  accept(): Promise<void>;
+  /** No process of the command is left. Call it once for each confinement. */
+  end(): void;
   /** Differs when paths are protected that were not, or were replaced: a mounted file that is replaced loses its mount. */
   readonly fingerprint: string;
 };
+
+type InspectMode = "revert" | "report";
 
 export type SandboxOptions = {
   readonly sandbox: Sandbox;
@@ -47,6 +53,7 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
   let linked: Promise<void> | undefined;
   /** Undefined before the first command, and after a command that the sandbox held. */
   let problem: Promise<string | undefined> | undefined;
+  const living = new LivingCommands();
   const confined = async (kind: SandboxKind, writable: readonly string[] = []): Promise<Confinement> => {
     folder ??= createFolder();
     const { caches } = await folder;
@@ -59,12 +66,21 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
     sandboxes: true,
     sandboxState: { isOn: true, program: options.sandbox.program },
     async sandboxProblem() {
-      if (problem === undefined || (await problem) !== undefined) await confined("isolated").catch(() => undefined);
+      if (problem === undefined || (await problem) !== undefined) {
+        const confinement = await confined("isolated").catch(() => undefined);
+        confinement?.end();
+      }
       return problem;
     },
+    inspectLiving: () => living.inspect(),
+    endTurn: () => living.endTurn(),
     async plan(request, givesPty, signal) {
-      const { sandbox, command, writable = [] } = request;
-      if (sandbox === undefined && !GIT.test(command)) return backend.plan(request, givesPty, signal);
+      const { sandbox, keepsShell, command, writable = [] } = request;
+      await living.look();
+      const inspect = () => living.accept();
+      if (sandbox === undefined && !GIT.test(command)) {
+        return { ...(await backend.plan(request, givesPty, signal)), inspect };
+      }
       folder ??= createFolder();
       const own = await folder;
       if (sandbox === undefined) {
@@ -72,7 +88,7 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
         const plan = await backend.plan({ ...request, command: guarded }, givesPty, signal);
         const { userShell } = plan.launch;
         const shown = { title: command, ...(userShell && { userShell: { ...userShell, line: command } }) };
-        return { ...plan, launch: { ...plan.launch, ...shown } };
+        return { ...plan, launch: { ...plan.launch, ...shown }, inspect };
       }
       const [plan, confinement] = await Promise.all([
         backend.plan(request, givesPty, signal),
@@ -85,20 +101,76 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
       // Later, a command may have placed links of its own, which would lead these elsewhere.
       linked ??= makeLinks([...temporaryBinds(own), ...confinement.binds]);
       await linked;
+      // A command that keeps the shell is short.
+      living.add(confinement, keepsShell ? "revert" : "report");
       return {
         ...intoSandbox(plan, request, { sandbox: options.sandbox, confinement, own }),
-        isCurrent: async () =>
-          (await options.confine(own.caches, sandbox, writable)).fingerprint === confinement.fingerprint,
+        inspect: () => living.inspect(),
+        ended: () => living.end(confinement),
+        async isCurrent() {
+          const now = await options.confine(own.caches, sandbox, writable);
+          now.end();
+          return now.fingerprint === confinement.fingerprint;
+        },
       };
     },
     async dispose() {
       await backend.dispose();
+      await living.dispose();
       const own = await folder;
       folder = undefined;
       linked = undefined;
       if (own !== undefined) await rm(own.path, { recursive: true, force: true });
     },
   };
+}
+
+/** Confinements of commands whose processes may still live. One inspection covers all of them. */
+class LivingCommands {
+  readonly #modes = new Map<Confinement, InspectMode>();
+  readonly #notes: string[] = [];
+
+  add(confinement: Confinement, mode: InspectMode): void {
+    this.#modes.set(confinement, mode);
+  }
+
+  /** Looks for forbidden changes; `inspect` gives the sentences. */
+  async look(): Promise<void> {
+    const [first] = this.#modes.keys();
+    const mode = [...this.#modes.values()].includes("revert") ? "revert" : "report";
+    if (first !== undefined) this.#notes.push(...(await first.inspect(mode)));
+  }
+
+  /** A sentence for each forbidden change that was found since the last call. */
+  async inspect(): Promise<readonly string[]> {
+    await this.look();
+    return this.#notes.splice(0);
+  }
+
+  /** Accepts what a command outside the sandbox made. */
+  async accept(): Promise<readonly string[]> {
+    const [first] = this.#modes.keys();
+    await first?.accept();
+    return this.#notes.splice(0);
+  }
+
+  /** No process of the command is left. */
+  async end(confinement: Confinement): Promise<void> {
+    if (!this.#modes.has(confinement)) return;
+    await this.look();
+    if (this.#modes.delete(confinement)) confinement.end();
+  }
+
+  /** As `inspect`. From now on, the user may have made the changes. */
+  async endTurn(): Promise<readonly string[]> {
+    const notes = await this.inspect();
+    for (const confinement of this.#modes.keys()) this.#modes.set(confinement, "report");
+    return notes;
+  }
+
+  async dispose(): Promise<void> {
+    for (const confinement of [...this.#modes.keys()]) await this.end(confinement);
+  }
 }
 
 /** Replaces the folders of temporary files and caches in the sandbox, for the session's life. */
@@ -133,11 +205,7 @@ async function makeLinks(binds: readonly Bind[]): Promise<void> {
 
 type Surroundings = { readonly sandbox: Sandbox; readonly confinement: Confinement; readonly own: PrivateFolder };
 
-function intoSandbox(
-  plan: Plan,
-  { command, keepsShell, scriptFolder, sandbox: kind }: CommandRequest,
-  around: Surroundings,
-): Plan {
+function intoSandbox(plan: Plan, { command, scriptFolder, sandbox: kind }: CommandRequest, around: Surroundings): Plan {
   const { launch, shellFiles } = plan;
   const { sandbox, confinement, own } = around;
   const binds: readonly Bind[] = [
@@ -164,7 +232,5 @@ function intoSandbox(
       args: sandbox.wrap(run, launch.program, launch.args),
       env: { ...launch.env, ...GIT_SETTINGS, ...folders },
     },
-    // A command that keeps the shell is short.
-    inspect: () => confinement.inspect(keepsShell ? "revert" : "report"),
   };
 }

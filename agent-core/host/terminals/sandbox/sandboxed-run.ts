@@ -5,8 +5,11 @@ import { pathBelow } from "../../../platform/paths.ts";
 
 /** View of one absolute path in the sandbox. A later bind covers an earlier one. */
 export type Bind =
-  /** `from`: path outside that is mounted there; default: the same path. */
-  | { readonly kind: "writable"; readonly path: string; readonly from?: string }
+  /**
+   * `from`: path outside that is mounted there; default: the same path. `names`: regular expression of the names in the
+   * folder that alone are writable, also those that come later; a mount cannot know them, so only macOS' sandbox uses it.
+   */
+  | { readonly kind: "writable"; readonly path: string; readonly from?: string; readonly names?: string }
   /** `connects`: programs may connect to sockets in it. `from`: as above, on Linux alone. */
   | { readonly kind: "read-only"; readonly path: string; readonly connects?: true; readonly from?: string }
   /** The sandbox sees an empty folder or file, which it cannot change. */
@@ -131,6 +134,13 @@ function profileRules(bind: Bind): readonly string[] {
   const place = `(subpath ${quoted(bind.path)})`;
   switch (bind.kind) {
     case "writable":
+      if (bind.names !== undefined) {
+        return [
+          `(allow file-read* ${place})`,
+          `(deny file-write* ${place})`,
+          `(allow file-write* (regex #"^${pattern(bind.path)}/${bind.names}(?:/|$)"))`,
+        ];
+      }
       if (bind.from !== undefined) return [`(allow file-read* file-write* (subpath ${quoted(bind.from)}))`];
       return [`(allow file-read* file-write* ${place})`];
     case "read-only":
@@ -149,6 +159,11 @@ function profileRules(bind: Bind): readonly string[] {
 
 function service(name: string): string {
   return `(global-name ${quoted(name)})`;
+}
+
+/** A regular expression of the profile ends at a quote; any one character stands for it. */
+function pattern(path: string): string {
+  return path.replace(/["\\]/g, ".").replace(/[.^$*+?()[\]{}|]/g, (each) => (each === "." ? each : `[${each}]`));
 }
 
 function quoted(text: string): string {

@@ -52,6 +52,17 @@ test("macOS: the socket of a script's folder can be reached without the network"
   expect(seatbeltProfile(run)).not.toContain("network-outbound");
 });
 
+test("macOS: git writes only its own names in a git folder, also those that come later", () => {
+  const git: Bind = { kind: "writable", path: '/w/a+"b/.git', names: "(?:HEAD|refs)" };
+  const lines = seatbeltProfile({ ...run, binds: [git] })
+    .split("\n")
+    .filter((line) => line.includes(".git"));
+  expect(lines.map((line) => line.slice(1, 17))).toEqual(["allow file-read*", "deny file-write*", "allow file-write"]);
+  const allowed = new RegExp(/regex #"(.*)"\)\)$/.exec(lines[2] ?? "")?.[1] ?? "x^");
+  const names = ["HEAD", "refs/heads/main", "commondir", "HEADS", "config"];
+  expect(names.filter((name) => allowed.test(`/w/a+"b/.git/${name}`))).toEqual(["HEAD", "refs/heads/main"]);
+});
+
 test("macOS: the network is allowed only when the command has it", () => {
   expect(seatbeltProfile(run)).not.toContain("(allow network*)");
   expect(seatbeltProfile({ ...run, hasNetwork: true })).toContain("(allow network*)");

@@ -21,7 +21,7 @@ import { localBackend } from "../../../../agent-core/host/terminals/local-backen
 import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { sandboxedBackend } from "../../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../../../agent-core/host/terminals/session-terminals.ts";
-import type { HostTerminals } from "../../../../agent-core/host/terminals/terminals.ts";
+import type { HostTerminals, RunningCommand } from "../../../../agent-core/host/terminals/terminals.ts";
 import { resolvePath } from "../../../../agent-core/platform/paths.ts";
 import { hasSandbox } from "../../../support/programs.ts";
 
@@ -68,19 +68,18 @@ function terminalsOf(root: string): HostTerminals {
   return sessionTerminals(backend, childRunner());
 }
 
-async function run(terminals: HostTerminals, root: string, command: string) {
+let outputs = 0;
+
+function start(terminals: HostTerminals, root: string, command: string, keepsShell = true): Promise<RunningCommand> {
   const shell = { folder: root, variables: undefined };
-  const outputFile = join(home, "output.log");
-  const request = {
-    command,
-    shell,
-    keepsShell: true,
-    input: "none",
-    pty: false,
-    sandbox: "isolated",
-    outputFile,
-  } as const;
-  const running = await terminals.start(request, AbortSignal.timeout(20_000));
+  outputs += 1;
+  const outputFile = join(home, `output-${outputs}.log`);
+  const request = { command, shell, keepsShell, input: "none", pty: false, sandbox: "isolated", outputFile } as const;
+  return terminals.start(request, AbortSignal.timeout(20_000));
+}
+
+async function run(terminals: HostTerminals, root: string, command: string) {
+  const running = await start(terminals, root, command);
   const { exitCode } = await running.exit;
   const { head } = await running.output();
   const ran = { output: head, exitCode, notes: (await running.inspected()).join("\n") };
@@ -282,6 +281,94 @@ test("everyday git commands work, and nothing of them is taken away", async () =
   expect((await inSandbox(root, "git worktree remove wt; git merge wt && git log -1 --format=%s")).output).toContain(
     "five",
   );
+});
+
+test("git outside does not follow a folder that a command names while it runs", async () => {
+  const root = repository(folder);
+  const terminals = terminalsOf(root);
+  const marker = join(folder, "ran");
+  writeFileSync(join(folder, "go"), "");
+  const command = `cp -r .git e; git --git-dir=e config core.fsmonitor 'touch ${marker}'; echo ../e > .git/commondir; mv e/config .git/commondir; rm -f .git/commondir; echo tried; while [ -e go ]; do sleep 0.05; done`;
+  const running = await start(terminals, root, command);
+  await expect.poll(async () => (await running.output()).head).toContain("tried");
+  expect(git(root, "status", "--porcelain")).toContain("?? e/");
+  rmSync(join(root, "go"));
+  await running.exit;
+  expect((await running.inspected()).join()).toContain("e/config is protected");
+  expect([existsSync(marker), existsSync(join(root, ".git/commondir"))]).toEqual([false, false]);
+  await terminals.dispose();
+});
+
+test("a process that a command leaves behind is compared with the state before it", async () => {
+  const root = repository(folder);
+  const terminals = terminalsOf(root);
+  const left = "AGENTS.md .vscode/settings.json sub/.git/config .git/remotes/x";
+  const make = left
+    .split(" ")
+    .map((name) => `mkdir -p $(dirname ${name}); echo evil > ${name}`)
+    .join("; ");
+  const running = await start(
+    terminals,
+    root,
+    `{ until [ -e go ]; do sleep 0.05; done; ${make}; touch made; sleep 60; } >/dev/null 2>&1 & echo left`,
+  );
+  await running.exit;
+  expect([await running.inspected(), await running.hasSurvivors()]).toEqual([[], true]);
+  writeFileSync(join(root, "go"), "");
+  await expect.poll(() => existsSync(join(root, "made"))).toBe(true);
+  const { notes } = await run(terminals, root, "true");
+  expect(left.split(" ").filter((name) => existsSync(join(root, name)))).toEqual([]);
+  expect(notes.match(/is protected and was made in the sandbox/g)).toHaveLength(4);
+  expect(await terminals.inspectLiving?.()).toEqual([]);
+  await terminals.endTurn?.();
+  writeFileSync(join(root, "GEMINI.md"), "the user's\n");
+  expect(await terminals.inspectLiving?.()).toEqual([
+    expect.stringContaining("GEMINI.md is protected and was made or replaced"),
+  ]);
+  expect(existsSync(join(root, "GEMINI.md"))).toBe(true);
+  expect(await terminals.inspectLiving?.()).toEqual([]);
+  await running.kill();
+  await running.release();
+  expect(existsSync(join(root, ".git/commondir"))).toBe(false);
+  await terminals.dispose();
+});
+
+test("a command in the background is reported when it makes a protected file, at the next look", async () => {
+  const root = repository(folder);
+  const terminals = terminalsOf(root);
+  const running = await start(terminals, root, "echo x > .mcp.json; touch made; sleep 60", false);
+  await expect.poll(() => existsSync(join(root, "made"))).toBe(true);
+  expect(await terminals.inspectLiving?.()).toEqual([expect.stringContaining(".mcp.json is protected")]);
+  await running.kill();
+  await running.release();
+  expect(await running.inspected()).toEqual([]);
+  await terminals.dispose();
+});
+
+test("hooks and settings in folders that git's settings name are guarded, and a link is put back", async () => {
+  const root = repository(folder);
+  for (const name of ["tools/hooks", "tools/git"]) mkdirSync(join(root, name), { recursive: true });
+  writeFileSync(join(root, "tools/git/shared"), "[a]\nb = c\n");
+  writeFileSync(join(root, "tools/guide.md"), "guide\n");
+  symlinkSync("tools/guide.md", join(root, "AGENTS.md"));
+  git(root, "config", "core.hooksPath", "tools/hooks");
+  git(root, "config", "include.path", "../tools/git/shared");
+  const attack =
+    "echo x > tools/hooks/pre-commit; echo x >> tools/git/shared; echo x > tools/guide.md; rm AGENTS.md; echo evil > AGENTS.md";
+  const { notes } = await inSandbox(
+    root,
+    `${attack}; git init -q --bare made.git; git init -q --bare evil.git; echo x > evil.git/hooks/update`,
+  );
+  const texts = ["tools/git/shared", "tools/guide.md", "AGENTS.md"].map((name) =>
+    readFileSync(join(root, name), "utf8"),
+  );
+  expect([readdirSync(join(root, "tools/hooks")), ...texts]).toEqual([[], "[a]\nb = c\n", "guide\n", "guide\n"]);
+  expect(notes.match(/is protected/g)?.length).toBeGreaterThan(1);
+  expect(["made.git/hooks", "made.git/config", "evil.git/hooks"].map((name) => existsSync(join(root, name)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
 test("a workspace with more protected files than can be mounted gets no sandbox, in words", async () => {
