@@ -11,7 +11,7 @@ import { type CallEvent, type CallRequest, callModel, type ModelRoute } from "..
 import { ModelChain } from "../providers/call/model-chain.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve-model.ts";
-import { DEFAULT_IDLE_MS } from "../providers/stream-model.ts";
+import { silenceOf } from "../providers/stream-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { UsageLedger } from "../sessions/usage-ledger.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -94,7 +94,10 @@ function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
     retryMs,
     acceptsImages: (model) => modelInfo(model.model, options.modelFacts?.(model)).images,
     extraBody: ({ endpoint }) => extraBody?.(endpoint.provider) ?? {},
-    silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? DEFAULT_IDLE_MS,
+    silence: ({ endpoint }) => {
+      const idleMs = silenceMs?.(endpoint.provider);
+      return idleMs === undefined ? silenceOf(endpoint) : { firstMs: idleMs, idleMs };
+    },
     refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
   };
 }

@@ -53,7 +53,7 @@ const providerSection = z.object({
   dialect: text.optional(),
   /** `off`: tool calls and thoughts that a model writes as text stay text. */
   text_calls: z.enum(["on", "off"]).optional(),
-  /** Idle timeout of a stream; default 60. */
+  /** Idle timeout of a stream, before its first event too. Default: 120 and 300, on a private network 300 and 1,800. */
   stale_timeout_seconds: seconds.optional(),
   /** Further fields in the body of chat completions requests. */
   extra_body: z.record(z.string(), z.unknown()).optional(),

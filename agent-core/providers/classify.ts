@@ -96,8 +96,13 @@ const OWN_FIELD =
   /(remove|extra inputs|unknown|unrecognized|unexpected|not permitted|not supported).{0,80}(reasoning_(content|details)|extra_content)\b|messages?\W.{0,40}(reasoning|extra_content).{0,60}(not permitted|not supported|unsupported|unknown|unexpected)/i;
 const IMAGE =
   /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
+/**
+ * Sources beside OpenAI and Anthropic: Kimi ("exceeded model token limit"), GLM ("Prompt exceeds max length", "tokens in
+ * request more than max tokens allowed"), DashScope ("Range of input length should be"), xAI ("maximum prompt length"), and
+ * the Chinese texts of these.
+ */
 const OVERFLOW =
-  /context.{0,30}(length|window|limit|size)|maximum context|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceeds.{0,30}(tokens|context|limit)|reduce the length/i;
+  /context.{0,30}(length|window|limit|size)|maximum (context|prompt|input)|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceed(s|ed)?.{0,30}(tokens?|context|limit|length)|reduce the length|tokens? .{0,20}more than max|input (token )?length|(输入|上下文|长度|tokens?).{0,20}(超过|超出|超长|过长)|(超过|超出).{0,20}(长度|上限|限制)/i;
 const NO_MODEL =
   /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found/i;
 /** Anthropic's whole message about an unknown model. */
@@ -189,8 +194,17 @@ const rules: readonly Rule[] = [
   { codes: new RegExp(FROM_PROVIDER), kind: "unexplained" },
 ];
 
+/** Limit and size of a request that a limit of tokens per minute can never admit: "Limit 30000, Requested 36278". */
+const LIMIT_AND_SIZE = /\blimit:? ([\d,]+)\b.{0,60}\brequested:? ([\d,]+)/i;
+
+function neverFits(text: string): boolean {
+  const [, limit, requested] = LIMIT_AND_SIZE.exec(text) ?? [];
+  return Number(requested?.replaceAll(",", "")) > Number(limit?.replaceAll(",", ""));
+}
+
 /** Returns `unknown` when no rule matches. */
 export function faultKindOf(signs: ErrorDetails): FaultKind {
+  if (neverFits(signs.text)) return "context-overflow";
   return rules.find((rule) => fits(rule, signs))?.kind ?? "unknown";
 }
 

@@ -54,6 +54,7 @@ export function faultMessage(facts: FaultFacts): string {
     case "model-not-found":
       return `${who} has no model ${model}${code}${detail} Choose another model.`;
     case "bad-request":
+      return `${who} refused the request to ${model}${code}${detail} If it refuses each message, take the last one back with /undo, or choose another model.`;
     case "unsupported-parameter":
     case "reasoning-rejected":
     case "reasoning-missing":

@@ -3,23 +3,45 @@ import { setImmediate } from "node:timers/promises";
 import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
+import { isNearby } from "../platform/http/network-settings.ts";
 import { classify, faultOf } from "./classify.ts";
 import { speakDialect } from "./dialect/speak-dialect.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { table } from "./wire/table.gen.ts";
-import type { ApiMode, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
+import type { ApiMode, Endpoint, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
 
-/** Idle timeout of a stream. A living server sends something within a minute. */
-export const DEFAULT_IDLE_MS = 60_000;
+/** Silence that a server may keep. Milliseconds. */
+export type Silence = {
+  /** Before the first event: a server reads the whole prompt first. */
+  readonly firstMs: number;
+  /** Between two events. */
+  readonly idleMs: number;
+};
+
+const REMOTE_SILENCE: Silence = { firstMs: 300_000, idleMs: 120_000 };
+/** A model on one's own hardware reads 200 tokens a second, and its server may load it first. */
+const NEARBY_SILENCE: Silence = { firstMs: 1_800_000, idleMs: 300_000 };
+
+/** Silence that the server of this endpoint may keep. */
+export function silenceOf({ baseUrl }: Pick<Endpoint, "baseUrl">): Silence {
+  const isOwn = baseUrl !== undefined && URL.canParse(baseUrl) && isNearby(new URL(baseUrl).hostname);
+  return isOwn ? NEARBY_SILENCE : REMOTE_SILENCE;
+}
+
 /** Pings and empty deltas prove a living server, but not a working one. Local servers send them for minutes. */
 const IDLE_LIMITS_WITHOUT_CONTENT = 10;
 
-/** Limits of a stream: the longest pause between two events, and between two with content. */
-export type StreamLimits = { readonly idle: Deadline; readonly content: Deadline };
+/** Limits of a stream: the longest pause before the first event, between two events, and between two with content. */
+export type StreamLimits = { readonly first: Deadline; readonly idle: Deadline; readonly content: Deadline };
 
 /** New limits, which start now. */
-export function streamLimits(idleMs: number, clock?: Clock): StreamLimits {
-  return { idle: new Deadline(idleMs, clock), content: new Deadline(idleMs * IDLE_LIMITS_WITHOUT_CONTENT, clock) };
+export function streamLimits({ firstMs, idleMs }: Silence, clock?: Clock): StreamLimits {
+  const contentMs = Math.max(firstMs, idleMs * IDLE_LIMITS_WITHOUT_CONTENT);
+  return {
+    first: new Deadline(firstMs, clock),
+    idle: new Deadline(idleMs, clock),
+    content: new Deadline(contentMs, clock),
+  };
 }
 
 /** Streams the answer. Throws the signal's reason at once when it is aborted. */
@@ -27,7 +49,7 @@ export function streamModel(
   request: ModelRequest,
   mode: ApiMode,
   signal: AbortSignal,
-  limits = streamLimits(DEFAULT_IDLE_MS),
+  limits = streamLimits(silenceOf(request.endpoint)),
 ): AsyncGenerator<ModelEvent> {
   const load = loaderOf(mode);
   return guardStream(async (wireSignal) => speakDialect(await load(), request, wireSignal), request, signal, limits);
@@ -77,7 +99,7 @@ export async function* guardStream(
   open: (signal: AbortSignal) => AsyncIterable<ModelEvent> | Promise<AsyncIterable<ModelEvent>>,
   request: Pick<ModelRequest, "endpoint" | "model">,
   signal: AbortSignal,
-  limits = streamLimits(DEFAULT_IDLE_MS),
+  limits = streamLimits(silenceOf(request.endpoint)),
 ): AsyncGenerator<ModelEvent> {
   signal.throwIfAborted();
   // The wire's own signal also ends it when the caller stops listening. A combined signal (AbortSignal.any) would leak:
@@ -88,7 +110,9 @@ export async function* guardStream(
   let isOver = false;
   try {
     events = (await open(stop.signal))[Symbol.asyncIterator]();
-    for (let next = await read.of(events); !next.done; next = await read.of(events)) {
+    const first = await read.of(events);
+    read.begin();
+    for (let next = first; !next.done; next = await read.of(events)) {
       isOver = next.value.type === "finish" || next.value.type === "fault";
       if (sizeOf(next.value) > 0) limits.content.restart();
       if (next.value.type !== "alive") yield next.value;
@@ -132,6 +156,7 @@ class GuardedRead {
   readonly #signal: AbortSignal;
   readonly #stop: AbortController;
   readonly #idle: Deadline;
+  readonly #begun = Promise.withResolvers<void>();
   readonly #end = Promise.withResolvers<void>();
   #reject: (reason: unknown) => void = () => undefined;
 
@@ -141,12 +166,12 @@ class GuardedRead {
     this.#stop = stop;
     signal.addEventListener("abort", this.#onAbort, { once: true });
     this.#idle = limits.idle;
-    this.#watch(limits.idle, "nothing came");
-    this.#watch(limits.content, "only signs of life came");
+    this.#watch(limits.first, "nothing came", this.#begun.promise);
+    this.#watch(limits.content, "only signs of life came", this.#end.promise);
   }
 
-  #watch(limit: Deadline, complaint: string): void {
-    void limit.waitFor(this.#end.promise).then((hasEnded) => {
+  #watch(limit: Deadline, complaint: string, end: Promise<void>): void {
+    void limit.waitFor(end).then((hasEnded) => {
       const seconds = Math.round(limit.limitMs / 1000);
       if (!hasEnded) this.#reject(new DOMException(`${complaint} for ${seconds} s`, "TimeoutError"));
     });
@@ -161,7 +186,14 @@ class GuardedRead {
     });
   }
 
+  /** The first event came: from now on the pauses between two count. */
+  begin(): void {
+    this.#begun.resolve();
+    this.#watch(this.#idle, "nothing came", this.#end.promise);
+  }
+
   dispose(): void {
+    this.#begun.resolve();
     this.#end.resolve();
     this.#signal.removeEventListener("abort", this.#onAbort);
   }

@@ -221,8 +221,8 @@ const lasting: readonly FaultCase[] = [
     options: () => ({ retryMs: 2_000 }),
   },
   {
-    name: "keeps silent: the silence counts",
-    answers: Array(5).fill({ silent: true }),
+    name: "keeps silent, and is asked once more: a server may read a long prompt",
+    answers: Array(2).fill({ silent: true }),
     fault: "timeout",
   },
   {

@@ -102,6 +102,25 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i.test(hostname);
 }
 
+/** True for this machine, and for names and addresses of a private network: servers of one's own are there. */
+export function isNearby(hostname: string): boolean {
+  const host = bare(hostname);
+  if (isLoopback(hostname)) return true;
+  if (isIP(host) === 0) return !host.includes(".") || /\.(local|lan|internal|home|home\.arpa)$/i.test(host);
+  return PRIVATE_RANGES.some((range) => isWithinRange(host, range));
+}
+
+/** RFC 1918, RFC 4193, link-local addresses, and the addresses that VPNs such as Tailscale give (RFC 6598). */
+const PRIVATE_RANGES = [
+  "10.0.0.0/8",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+  "100.64.0.0/10",
+  "169.254.0.0/16",
+  "fc00::/7",
+  "fe80::/10",
+];
+
 /** Entries: `*`, a host with its subdomains (`.` or `*.` before it changes nothing), an IP address or range, each with a port or without. */
 function isExempt(target: URL, noProxy: string): boolean {
   const port = target.port || (target.protocol === "http:" ? "80" : "443");

@@ -1,10 +1,15 @@
 /** Request parts that a conversation's models have refused, and that later requests omit. */
-import type { ContentPart, Message } from "../../messages/message.ts";
+import type { ContentPart, Message, ToolMessage } from "../../messages/message.ts";
 import { withoutOpaqueParts } from "../dialect/speak-dialect.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
+import type { RefusedRequest } from "./recovery.ts";
 
 /** Replacement of an image for a model without vision. */
 const NO_IMAGE = "[An image was here, which this model cannot see.]";
+/** Replacement of an image that was in a refused request. */
+const REFUSED_IMAGE = "[An image was here. It was left out, because the server refused the request with it.]";
+/** Shorter requests are not refused for their length. Characters of all messages. */
+const LONG_CHARS = 24_000;
 
 type Refusals = {
   readonly parameters: Set<string>;
@@ -12,6 +17,13 @@ type Refusals = {
   needsReasoning: boolean;
   /** Refusals of reasoning. After the second one the model gets no reasoning. */
   reasoningRefusals: number;
+  /** Images of answered requests, and of refused ones that are left out. Base64 or data URLs. */
+  readonly answeredImages: Set<string>;
+  readonly refusedImages: Set<string>;
+  /** Characters of the longest answered request; undefined before the first answer. */
+  answeredChars: number | undefined;
+  /** The server has answered, if only with an error. */
+  isReached: boolean;
 };
 
 export class Adaptations {
@@ -49,6 +61,42 @@ export class Adaptations {
     this.#of(model).noImages = true;
   }
 
+  /** Remembers a request that got an answer. */
+  answered(model: ResolvedModel, messages: readonly Message[]): void {
+    const known = this.#of(model);
+    known.isReached = true;
+    known.answeredChars = Math.max(known.answeredChars ?? 0, charsOf(messages));
+    for (const image of imagesOf(messages)) known.answeredImages.add(image);
+  }
+
+  reached(model: ResolvedModel): void {
+    this.#of(model).isReached = true;
+  }
+
+  isReached(model: ResolvedModel): boolean {
+    return this.#of(model).isReached;
+  }
+
+  /** Facts for a refusal in unknown words. */
+  factsOf(model: ResolvedModel, messages: readonly Message[]): RefusedRequest {
+    const chars = charsOf(messages);
+    const isLongest = chars > LONG_CHARS && chars > (this.#of(model).answeredChars ?? 0);
+    return { hasNewImages: this.#newImages(model, messages).length > 0, isLongest };
+  }
+
+  /** Leaves the images out that no answered request had. Returns their number. */
+  dropNewImages(model: ResolvedModel, messages: readonly Message[]): number {
+    const images = this.#newImages(model, messages);
+    for (const image of images) this.#of(model).refusedImages.add(image);
+    return images.length;
+  }
+
+  #newImages(model: ResolvedModel, messages: readonly Message[]): readonly string[] {
+    const { answeredImages, refusedImages, noImages } = this.#of(model);
+    if (noImages) return [];
+    return imagesOf(messages).filter((image) => !answeredImages.has(image) && !refusedImages.has(image));
+  }
+
   /**
    * Omits the reasoning of the first `count` messages. Later reasoning is sent again, unless a model of chat completions
    * refuses it again: such a server refuses the field, not its content.
@@ -60,15 +108,14 @@ export class Adaptations {
 
   /** The messages for this model; the same array when nothing changes. */
   apply(model: ResolvedModel, messages: readonly Message[]): readonly Message[] {
-    const { noImages, reasoningRefusals } = this.#of(model);
+    const { noImages, reasoningRefusals, refusedImages } = this.#of(model);
     const reasoningFrom = reasoningRefusals > 1 ? messages.length : this.#reasoningFrom;
-    if (!noImages && reasoningFrom === 0) return messages;
+    if (!noImages && reasoningFrom === 0 && refusedImages.size === 0) return messages;
     return messages.map((message, index) => {
       if (message.role === "assistant" && index < reasoningFrom) return withoutOpaqueParts(message);
-      if (message.role === "user" && noImages && typeof message.content !== "string") {
-        return { ...message, content: message.content.map(withoutImage) };
-      }
-      return message;
+      if (message.role === "tool") return withoutResultImages(message, refusedImages);
+      if (message.role !== "user" || typeof message.content === "string") return message;
+      return { ...message, content: message.content.map((part) => withoutImage(part, noImages, refusedImages)) };
     });
   }
 
@@ -81,9 +128,47 @@ export class Adaptations {
 }
 
 function nothingRefused(): Refusals {
-  return { parameters: new Set(), noImages: false, needsReasoning: false, reasoningRefusals: 0 };
+  return {
+    parameters: new Set(),
+    noImages: false,
+    needsReasoning: false,
+    reasoningRefusals: 0,
+    answeredImages: new Set(),
+    refusedImages: new Set(),
+    answeredChars: undefined,
+    isReached: false,
+  };
 }
 
-function withoutImage(part: ContentPart): ContentPart {
-  return part.type === "text" ? part : { type: "text", text: NO_IMAGE };
+function withoutImage(part: ContentPart, noImages: boolean, refused: ReadonlySet<string>): ContentPart {
+  if (part.type === "text") return part;
+  if (noImages) return { type: "text", text: NO_IMAGE };
+  return refused.has(part.image_url.url) ? { type: "text", text: REFUSED_IMAGE } : part;
+}
+
+function withoutResultImages(message: ToolMessage, refused: ReadonlySet<string>): ToolMessage {
+  const { images = [], ...rest } = message;
+  const kept = images.filter(({ data }) => !refused.has(data));
+  if (kept.length === images.length) return message;
+  return { ...rest, content: `${message.content}\n${REFUSED_IMAGE}`, ...(kept.length > 0 && { images: kept }) };
+}
+
+function imagesOf(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap((message) => {
+    if (message.role === "tool") return (message.images ?? []).map(({ data }) => data);
+    if (message.role !== "user" || typeof message.content === "string") return [];
+    return message.content.flatMap((part) => (part.type === "text" ? [] : [part.image_url.url]));
+  });
+}
+
+function charsOf(messages: readonly Message[]): number {
+  let chars = 0;
+  for (const message of messages) {
+    const { content } = message;
+    if (typeof content === "string") chars += content.length;
+    else for (const part of content ?? []) chars += part.type === "text" ? part.text.length : 0;
+    if (message.role !== "assistant") continue;
+    for (const call of message.tool_calls ?? []) chars += call.function.arguments.length;
+  }
+  return chars;
 }

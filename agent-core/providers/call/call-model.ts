@@ -12,12 +12,12 @@ import type { Fault } from "../fault.ts";
 import { durationText, endpointName } from "../fault-message.ts";
 import { modelInfo } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
-import { type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
+import { type Silence, type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
 import { withSentImages } from "../wire/tool-images.ts";
 import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
 import type { Adaptations } from "./adaptations.ts";
 import type { ModelChain } from "./model-chain.ts";
-import { type Attempts, FALLBACK_AFTER_MS, type Remedy, recoveryOf } from "./recovery.ts";
+import { type Attempts, FALLBACK_AFTER_MS, type Remedy, recoveryOf, UNREACHED_AFTER_MS } from "./recovery.ts";
 
 /** Longer waits are announced. Milliseconds. */
 const SILENT_WAIT_MS = 2_000;
@@ -38,8 +38,8 @@ export type ModelRoute = {
   acceptsImages?(model: ResolvedModel): boolean;
   /** Further fields in the body of chat completions requests. */
   extraBody?(model: ResolvedModel): Readonly<Record<string, unknown>>;
-  /** Idle timeout of a stream, in milliseconds. */
-  silenceMs(model: ResolvedModel): number;
+  /** Silence that the model's server may keep. */
+  silence(model: ResolvedModel): Silence;
   /** The same model with a new key; undefined when there is none. */
   refreshKey(model: ResolvedModel): Promise<ResolvedModel | undefined>;
 };
@@ -87,7 +87,7 @@ class PersistentCall {
   readonly #route: ModelRoute;
   readonly #signal: AbortSignal;
   #messages: readonly Message[];
-  #attempts: Attempts = { tries: 0, waitedMs: 0, used: new Set() };
+  #attempts: Attempts = { tries: 0, waitedMs: 0, silences: 0, used: new Set() };
   /** Size of the longest answer so far, in characters. */
   #longest = 0;
   /** Identifies the waits since the last progress. */
@@ -108,7 +108,7 @@ class PersistentCall {
       let last: Extract<ModelEvent, { type: "finish" | "fault" }> | undefined;
       let hasContent = false;
       let size = 0;
-      const limits = streamLimits(this.#route.silenceMs(this.#route.chain.current), this.#route.clock);
+      const limits = streamLimits(this.#route.silence(this.#route.chain.current), this.#route.clock);
       for await (const event of this.#open(limits)) {
         if (event.type === "finish" || event.type === "fault") last = event;
         else {
@@ -119,8 +119,12 @@ class PersistentCall {
       }
       if (last === undefined) throw new Error("The model's stream ended without its last event."); // streamModel always ends with such an event
       const fault = this.#faultOf(last, hasContent);
-      if (fault === undefined) return void (yield last);
-      this.#count(size, limits.content.elapsed());
+      if (fault === undefined) {
+        this.#route.adaptations.answered(this.#route.chain.current, this.#messages);
+        return void (yield last);
+      }
+      const isSilence = fault.kind === "timeout" && fault.status === undefined && size === 0;
+      this.#count(size, isSilence ? undefined : limits.content.elapsed());
       if (!(yield* this.#recover(fault))) return void (yield { type: "fault", fault: this.#withTries(fault) });
       yield { type: "restart" };
     }
@@ -128,17 +132,22 @@ class PersistentCall {
 
   /**
    * Counts a failed request. An answer longer than all before it is progress, which restarts the budget. A shorter one
-   * is not: a stream that always breaks off at the same place must end.
+   * is not: a stream that always breaks off at the same place must end. `elapsedMs`: undefined for a silent server.
    */
-  #count(size: number, elapsedMs: number): void {
-    const { tries, waitedMs, used } = this.#attempts;
+  #count(size: number, elapsedMs: number | undefined): void {
+    const { tries, waitedMs, silences, used } = this.#attempts;
     if (size <= this.#longest) {
-      this.#attempts = { tries: tries + 1, waitedMs: waitedMs + elapsedMs, used };
+      this.#attempts = {
+        tries: tries + 1,
+        waitedMs: waitedMs + (elapsedMs ?? 0),
+        silences: elapsedMs === undefined ? silences + 1 : silences,
+        used,
+      };
       return;
     }
     this.#longest = size;
     this.#waitId = newId();
-    this.#attempts = { tries: 1, waitedMs: 0, used };
+    this.#attempts = { tries: 1, waitedMs: 0, silences: 0, used };
   }
 
   #open(limits: StreamLimits): AsyncGenerator<ModelEvent> {
@@ -174,22 +183,45 @@ class PersistentCall {
 
   /** Returns true after preparing another request. */
   async *#recover(fault: Fault): AsyncGenerator<CallEvent, boolean> {
-    const { chain, clock, retryMs } = this.#route;
+    const { chain, clock, adaptations } = this.#route;
     if (this.#untilChoice.aborted) return true;
-    const budgetMs = chain.hasFallback ? Math.min(retryMs, FALLBACK_AFTER_MS) : retryMs;
-    const recovery = recoveryOf(fault, this.#attempts, { budgetMs, random: clock.random() });
+    if (fault.kind !== "network") adaptations.reached(chain.current);
+    const request = adaptations.factsOf(chain.current, this.#messages);
+    const limits = { budgetMs: this.#budgetMs(), random: clock.random(), request };
+    const recovery = recoveryOf(fault, this.#attempts, limits);
     if (recovery.kind === "wait") {
       yield* this.#wait(fault, recovery.delayMs);
       return true;
     }
     if (recovery.kind === "remedy") {
       this.#attempts = { ...this.#attempts, used: new Set([...this.#attempts.used, recovery.remedy]) };
-      if (await this.#apply(recovery.remedy, fault)) {
+      if (yield* this.#applyVisibly(recovery.remedy, fault)) {
         this.#attempts = { ...this.#attempts, tries: 0 };
         return true;
       }
+      // Each remedy of a refusal in unknown words is a guess; the next one may help.
+      if (fault.kind === "bad-request") return yield* this.#recover(fault);
     }
     return yield* this.#fallBack(fault);
+  }
+
+  /** Longest time without progress that the current model gets. Milliseconds. */
+  #budgetMs(): number {
+    const { chain, retryMs, adaptations } = this.#route;
+    const longest = adaptations.isReached(chain.current) ? retryMs : Math.min(retryMs, UNREACHED_AFTER_MS);
+    return chain.hasFallback ? Math.min(longest, FALLBACK_AFTER_MS) : longest;
+  }
+
+  /** Applies a remedy, and says in a line what the next request leaves out. */
+  async *#applyVisibly(remedy: Remedy, fault: Fault): AsyncGenerator<CallEvent, boolean> {
+    if (remedy !== "drop-new-images") return this.#apply(remedy, fault);
+    const { chain, adaptations } = this.#route;
+    const count = adaptations.dropNewImages(chain.current, this.#messages);
+    if (count === 0) return false;
+    const images = count === 1 ? "the new picture" : `the ${count} new pictures`;
+    const message = `${firstSentence(fault.message)} The request is sent again without ${images}.`;
+    yield { type: "notice", severity: "warning", message };
+    return true;
   }
 
   async *#wait(fault: Fault, delayMs: number): AsyncGenerator<CallEvent> {
@@ -235,6 +267,8 @@ class PersistentCall {
       case "add-reasoning":
         adaptations.requireReasoning(chain.current);
         return true;
+      case "drop-new-images":
+        return adaptations.dropNewImages(chain.current, this.#messages) > 0;
       case "drop-images":
         adaptations.dropImages(chain.current);
         return true;
@@ -251,7 +285,7 @@ class PersistentCall {
 
   /** Another model has a budget of its own. */
   #beginAnew(): void {
-    this.#attempts = { tries: 0, waitedMs: 0, used: new Set() };
+    this.#attempts = { tries: 0, waitedMs: 0, silences: 0, used: new Set() };
     this.#waitId = newId();
     this.#longest = 0;
   }

@@ -5,8 +5,10 @@ import type { Fault, FaultKind } from "../fault.ts";
 export type Attempts = {
   /** Requests that failed, from 1. */
   readonly tries: number;
-  /** Time without progress, in milliseconds: waits, and failed requests. */
+  /** Time without progress, in milliseconds: waits, and failed requests that were answered. */
   readonly waitedMs: number;
+  /** Requests that got no answer at all: a server may read a long prompt, so their time does not count. */
+  readonly silences: number;
   /** Remedies already applied to the current model. Each can help only once. */
   readonly used: ReadonlySet<Remedy>;
 };
@@ -17,6 +19,8 @@ export type Remedy =
   | "drop-parameter"
   | "drop-reasoning"
   | "add-reasoning"
+  /** Leaves out the pictures that no answer has followed yet. */
+  | "drop-new-images"
   | "drop-images"
   | "shorten"
   | "nudge";
@@ -29,19 +33,43 @@ export type Recovery =
 
 /** Longest time without progress while another model can take over. Milliseconds. */
 export const FALLBACK_AFTER_MS = 30_000;
+/** Longest time without progress at an address that has never answered: it is mistyped, or its server does not run. */
+export const UNREACHED_AFTER_MS = 20_000;
 /** Maximum number of requests for faults that seldom pass, such as a web page at a wrong address. */
 const MAX_REQUESTS = 3;
+/** Maximum number of requests without any answer. */
+const MAX_SILENCES = 2;
 const counted: ReadonlySet<FaultKind> = new Set(["malformed", "unexplained"]);
 
-const remedies: { readonly [Kind in FaultKind]?: Remedy } = {
-  authentication: "refresh-key",
-  "unsupported-parameter": "drop-parameter",
-  "reasoning-rejected": "drop-reasoning",
-  "reasoning-missing": "add-reasoning",
-  "image-rejected": "drop-images",
-  "context-overflow": "shorten",
-  empty: "nudge",
+/** Remedies of a known fault, in the order in which they are tried. */
+const remedies: { readonly [Kind in FaultKind]?: readonly Remedy[] } = {
+  authentication: ["refresh-key"],
+  "unsupported-parameter": ["drop-parameter"],
+  "reasoning-rejected": ["drop-reasoning"],
+  "reasoning-missing": ["add-reasoning"],
+  "image-rejected": ["drop-new-images", "drop-images"],
+  "context-overflow": ["shorten"],
+  empty: ["nudge"],
 };
+
+/** Facts of a refused request, for refusals in unknown words. */
+export type RefusedRequest = {
+  /** It has pictures that no answer has followed yet. */
+  readonly hasNewImages: boolean;
+  /** It is long, and longer than each request that was answered. */
+  readonly isLongest: boolean;
+};
+
+/** Statuses of a refusal that is about the request's content. */
+const ABOUT_CONTENT: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422]);
+
+/** A refusal stays in each later request, unless what is new since the last answered one leaves it. */
+function remediesOf({ kind, status }: Fault, { hasNewImages, isLongest }: RefusedRequest): readonly Remedy[] {
+  const withoutImages: readonly Remedy[] = hasNewImages ? ["drop-new-images"] : [];
+  if (kind === "context-overflow" && status === 413) return [...withoutImages, "shorten"];
+  if (kind !== "bad-request" || !ABOUT_CONTENT.has(status)) return remedies[kind] ?? [];
+  return isLongest ? [...withoutImages, "shorten"] : withoutImages;
+}
 
 /** Temporary faults. */
 const passing: ReadonlySet<FaultKind> = new Set([
@@ -57,15 +85,20 @@ const passing: ReadonlySet<FaultKind> = new Set([
 /** `budgetMs`: longest time without progress. `random`: in [0, 1). */
 export function recoveryOf(
   fault: Fault,
-  { tries, waitedMs, used }: Attempts,
-  { budgetMs, random }: { readonly budgetMs: number; readonly random: number },
+  { tries, waitedMs, silences, used }: Attempts,
+  {
+    budgetMs,
+    random,
+    request,
+  }: { readonly budgetMs: number; readonly random: number; readonly request: RefusedRequest },
 ): Recovery {
-  const remedy = remedies[fault.kind];
   // A model can refuse several parameters, one per request. Every other remedy helps once or never.
-  if (remedy !== undefined && (remedy === "drop-parameter" || !used.has(remedy))) return { kind: "remedy", remedy };
+  const remedy = remediesOf(fault, request).find((each) => each === "drop-parameter" || !used.has(each));
+  if (remedy !== undefined) return { kind: "remedy", remedy };
   const hintMs = fault.retryAfterMs ?? 0;
   const leftMs = budgetMs - waitedMs;
-  const isOver = leftMs <= 0 || hintMs > leftMs || (counted.has(fault.kind) && tries >= MAX_REQUESTS);
+  const isSpent = silences >= MAX_SILENCES || (counted.has(fault.kind) && tries >= MAX_REQUESTS);
+  const isOver = isSpent || leftMs <= 0 || hintMs > leftMs;
   if (isOver || !(fault.shouldRetry ?? passing.has(fault.kind))) return { kind: "give-up" };
   return { kind: "wait", delayMs: Math.min(leftMs, backoffMs(tries, hintMs, random)) };
 }
@@ -77,8 +110,11 @@ const CAP_MS = 30_000;
 /** Random share of the delay, so that many clients do not retry at the same moment. */
 const JITTER = 0.5;
 
-/** Delay in milliseconds. `tries`: failed requests, from 1. `hintMs`: the provider's hint. `random`: in [0, 1). */
+/**
+ * Delay in milliseconds. `tries`: failed requests, from 1. `hintMs`: the provider's hint, which replaces the doubling; 0:
+ * none. `random`: in [0, 1).
+ */
 export function backoffMs(tries: number, hintMs: number, random: number): number {
-  const delay = Math.min(CAP_MS, BASE_MS * 2 ** (tries - 1)) * (1 + JITTER * random);
-  return Math.round(Math.max(delay, hintMs === 0 ? 0 : hintMs + BASE_MS * JITTER * random));
+  if (hintMs > 0) return Math.round(hintMs + BASE_MS * JITTER * random);
+  return Math.round(Math.min(CAP_MS, BASE_MS * 2 ** (tries - 1)) * (1 + JITTER * random));
 }

@@ -92,7 +92,6 @@ test("a server that sends signs of life is not silent", async () => {
 
 test("a server that is down for two minutes gets the same request again, and the turn continues", async () => {
   const { baseUrl } = model;
-  await model.stop();
   const clock = new ManualClock();
   const totals: number[] = [];
   let back: ModelServer | undefined;
@@ -104,6 +103,9 @@ test("a server that is down for two minutes gets the same request again, and the
     },
     { clock, baseUrl },
   );
+  model.script(say("ready"));
+  await agent.chat("hi");
+  await model.stop();
   const answer = agent.chat("go");
   while (back === undefined) {
     await arrival();

@@ -244,7 +244,9 @@ describe("the provider's own words reach the user from any body", () => {
   });
 
   test("a body without a text is not quoted", () => {
-    expect(faultOf(apiError(400, undefined)).message).toBe("openai refused the request to gpt-4.1 (400).");
+    expect(faultOf(apiError(400, undefined)).message).toBe(
+      "openai refused the request to gpt-4.1 (400). If it refuses each message, take the last one back with /undo, or choose another model.",
+    );
   });
 });
 

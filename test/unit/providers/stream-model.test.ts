@@ -59,7 +59,12 @@ describe("silence", () => {
       await clock.advance(SILENCE_MS);
       await never;
     };
-    const events = guardStream(open, request, new AbortController().signal, streamLimits(SILENCE_MS, clock));
+    const events = guardStream(
+      open,
+      request,
+      new AbortController().signal,
+      streamLimits({ firstMs: SILENCE_MS, idleMs: SILENCE_MS }, clock),
+    );
     expect(transcript(await collect(events))).toEqual(['text "a"', "fault timeout"]);
   });
 
@@ -73,7 +78,12 @@ describe("silence", () => {
         yield { type: "tool-call-delta", index: 0, text: "" } as const;
       }
     };
-    const events = guardStream(open, request, new AbortController().signal, streamLimits(SILENCE_MS, clock));
+    const events = guardStream(
+      open,
+      request,
+      new AbortController().signal,
+      streamLimits({ firstMs: SILENCE_MS, idleMs: SILENCE_MS }, clock),
+    );
     const seen = transcript(await collect(events)).filter((line) => !line.startsWith("delta"));
     expect(seen).toEqual(['text "a"', "fault timeout"]);
     expect(clock.now()).toBeGreaterThanOrEqual(10 * SILENCE_MS);
@@ -92,7 +102,12 @@ describe("silence", () => {
       });
       yield finish;
     };
-    const events = guardStream(open, request, new AbortController().signal, streamLimits(SILENCE_MS));
+    const events = guardStream(
+      open,
+      request,
+      new AbortController().signal,
+      streamLimits({ firstMs: SILENCE_MS, idleMs: SILENCE_MS }),
+    );
     expect(transcript(await collect(events))).toEqual(['text "a"', "finish stop ?"]);
   });
 });
