@@ -62,7 +62,7 @@ test.each([
 test.each([
   ["damaged JSON", "{ half", "the file is not valid JSON"],
   ["a list in place of servers", { mcpServers: [] }, "is not an object of servers"],
-  ["1 MB of text", " ".repeat(1024 ** 2 + 1), "it has more than"],
+  ["1 MB of text", " ".repeat(1024 ** 2 + 1), "the limit is 1,048,576"],
 ])("%s gives one line", (_case, content, reason) => {
   const { servers, problems } = read({ ".mcp.json": content });
   expect(servers).toEqual([]);
