@@ -13,7 +13,7 @@ import type { ModelServer } from "../../../support/model-server/model-server.ts"
 export function hookedAgent(model: ModelServer, hooks: readonly Hook[], options: Partial<AIAgentOptions> = {}) {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-hooks-")));
   writeFileSync(join(cwd, "a.txt"), "one\n");
-  const path = join(cwd, ".home", "s.jsonl");
+  const path = join(cwd, ".home", "vscode", "s.jsonl");
   const asked: ApprovalRequest[] = [];
   const progress: ToolProgressEvent[] = [];
   const notices: string[] = [];
