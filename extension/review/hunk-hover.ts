@@ -1,10 +1,9 @@
 /** Diff of a hunk on hovering over any of its lines, with links that decide about it. */
 import * as vscode from "vscode";
 import { REVIEWED_DOCUMENTS } from "./hunk-lenses.ts";
-import { wordsOf } from "./hunk-look.ts";
 import type { Hunk } from "./hunks.ts";
 import { PROPOSAL_SCHEME, type Review } from "./review.ts";
-import type { Span } from "./word-diff.ts";
+import { type Span, wordDiff } from "./word-diff.ts";
 
 /** Lines of a side; the diff editor shows all. */
 const MAX_LINES = 20;
@@ -44,7 +43,7 @@ export function hunkHover(uri: vscode.Uri, hunk: Hunk): vscode.MarkdownString {
 }
 
 function diffAsHtml(hunk: Hunk): string {
-  const { inserted, removed } = wordsOf(hunk);
+  const { inserted, removed } = wordDiff(hunk.oldLines, hunk.newLines);
   const sides = [
     { sign: "−", name: "removed", lines: hunk.oldLines, words: removed.map(({ old }) => old) },
     { sign: "+", name: "added", lines: hunk.newLines, words: inserted },

@@ -33,19 +33,24 @@ const TOO_LONG = "…";
 const MAX_STRUCK = 24;
 const MAX_STRUCK_OF_LINE = 40;
 
-const comparisons = new WeakMap<Hunk, WordDiff>();
-const NO_WORDS: WordDiff = { inserted: [], removed: [], oldLineOf: [] };
-
-/** Compares the words of a hunk, once. */
-export function wordsOf(hunk: Hunk): WordDiff {
-  const words = comparisons.get(hunk) ?? wordDiff(hunk.oldLines, hunk.newLines) ?? NO_WORDS;
-  comparisons.set(hunk, words);
-  return words;
-}
+/** Looks by the texts of their hunks: typing in one hunk makes all of them anew. Large hunks are few. */
+const looks = new Map<string, HunkLook>();
+const MAX_LOOKS = 4_000;
+const MAX_KEY = 4_000;
 
 /** `isWrapped`: the editor wraps lines, and struck words would push their ends out of view. */
 export function hunkLook(hunk: Hunk, isWrapped = false): HunkLook {
-  const words = wordsOf(hunk);
+  const key = [String(isWrapped), hunk.oldLines.join(""), hunk.newLines.join("")].join("\0");
+  const known = looks.get(key);
+  if (known !== undefined) return known;
+  const look = lookOf(hunk, isWrapped);
+  if (looks.size >= MAX_LOOKS) looks.clear();
+  if (key.length <= MAX_KEY) looks.set(key, look);
+  return look;
+}
+
+function lookOf(hunk: Hunk, isWrapped: boolean): HunkLook {
+  const words = wordDiff(hunk.oldLines, hunk.newLines);
   const isBlank = isBlankChange(hunk);
   const isShort = (line: number): boolean => !isWrapped && canStandInside(hunk, words, line);
   const struck = words.removed

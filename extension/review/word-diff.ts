@@ -22,8 +22,8 @@ export type WordDiff = {
 const TOKEN =
   /\r?\n|\p{RGI_Emoji}|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]\p{M}*|\p{N}+(?:\.\p{N}+)+|[\p{L}\p{M}\p{N}_$]+|[=<>!\&\|+\-*\/%^~?:.]+|[\s\S]/gv;
 
-/** Larger hunks are compared by lines only. Tokens. */
-const MAX_TOKENS = 4_000;
+/** Larger hunks are compared by lines only. Characters. */
+const MAX_CHARS = 20_000;
 
 /** Edits after which the comparison of a hunk stops: what is left in common would not help to read it. */
 const MAX_EDITS = 400;
@@ -36,12 +36,14 @@ const COMMON_OF_LONGER = 0.45;
 const COMMON_OF_SHORTER = 0.6;
 const MAX_GROWTH = 4;
 
-/** Undefined when the lines are too long, or too different, to compare. */
-export function wordDiff(oldLines: readonly string[], newLines: readonly string[]): WordDiff | undefined {
+const NO_WORDS: WordDiff = { inserted: [], removed: [], oldLineOf: [] };
+
+/** Marks nothing in lines that are too long, or too different, to compare. */
+export function wordDiff(oldLines: readonly string[], newLines: readonly string[]): WordDiff {
+  if (!isComparable(oldLines, newLines)) return NO_WORDS;
   const [old, fresh] = [tokensOf(oldLines), tokensOf(newLines)];
-  if (old.length + fresh.length > MAX_TOKENS) return undefined;
   const runs = runsBetween(old, fresh);
-  if (runs === undefined) return undefined;
+  if (runs === undefined) return NO_WORDS;
   const oldLineOf = pairedLines(runs, newLines.length);
   const inserted: Span[] = [];
   const removed: Removal[] = [];
@@ -59,6 +61,11 @@ export function wordDiff(oldLines: readonly string[], newLines: readonly string[
 }
 
 type Token = { readonly text: string; readonly line: number; readonly start: number };
+
+function isComparable(oldLines: readonly string[], newLines: readonly string[]): boolean {
+  const size = [...oldLines, ...newLines].reduce((sum, { length }) => sum + length, 0);
+  return oldLines.length > 0 && newLines.length > 0 && size <= MAX_CHARS;
+}
 
 function tokensOf(lines: readonly string[]): readonly Token[] {
   return lines.flatMap((text, line) =>

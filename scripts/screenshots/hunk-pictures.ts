@@ -24,9 +24,8 @@ const THEMES = new Map([
 const PICTURES_OF_SHEET = 6;
 const HEIGHT = 330;
 
-/** Time in which VS Code draws lenses after it has computed them, and hovers. Milliseconds. */
+/** Time in which VS Code draws lenses after it has computed them. Milliseconds. */
 const SETTLE_MS = 600;
-const HOVER_MS = 2_500;
 
 /** Limit for a step of a busy machine. Milliseconds. */
 const WINDOW_LIMIT_MS = 120_000;
@@ -129,7 +128,7 @@ async function takePicture(page: Page, theme: string, hoverOver: string | undefi
       .locator(".view-line", { hasText: hoverOver })
       .first()
       .hover({ position: { x: 60, y: 8 } });
-    await page.locator(".monaco-hover:visible").first().waitFor({ timeout: HOVER_MS });
+    await page.locator(".monaco-hover:visible").first().waitFor();
   }
   const png = await page.locator(".part.editor").screenshot();
   await page.mouse.move(0, 0);

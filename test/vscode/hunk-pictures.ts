@@ -20,6 +20,7 @@ export async function run(): Promise<void> {
   const order: PictureOrder = JSON.parse(process.env["HERMES_HUNK_PICTURES"] ?? "");
   const { fsPath: root = "" } = vscode.workspace.workspaceFolders?.[0]?.uri ?? {};
   const settings = vscode.workspace.getConfiguration();
+  for (const bar of ["Sidebar", "AuxiliaryBar"]) await vscode.commands.executeCommand(`workbench.action.close${bar}`);
   for (const theme of order.themes) {
     await settings.update("workbench.colorTheme", theme, vscode.ConfigurationTarget.Global);
     for (const kind of hunkKinds.filter(({ name }) => order.kinds.length === 0 || order.kinds.includes(name))) {
