@@ -1,6 +1,6 @@
 /** Search for the paths below workspace folders that a command in the sandbox must not change. */
 import type { Stats } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join, resolve, sep } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { gitSettings } from "../host/read-git.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
@@ -93,10 +93,12 @@ async function search(roots: readonly string[]): Promise<Found> {
     if (count > MAX_FOLDERS) throw new Error(`the workspace has more than ${MAX_FOLDERS} folders`);
     if (count % SLICE === 0) await nextTick();
     const listing = listings.get(path, () => readListing(path, within));
+    if (listing === NOTHING) continue;
     add(listing, path, found);
-    const inner = within === "project" && PACKAGES.has(basename(path)) ? "packages" : within;
+    const isPackage = within === "packages" || (within === "project" && PACKAGES.has(basename(path)));
+    // Joined by hand: a large workspace has ten thousand folders, and each command searches them twice.
     for (const name of listing.folders)
-      open.push({ path: join(path, name), within: inner === "root" ? "project" : inner });
+      open.push({ path: `${path}${sep}${name}`, within: isPackage ? "packages" : "project" });
   }
   return found;
 }
