@@ -52,8 +52,15 @@ test("fallbacks use the section of their provider", async () => {
     { OWN_KEY: "k", OTHER: "o" },
   );
   expect(fallbacks).toEqual([
-    { provider: "own", model: "a", baseUrl: "http://127.0.0.1:9/v1", apiMode: "chat_completions", apiKey: "k" },
-    { provider: "openrouter", model: "b", apiKey: "o" },
+    {
+      provider: "own",
+      model: "a",
+      baseUrl: "http://127.0.0.1:9/v1",
+      apiMode: "chat_completions",
+      apiKey: "k",
+      keyVariable: "OWN_KEY",
+    },
+    { provider: "openrouter", model: "b", apiKey: "o", keyVariable: "OTHER" },
   ]);
   expect(silenceMs?.("own")).toBe(5_000);
   expect(silenceMs?.("openrouter")).toBeUndefined();
