@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Host } from "../host/host.ts";
 import type { CommandExit, HostTerminals } from "../host/terminals/terminals.ts";
+import type { Clock } from "../platform/clock.ts";
 import { mapInParallel } from "../platform/in-parallel.ts";
 import { newId } from "../platform/new-id.ts";
 import type { FileChange, StoredDiff, TextDiff } from "../sessions/entry.ts";
@@ -41,6 +42,8 @@ export type CheckpointsOptions = ChangeLogOptions & {
   /** Called with a line for people. */
   readonly notifyUser: (problem: string) => void;
   readonly onDefect: (message: string) => void;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 };
 
 /** The journal keeps the texts of smaller diffs itself. Characters. */
@@ -74,7 +77,7 @@ export class Checkpoints {
   #storing: Promise<unknown> = Promise.resolve();
 
   constructor(options: CheckpointsOptions) {
-    const { roots, objects, maxFiles, notifyUser } = options;
+    const { roots, objects, maxFiles, notifyUser, clock } = options;
     this.#git = gitBlobs(roots);
     this.#options = options;
     this.#log = new ChangeLog(options);
@@ -85,6 +88,7 @@ export class Checkpoints {
       git: this.#git,
       log: this.#log,
       notifyUser,
+      ...(clock && { clock }),
     });
   }
 
@@ -327,7 +331,7 @@ function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
         },
         async inspected() {
           await exit.catch(() => undefined);
-          await Promise.race([watch.settled(), delay(LIMITS_MS, undefined, { ref: false })]);
+          await watch.logged(LIMITS_MS);
           return [...(await running.inspected()), ...watch.takeLimits()];
         },
       };

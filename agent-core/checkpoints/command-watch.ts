@@ -183,6 +183,11 @@ export class CommandWatch {
     await this.#scanning;
   }
 
+  /** The same for `limitMs` at most. */
+  async logged(limitMs: number): Promise<void> {
+    await new Deadline(limitMs, this.#options.clock).waitFor(this.#scanning);
+  }
+
   /** Settles once their earlier contents are copied, or `limitMs` have passed. */
   async copied(limitMs: number): Promise<void> {
     await this.#scanning;

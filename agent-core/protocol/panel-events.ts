@@ -14,7 +14,7 @@ import * as z from "zod";
 import { Attachment, Attachments, MentionItem } from "./attachments.ts";
 import { HermesExtensionItem } from "./extensions.ts";
 import { HermesProcess } from "./processes.ts";
-import { HermesRestoredFile } from "./restores.ts";
+import { HermesRestoredFile, restoreLimits } from "./restores.ts";
 import { HermesBuilding, HermesContext, HermesEarlier, HermesSandbox, HermesShelf } from "./sessions.ts";
 import { HermesOffer } from "./settings.ts";
 
@@ -125,7 +125,11 @@ export const RestoreFile = HermesRestoredFile.omit({ text: true }).extend({ labe
 export type RestoreFile = z.infer<typeof RestoreFile>;
 
 /** `messages`: number of the user's messages that the conversation would lose. */
-export const RestorePreview = z.object({ files: z.array(RestoreFile).readonly(), messages: z.number() });
+export const RestorePreview = z.object({
+  files: z.array(RestoreFile).readonly(),
+  limits: restoreLimits,
+  messages: z.number(),
+});
 export type RestorePreview = z.infer<typeof RestorePreview>;
 
 /** Start of a session's log: the panel shows this session and nothing of the one before. */
@@ -193,6 +197,7 @@ const restoreEvents = [
     /** The messages were taken back, or returned. */
     hasConversation: z.boolean(),
     files: z.array(RestoreFile).readonly(),
+    limits: restoreLimits,
     isUndo: z.boolean(),
     restoreId: z.string().exactOptional(),
   }),

@@ -26,12 +26,12 @@ export const HermesRestoredFile = z.object({
 export type HermesRestoredFile = z.infer<typeof HermesRestoredFile>;
 
 /** Changes since then that no restore reverts, one sentence each. Default: none are known. */
-const limits = z.array(z.string()).readonly().exactOptional();
+export const restoreLimits = z.array(z.string()).readonly().exactOptional();
 
 export const HermesRestorePreview = z.object({
   /** Files that differ from that time. */
   files: z.array(HermesRestoredFile).readonly(),
-  limits,
+  limits: restoreLimits,
   /** Number of the user's messages that the conversation would lose. */
   messages: z.number(),
   /** Text of the user message. */
@@ -49,7 +49,7 @@ export type HermesRestore = z.infer<typeof HermesRestore>;
 
 export const HermesRestored = z.object({
   files: z.array(HermesRestoredFile).readonly(),
-  limits,
+  limits: restoreLimits,
   /** Text of the user message, when the conversation was restored. */
   prompt: z.string().nullable(),
   /** Id for `undo`; missing when no file changed. */

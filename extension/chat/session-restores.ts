@@ -33,9 +33,10 @@ export class SessionRestores {
   /** Previews a restore to the state before the message at this position. */
   async preview(position: number): Promise<void> {
     const { log } = this.#panel.shown;
-    const { files, messages } = await this.#preview(position, false);
+    const { files, limits, messages } = await this.#preview(position, false);
     this.#shown = { log, position };
-    log.push({ kind: "restore-preview", position, preview: { files: files.map(fileOf), messages } });
+    const preview = { files: files.map(fileOf), messages, ...(limits && { limits }) };
+    log.push({ kind: "restore-preview", position, preview });
   }
 
   close(): void {
@@ -100,10 +101,11 @@ export class SessionRestores {
 }
 
 function restoredEvent(
-  { files, restoreId }: HermesRestored,
+  { files, limits, restoreId }: HermesRestored,
   kind: { readonly isUndo: boolean; readonly hasConversation: boolean },
 ): RestoredEvent {
-  return { kind: "restored", files: files.map(fileOf), ...kind, ...(restoreId !== undefined && { restoreId }) };
+  const known = { ...(limits && { limits }), ...(restoreId !== undefined && { restoreId }) };
+  return { kind: "restored", files: files.map(fileOf), ...kind, ...known };
 }
 
 function fileOf({ text: _, ...file }: HermesRestoredFile): RestoreFile {

@@ -1,4 +1,5 @@
-/** Cost of checkpoints: an edit with and without them, and a command in a workspace of 10,000 files. */
+/** Cost of checkpoints: an edit with and without them, a command in a workspace of 10,000 files, and a large restore. */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,16 +7,52 @@ import { Checkpoints } from "../../agent-core/checkpoints/checkpoints.ts";
 import { WorkspaceScan } from "../../agent-core/checkpoints/workspace-scan.ts";
 import type { Host } from "../../agent-core/host/host.ts";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
+import { CheckpointBench } from "../support/checkpoint-bench.ts";
 import { median, type Row } from "./measuring.ts";
 
 const FOLDERS = 500;
 const FILES_A_FOLDER = 20;
 const EDITS = 100;
 const COMMANDS = 9;
+/** Files of a repository, and those of them that a command changes. */
+const TRACKED_FILES = 19_000;
+const CHANGED_FILES = 2_000;
 const LINES = 400;
 const { signal } = new AbortController();
 
 export async function measureCheckpoints(): Promise<readonly Row[]> {
+  return [...(await measureCommands()), ...(await measureRestore())];
+}
+
+/** Time until the preview of a command's many changes, from the command's end on, and of their restore. */
+async function measureRestore(): Promise<readonly Row[]> {
+  const bench = new CheckpointBench();
+  const git = (...args: readonly string[]): unknown =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], { cwd: bench.folder });
+  try {
+    for (let at = 0; at < TRACKED_FILES; at += 1) bench.write(`${at % 100}/${at}.ts`, `const a = ${at};\n`.repeat(40));
+    git("init", "--quiet");
+    git("add", ".");
+    git("commit", "--quiet", "-m", "one");
+    const first = bench.turn();
+    await bench.run("true");
+    await bench.run(`find . -name '*.ts' | head -${CHANGED_FILES} | xargs sed -i s/const/let/`);
+    const start = performance.now();
+    const { length } = await bench.preview(first);
+    const previewed = performance.now();
+    await bench.restore(first);
+    if (length !== CHANGED_FILES) throw new Error(`The preview has ${length} files.`);
+    return [
+      { what: "preview of 2,000 changed files", ours: previewed - start, target: 1_000, unit: "ms" },
+      { what: "restore of 2,000 files", ours: performance.now() - previewed, target: 4_000, unit: "ms" },
+    ];
+  } finally {
+    await bench.dispose();
+    for (const folder of [bench.folder, bench.objects]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureCommands(): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "hermes-bench-checkpoints-"));
   const objects = mkdtempSync(join(tmpdir(), "hermes-bench-objects-"));
   const host = nodeHost();

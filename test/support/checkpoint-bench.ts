@@ -92,8 +92,16 @@ export class CheckpointBench {
     if (!moved.ok) throw new Error(moved.message);
   }
 
-  /** Runs a command to its end as a tool of the agent. `owned`: files that no other command may write. */
-  async run(command: string, source = `call_${this.#calls++}`, owned: readonly string[] = []): Promise<void> {
+  /**
+   * Runs a command to its end as a tool of the agent; gives the sentences for the model. `owned`: files that no other command
+   * may write.
+   */
+  async run(
+    command: string,
+    source = `call_${this.#calls++}`,
+    owned: readonly string[] = [],
+    inBackground = false,
+  ): Promise<readonly string[]> {
     this.position += 1;
     const { terminals } = this.checkpoints.hostFor(source, {
       owns: (path) => owned.some((name) => path === this.path(name)),
@@ -102,7 +110,7 @@ export class CheckpointBench {
       {
         command,
         shell: { folder: this.folder, variables: undefined },
-        keepsShell: true,
+        keepsShell: !inBackground,
         input: "none",
         pty: false,
         outputFile: join(this.objects, "output.log"),
@@ -110,9 +118,11 @@ export class CheckpointBench {
       signal,
     );
     const { exitCode } = await running.exit;
+    const sentences = await running.inspected();
     await running.release();
     this.position += 1;
     if (exitCode !== 0) throw new Error(`${command} ended with ${exitCode}`);
+    return sentences;
   }
 
   /** Plan of the restore, one line per file. */

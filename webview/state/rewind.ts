@@ -24,7 +24,7 @@ export function previewRestore(
 /** Adds a line about the restore; only the last restore can be undone. `at`: clock, milliseconds. */
 export function addRestored(
   state: PanelState,
-  { files: all, isUndo, hasConversation, restoreId }: Extract<PanelEvent, { kind: "restored" }>,
+  { files: all, limits = [], isUndo, hasConversation, restoreId }: Extract<PanelEvent, { kind: "restored" }>,
   at: number,
 ): PanelState {
   const leftAlone = all.filter((file) => file.leftAlone !== undefined);
@@ -33,6 +33,7 @@ export function addRestored(
     type: "restored",
     text: restoredText(changed > 0 || !hasConversation ? files(changed) : undefined, hasConversation, isUndo),
     leftAlone,
+    limits,
     restoreId,
   };
   const entries = state.entries.map((earlier) =>

@@ -126,6 +126,8 @@ export type RestoredEntry = {
   readonly key: string;
   readonly text: string;
   readonly leftAlone: readonly RestoreFile[];
+  /** Changes that no restore reverts, one sentence each. */
+  readonly limits: readonly string[];
   /** Id to undo the restore; undefined when no file changed, or after a later restore. */
   readonly restoreId: string | undefined;
 };

@@ -38,7 +38,8 @@ class RandomSession {
       case 2:
         return this.bench.edit(name, this.#text(name));
       case 3:
-        return this.bench.run(this.#command(name));
+        await this.bench.run(this.#command(name));
+        return;
       case 4:
         // A scan cannot see the writer of a file: nobody writes right after a command, before its changes are logged.
         await this.bench.checkpoints.logged();

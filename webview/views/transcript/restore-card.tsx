@@ -55,13 +55,18 @@ export function RestoreFiles({ position, preview: { files } }: RestoreFilesProps
   );
 }
 
+function skippedFirst(files: readonly RestoreFile[]): readonly RestoreFile[] {
+  return files.toSorted((one, other) => Number(other.leftAlone !== undefined) - Number(one.leftAlone !== undefined));
+}
+
 /** Previews that have had the focus. A card that the virtual list mounts again does not take it. */
 const focused = new WeakSet<RestorePreview>();
 
 type CardProps = { readonly position: number; readonly preview: RestorePreview };
 
 function Card({ position, preview }: CardProps) {
-  const { files, messages } = preview;
+  const { limits = [], messages } = preview;
+  const files = useMemo(() => skippedFirst(preview.files), [preview]);
   const { post } = usePanel();
   const changing = files.filter(({ leftAlone }) => leftAlone === undefined);
   const card = useRef<HTMLElement>(null);
@@ -101,6 +106,11 @@ function Card({ position, preview }: CardProps) {
           ))}
         </ul>
       )}
+      {limits.map((limit) => (
+        <div key={limit} class="restore-note">
+          <Icon name="warning" /> {limit}
+        </div>
+      ))}
       <div class="restore-note">
         {messages === 1
           ? t("Restoring the conversation removes this message and its answer.")
@@ -167,7 +177,7 @@ function FileLine({ file: { path, label, change, added, removed, leftAlone } }: 
 const shownLines = new WeakSet<RestoredEntry>();
 
 export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
-  const { key, text, leftAlone, restoreId } = entry;
+  const { key, text, leftAlone, limits, restoreId } = entry;
   const { store, post } = usePanel();
   const line = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -187,6 +197,11 @@ export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
       {leftAlone.map(({ path, label, leftAlone: why }) => (
         <div key={path} class="restore-why" title={path} dir="auto">
           {t("{0} skipped: {1}", label, why ?? "")}
+        </div>
+      ))}
+      {limits.map((limit) => (
+        <div key={limit} class="restore-why" dir="auto">
+          {limit}
         </div>
       ))}
     </div>

@@ -1,0 +1,176 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hashOf } from "../../../agent-core/checkpoints/object-store.ts";
+import { CheckpointBench } from "../../support/checkpoint-bench.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+let bench: CheckpointBench;
+
+beforeEach(() => {
+  bench = new CheckpointBench({ clock: new ManualClock() }); // everything waits for copies
+});
+
+afterEach(() => bench.dispose());
+
+const git = (...args: readonly string[]): string =>
+  execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], {
+    cwd: bench.folder,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+
+function commit(...options: readonly string[]): void {
+  git("init", "--quiet", ...options);
+  git("add", "--all");
+  git("commit", "--quiet", "--allow-empty", "-m", "one");
+}
+
+describe("a limit is said once, in the result of its command, and by the preview: it", () => {
+  test("names a file that is too large to copy", async () => {
+    bench.write("big.bin", Buffer.alloc(1_500_000, 1));
+    const first = bench.turn();
+    const [sentence] = await bench.run("echo x > big.bin");
+    expect(sentence).toContain(`${bench.path("big.bin")} (it was too large to copy (over 1 MB))`);
+    expect(bench.told).toEqual([sentence]);
+    expect(await bench.run("echo y > small")).toEqual([]);
+    expect(await bench.preview(first)).toContain("big.bin left alone: it was too large to copy (over 1 MB)");
+  });
+
+  test("does not concern a large file that git has", async () => {
+    bench.write("big.bin", Buffer.alloc(1_500_000, 1));
+    commit();
+    const first = bench.turn();
+    expect(await bench.run("rm big.bin")).toEqual([]);
+    expect(await bench.restore(first)).toEqual(["recreate big.bin"]);
+  });
+
+  test("names ignored files that a command deleted, also for the next process", async () => {
+    bench.write(".gitignore", "*.db\nout/\n");
+    bench.write("dev.db", "data");
+    bench.write("out/a", "a");
+    const first = bench.turn();
+    const [sentence] = await bench.run("rm -r dev.db out");
+    expect(sentence).toMatch(/deleted ignored files, .*dev\.db, .*out\.$/);
+    await bench.reopen();
+    expect(await bench.preview(first)).toEqual([]);
+    expect(bench.checkpoints.limitsSince(first, true)).toEqual([sentence]);
+  });
+
+  test("is about every program in the background", async () => {
+    const first = bench.turn();
+    expect(await bench.run("echo x > a.txt", "call", [], true)).toEqual([expect.stringContaining("background")]);
+    expect(await bench.run("echo x > b.txt", "call", [], true)).toEqual([]);
+    expect(bench.checkpoints.limitsSince(first, false)).toEqual([expect.stringContaining("background")]);
+  });
+
+  test("is about every command in a workspace with too many files", async () => {
+    for (let at = 0; at < 30; at += 1) bench.write(`${at}.txt`, "x");
+    const small = new CheckpointBench({ maxFiles: 20, clock: new ManualClock(), objects: bench.objects }, bench.folder);
+    const first = small.turn();
+    expect(await small.run("rm 1.txt")).toEqual([expect.stringContaining("too large to watch")]);
+    expect(small.checkpoints.limitsSince(first, true)).toEqual([expect.stringContaining("too large to watch")]);
+    await small.dispose();
+  });
+
+  test("is about file names that are not UTF-8", async () => {
+    writeFileSync(Buffer.concat([Buffer.from(`${bench.folder}/caf`), Buffer.of(0xe9)]), "x");
+    bench.turn();
+    expect(await bench.run("echo x > a.txt")).toEqual([expect.stringContaining("names are not UTF-8")]);
+  });
+});
+
+test("a command with nothing to restore still has a preview that says what is not recorded", async () => {
+  const first = bench.turn();
+  await bench.run("true");
+  expect(bench.checkpoints.limitsSince(first, true)).toEqual([expect.stringContaining("ignored files")]);
+  expect(bench.checkpoints.limitsSince(bench.turn(), true)).toEqual([]);
+});
+
+test("a file that new ignore rules uncover is not taken for a new one", async () => {
+  bench.write(".gitignore", "secret.env\nkept/\n");
+  for (const name of ["secret.env", "kept/a"]) bench.write(name, "mine");
+  const first = bench.turn();
+  await bench.run("rm .gitignore; echo more >> secret.env");
+  expect((await bench.restore(first)).toSorted()).toEqual([
+    "kept/a left alone: it was ignored before the command",
+    "recreate .gitignore",
+    "secret.env left alone: it was ignored before the command",
+  ]);
+});
+
+describe("without room for copies a command still runs, and its files are named:", () => {
+  test("all of them in a home that cannot be written", async () => {
+    bench.write("a.txt", "one");
+    writeFileSync(bench.path("home"), "a file");
+    const homeless = new CheckpointBench(
+      { clock: new ManualClock(), objects: bench.path("home/objects") },
+      bench.folder,
+    );
+    const first = homeless.turn();
+    const sentences = await homeless.checkpoints
+      .hostFor("x")
+      .terminals.watched?.(async () => bench.write("a.txt", "two"));
+    expect(sentences).toBeUndefined();
+    expect(homeless.told[0]).toContain("cannot be stored in");
+    expect(await homeless.restore(first)).toEqual(["a.txt left alone: its earlier content could not be stored"]);
+    expect(bench.read("a.txt")).toBe("two");
+    await homeless.dispose();
+  });
+
+  test("those whose copies failed on a disk that filled up meanwhile", async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `${at}.txt`);
+    for (const name of names) bench.write(name, name);
+    // A file in the place of a folder of the store fails as a full disk does.
+    const isFull = (name: string): boolean => hashOf(name) < "8";
+    mkdirSync(bench.objects, { recursive: true });
+    for (const name of names.filter(isFull)) writeFileSync(join(bench.objects, hashOf(name).slice(0, 2)), "");
+    const first = bench.turn();
+    await bench.run("rm *.txt");
+    const lines = await bench.restore(first);
+    expect(lines.filter((line) => line.includes("could not be stored"))).toHaveLength(names.filter(isFull).length);
+    expect(readdirSync(bench.folder).toSorted()).toEqual(names.filter((name) => !isFull(name)).toSorted());
+  });
+});
+
+describe("a restore gives what was in the work tree, not what git stores:", () => {
+  test("in a repository with SHA-256 ids, odd names, links and programs", async () => {
+    const names = ["a\nb.txt", 'quo"te', "ünï.txt", "-dash"];
+    for (const name of names) bench.write(name, `${name}\n`.repeat(50));
+    commit("--object-format=sha256");
+    const first = bench.turn();
+    await bench.run('for f in *; do chmod 755 ./$f 2>/dev/null; rm -f -- "$f"; done');
+    expect(await bench.restore(first)).toHaveLength(names.length);
+    expect(names.map((name) => bench.read(name))).toEqual(names.map((name) => `${name}\n`.repeat(50)));
+  });
+
+  test("with another encoding of the same size, and a file that git is told to assume unchanged", async () => {
+    const bytes = Buffer.from("a7d5a7d1a7da", "hex"); // three letters of EUC-JP, two bytes each, as in UTF-8
+    bench.write(".gitattributes", "*.jp working-tree-encoding=EUC-JP\n");
+    bench.write("text.jp", bytes);
+    bench.write("local.conf", "port=1\n");
+    commit();
+    git("update-index", "--assume-unchanged", "local.conf");
+    bench.write("local.conf", "port=2\n");
+    const first = bench.turn();
+    await bench.run("true");
+    await bench.run("rm text.jp local.conf");
+    await bench.restore(first);
+    expect([bench.read("local.conf"), Buffer.from(bench.read("text.jp"))]).toEqual([
+      "port=2\n",
+      Buffer.from(bytes.toString()),
+    ]);
+  });
+
+  test("after the history was rewritten and git removed its objects", async () => {
+    for (let at = 0; at < 300; at += 1) bench.write(`d/${at}.txt`, `${at}\n`.repeat(100));
+    commit();
+    const first = bench.turn();
+    await bench.run("rm -r d");
+    await bench.run("git add -A; git -c user.name=a -c user.email=a@b commit -q --amend --allow-empty -m x");
+    await bench.run("git reflog expire --expire=now --all; git gc -q --prune=now");
+    expect((await bench.restore(first)).filter((line) => !line.startsWith("recreate"))).toEqual([]);
+    expect(bench.read("d/299.txt")).toBe("299\n".repeat(100));
+  });
+});
