@@ -200,8 +200,8 @@ function endOfText(text: string): string {
 
 function withNote({ content, ...message }: UserMessage, end: string): UserMessage {
   const note = `[The answer before this message was cut off, and is not part of the conversation. The user saw its text, which ended with:\n${end}]`;
-  if (typeof content === "string") return { ...message, content: `${content}\n\n${note}` };
-  return { ...message, content: [...content, { type: "text", text: note }] };
+  if (typeof content === "string") return { ...message, content: `${note}\n\n${content}` };
+  return { ...message, content: [{ type: "text", text: note }, ...content] };
 }
 
 /** Neighbouring positions as ranges. */

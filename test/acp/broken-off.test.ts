@@ -66,7 +66,7 @@ test("the shown part of a stopped answer stays for people, and the next prompt h
   ]);
   model.script(say("done"));
   await agent.prompt(id, "continue");
-  const content = `tell me all\n\ncontinue\n\n${NOTE}The first half]`;
+  const content = `tell me all\n\n${NOTE}The first half]\n\ncontinue`;
   expect(model.requests.at(-1)?.body.messages.slice(1)).toEqual([{ role: "user", content }]);
   model.script(say("more"));
   await agent.prompt(id, "and?");
@@ -96,8 +96,8 @@ test("the note has at most 2,000 characters of the answer, and no partial call o
   const sent = model.requests.at(-1)?.body.messages.slice(1) ?? [];
   expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
   const [, noted = ""] = String(sent.at(-1)?.["content"]).split(NOTE);
-  expect(noted).toMatch(/^…x+😀 the end\]$/u);
-  expect(noted.length).toBe(2_001);
+  expect(noted).toMatch(/^…x+😀 the end\]\n\ncontinue$/u);
+  expect(noted.length - "]\n\ncontinue".length).toBe(2_000);
 });
 
 test("a call that the end of the connection interrupts is not said to be cancelled by the user", async () => {

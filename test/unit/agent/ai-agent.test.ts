@@ -226,7 +226,7 @@ test("an interrupted answer leaves no answer in the history, and the next prompt
   expect(await agent.chat("again")).toBe("whole");
   expect(lastRequest().at(-1)).toEqual({
     role: "user",
-    content: expect.stringMatching(/^go\n\nagain\n\n\[.+half of\]$/su),
+    content: expect.stringMatching(/^go\n\n\[.+half of\]\n\nagain$/su),
   });
 });
 

@@ -163,6 +163,7 @@ describe("after the agent was killed", () => {
       const different = [...new Set([...before.keys(), ...now.keys()])].filter(
         (name) => before.get(name) !== now.get(name),
       );
+      different.sort();
       if (!limits.join().includes("before it logged the changes")) expect(named.toSorted()).toEqual(different);
     }
   });
