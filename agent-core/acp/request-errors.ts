@@ -4,7 +4,7 @@ import { messageOf, UsageError } from "../platform/errors.ts";
 import type { HermesFaultData } from "../protocol/conversation.ts";
 import { failure, INTERNAL_ERROR, INVALID_PARAMS } from "../protocol/handle.ts";
 import type { Fault } from "../providers/fault.ts";
-import { withKeyAdvice } from "../providers/fault-message.ts";
+import { withKeyAdvice, withoutKeyAdvice } from "../providers/fault-message.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 
 /** ACP's "authentication required". */
@@ -36,8 +36,8 @@ type MissingKey = Pick<Fault, "message" | "keyFor" | "keyAdvice">;
 
 /** Adds the ways to set a missing key. A client with a button for it needs none. */
 function withHint(missing: MissingKey, keyHint: string | undefined): string {
-  const { message, keyAdvice } = missing;
-  return keyAdvice === undefined || keyHint === undefined ? message : `${withKeyAdvice(missing)} ${keyHint}`;
+  const isAdvised = missing.keyAdvice !== undefined && keyHint !== undefined;
+  return isAdvised ? `${withKeyAdvice(missing)} ${keyHint}` : withoutKeyAdvice(missing);
 }
 
 /** Throws the error's message as the protocol's error: the user can act on it. */

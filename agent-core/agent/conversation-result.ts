@@ -1,6 +1,7 @@
 /** Result of `runConversation`: the end of a turn, its usage and its conversation. */
 import type { Message } from "../messages/message.ts";
 import type { Fault } from "../providers/fault.ts";
+import { withKeyAdvice } from "../providers/fault-message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import type { TurnEnd, TurnOutcome } from "./turn.ts";
 
@@ -32,7 +33,7 @@ export function resultOf(
     lastUsage: usages.at(-1),
     iterations,
     stopReason: end.stopReason,
-    fault: end.stopReason === "error" ? end.fault : undefined,
+    fault: end.stopReason === "error" ? { ...end.fault, message: withKeyAdvice(end.fault) } : undefined,
     sessionId: conversation.sessionId,
     taskId: conversation.taskId,
   };

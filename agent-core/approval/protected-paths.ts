@@ -3,8 +3,8 @@
  * editing, moving, deleting or linking one asks in every mode.
  */
 import { pathRules } from "../platform/paths.ts";
-import { INVISIBLE } from "../platform/visible-text.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
+import { foldName } from "./secret-paths.ts";
 
 /** Folders that are protected with everything in them, at any depth of a workspace. */
 const FOLDERS: ReadonlyMap<string, string> = new Map([
@@ -81,9 +81,6 @@ export const PROTECTED_PATTERN = [
 export const TEMPLATE_PATTERN = "(^|/)\\.env[._-](example|sample|template|dist|defaults)$";
 /** Short names on NTFS, which git treats as `.git`. */
 const SHORT_GIT_NAME = /^\.?git~\d$/;
-/** Characters that HFS+ ignores in a comparison of names, and that users do not see. */
-const { override, direction, widthless, joiner, byteOrderMark } = INVISIBLE;
-const IGNORED_CHARACTERS = new RegExp(`[${override}${direction}${widthless}${joiner}${byteOrderMark}\\u2065]`, "gu");
 /** Longest file name that systems accept. */
 const MAX_NAME = 255;
 /** A name that folding leaves unchanged and that is not a protected folder, because those start with a dot. */
@@ -190,13 +187,6 @@ function fileReason(part: string): string | undefined {
   if (WORKSPACE_FILE.test(part)) return "it is an editor setting";
   if (HOOK_FILE.test(part)) return "it is a git hook";
   return FILES.get(part);
-}
-
-/** Folds a name as case-insensitive file systems, Windows (trailing dots, streams) and macOS do. */
-export function foldName(part: string): string {
-  const plain = part.normalize("NFKC").replace(IGNORED_CHARACTERS, "").toLowerCase();
-  const stream = plain.indexOf(":");
-  return (stream > 0 ? plain.slice(0, stream) : plain).replace(/[. ]+$/, "");
 }
 
 /** True when a name matches a pattern; `[…]` counts as any one character. */

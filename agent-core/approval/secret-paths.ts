@@ -1,7 +1,11 @@
 /** Secret paths: files with keys and passwords, which ask before they are read. */
 import { join, win32 } from "node:path";
+import { INVISIBLE } from "../platform/visible-text.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
-import { foldName } from "./protected-paths.ts";
+
+/** Characters that HFS+ ignores in a comparison of names, and that users do not see. */
+const { override, direction, widthless, joiner, byteOrderMark } = INVISIBLE;
+const IGNORED_CHARACTERS = new RegExp(`[${override}${direction}${widthless}${joiner}${byteOrderMark}\\u2065]`, "gu");
 
 /** First parts of paths below the home folder. */
 const HOME_SECRETS = new Set([
@@ -171,4 +175,11 @@ export function secretOfAnyHome(path: string): string | undefined {
 function holdsHomeSecret(below: readonly string[]): boolean {
   const [first = "", second = "", third = ""] = below.slice(0, 3).map(foldName);
   return [first, `${first}/${second}`, `${first}/${second}/${third}`].some((key) => HOME_SECRETS.has(key));
+}
+
+/** Folds a name as case-insensitive file systems, Windows (trailing dots, streams) and macOS do. */
+export function foldName(part: string): string {
+  const plain = part.normalize("NFKC").replace(IGNORED_CHARACTERS, "").toLowerCase();
+  const stream = plain.indexOf(":");
+  return (stream > 0 ? plain.slice(0, stream) : plain).replace(/[. ]+$/, "");
 }

@@ -82,7 +82,12 @@ export function keyAdvice(provider: string, environment: Environment = process.e
 
 /** Message of a fault or a refused setting, with the advice about its key. */
 export function withKeyAdvice({ message, keyAdvice: advice }: Pick<Fault, "message" | "keyAdvice">): string {
-  return advice === undefined ? message : `${message} ${advice}`;
+  return advice === undefined || message.endsWith(advice) ? message : `${message} ${advice}`;
+}
+
+/** The message alone, for a client that has a button for the key. */
+export function withoutKeyAdvice({ message, keyAdvice: advice }: Pick<Fault, "message" | "keyAdvice">): string {
+  return advice !== undefined && message.endsWith(advice) ? message.slice(0, -advice.length).trimEnd() : message;
 }
 
 /** `: detail.`, or the full stop alone. */

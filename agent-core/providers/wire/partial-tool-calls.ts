@@ -165,9 +165,14 @@ function extend(draft: Draft, call: PartialCall, piece: CallPiece): void {
   if (added !== "" && isClosed(extended)) end(draft, extended);
 }
 
+/** Longest `{}` with white space around it. Characters. */
+const EMPTY_CHARS = 20;
+
 /** Some servers send `{}` before the real arguments. */
 function argumentsAfter(call: PartialCall, text: string): Pick<PartialCall, "arguments" | "place"> {
-  const isReplaced = call.arguments.trim() === "{}" && text.trimStart().startsWith("{");
+  // Long arguments are a rope, which each look at their text would flatten.
+  const mayBeEmpty = call.place.depth === 0 && call.arguments.length < EMPTY_CHARS;
+  const isReplaced = mayBeEmpty && call.arguments.trim() === "{}" && text.trimStart().startsWith("{");
   const { arguments: json, place } = isReplaced ? { arguments: "", place: START } : call;
   return { arguments: json + text, place: placeAfter(place, text) };
 }

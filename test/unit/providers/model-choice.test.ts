@@ -34,7 +34,8 @@ test("a choice of the configured endpoint keeps its address under any name", () 
 test("a choice without its key is refused, and the error names the missing key", () => {
   expect(resolveChoice({ provider: "openrouter", model: "x/y" }, {}, nowhere)).toMatchObject({
     ok: false,
-    missing: "key",
+    keyFor: "openrouter",
+    keyAdvice: expect.stringContaining("OPENROUTER_API_KEY"),
   });
 });
 
