@@ -396,6 +396,7 @@ function editorlessWindow(): object {
     ...Object.fromEntries(
       [
         ...["onDidChangeWindowState", "onDidChangeActiveTextEditor", "onDidChangeVisibleTextEditors"],
+        "onDidChangeTextEditorViewColumn",
         ...["onDidChangeTextEditorSelection", "onDidChangeTerminalShellIntegration"],
         ...["onDidStartTerminalShellExecution", "onDidEndTerminalShellExecution"],
       ].map((name) => [name, never]),
