@@ -25,8 +25,6 @@ export class ReviewOpener implements vscode.Disposable {
   readonly #subscriptions: readonly vscode.Disposable[];
   /** Time of the user's last key or click in a text editor. */
   #lastUse = Number.NEGATIVE_INFINITY;
-  /** Time at which the user last brought an editor to the front. Its caret may stay where it was. */
-  #lastSwitch = Number.NEGATIVE_INFINITY;
   /** Time at which the turn of the session in view began; undefined between turns. */
   #turnBegan: number | undefined;
   /** Files that this object brought to the front, until the user clicks or types there, or leaves. */
@@ -55,7 +53,6 @@ export class ReviewOpener implements vscode.Disposable {
       vscode.window.onDidChangeActiveTextEditor(() => {
         const left = this.#inFront;
         this.#inFront = fileInFront();
-        if (this.#inFront !== undefined && !this.#unasked.has(this.#inFront)) this.#lastSwitch = Date.now();
         if (left !== undefined && left !== this.#inFront) this.#unasked.delete(left);
       }),
     ];
@@ -107,7 +104,7 @@ export class ReviewOpener implements vscode.Disposable {
   }
 
   #isInUse(): boolean {
-    return this.#turnBegan !== undefined && Math.max(this.#lastUse, this.#lastSwitch) >= this.#turnBegan;
+    return this.#turnBegan !== undefined && this.#lastUse >= this.#turnBegan;
   }
 
   #remainingPause(): number {

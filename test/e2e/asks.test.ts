@@ -31,6 +31,8 @@ describe("permissions, questions, stop and restart", () => {
     await field.press("Enter");
     await window.page.locator(".tab.active", { hasText: "notes.md" }).waitFor();
     await window.page.locator(".monaco-editor .view-lines").first().click();
+    // In an empty file only a key shows that the user works there.
+    await window.page.keyboard.type("x");
     await window.page.keyboard.press("Control+A");
     await window.page.keyboard.press("Delete");
   };
