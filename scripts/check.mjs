@@ -22,6 +22,7 @@ const checks = [
   ["tables", "node", "scripts/tables.mjs", "--check"],
   ["texts", "node", "scripts/texts.mjs"],
   ["house rules", "node", "scripts/house-rules.mjs"],
+  ["links", "node", "scripts/doc-links.mjs"],
 ];
 
 async function run([name, program, ...args]) {
