@@ -2,7 +2,6 @@
 import "@vscode/codicons/dist/codicon.css";
 import "./styles/panel.css";
 import "./styles/learning.css";
-import "./styles/learning-charts.css";
 import { render } from "preact";
 import { LearningContext, type LearningHost, LearningPanel } from "./learning/learning-panel.ts";
 import { LearningView } from "./learning/learning-view.tsx";

@@ -117,9 +117,9 @@ export class Background {
       learnt.items(),
       Promise.all(loops.map(async (loop) => ({ loop: loop.work.loop, run: await loop.lastRun() }))),
     ]);
-    const { enabled, consolidation, distillation, report, auto_tune, use } = settings;
+    const { enabled, consolidation, distillation, report, use } = settings;
     return {
-      switches: { enabled, consolidation, distillation, report, auto_tune, use },
+      switches: { enabled, consolidation, distillation, report, use },
       loops: LOOPS.map((loop) => {
         const run = runs.find((one) => one.loop === loop)?.run;
         const last = run === undefined ? {} : { lastRun: run.at, lastResult: run.result };

@@ -13,15 +13,12 @@ import { sectionDefault } from "./section-defaults.ts";
 import { type Config, fallbacks, type SectionName, sections } from "./sections.ts";
 import type { Safeguard } from "./setting-names.ts";
 import { terminalProblem, UNUSABLE_TERMINAL } from "./terminal-section.ts";
-import { readTuned, withTuned } from "./tuned-settings.ts";
 
 /** `${NAME}` and `${NAME:-default}` in a value, so that a config can be shared without its secrets. */
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export type LoadedConfig = {
   readonly config: Config;
-  /** Settings of config.yaml as they are written there. */
-  readonly raw: Readonly<Record<string, unknown>>;
   /** Variables of the process, and those of the home's `.env` that the process has not. */
   readonly environment: Environment;
   /** One line for people for each value that was not used. */
@@ -40,14 +37,13 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const merged = { ...fileEnvironment, ...environment };
   const errors: string[] = [];
   const raw = await readYaml(join(home, "config.yaml"), errors);
-  const tuned = errors.length > 0 ? raw : withTuned(raw, await readTuned(home));
   // Without any setting there is nothing to check, and a start does without the names.
-  const known = Object.keys(tuned).length > 0 ? await import("./setting-names.ts") : undefined;
+  const known = Object.keys(raw).length > 0 ? await import("./setting-names.ts") : undefined;
   const names = known?.checkNames(raw) ?? { warnings: [], errors: [], safeguards: [] };
   // A file that cannot be read may have chosen another machine for commands, or fewer tools.
   const strict = new Set<Safeguard>(errors.length > 0 ? ["commands", "tools"] : names.safeguards);
   const safeguardOf: Reading["safeguardOf"] = (path) => known?.safeguardOf(path)?.name;
-  const config = parseConfig(tuned, { environment: merged, warnings, strict, safeguardOf });
+  const config = parseConfig(raw, { environment: merged, warnings, strict, safeguardOf });
   warnings.push(...names.warnings);
   const version = config._config_version ?? 0;
   if (version > CONFIG_VERSION) {
@@ -59,7 +55,7 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const refusal = terminal === UNUSABLE_TERMINAL ? undefined : terminalProblem(terminal);
   if (refusal !== undefined) warnings.push(`config.yaml: ${refusal}`);
   const all = { warnings, errors: [...errors, ...names.errors] };
-  return { config: strictConfig(config, strict), raw, environment: merged, ...all };
+  return { config: strictConfig(config, strict), environment: merged, ...all };
 }
 
 /** Applies the strict values of the protections that cannot be read. */

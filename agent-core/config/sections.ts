@@ -224,8 +224,6 @@ export const sections = {
       distillation: onOff.default(true),
       /** Report on the agent's work, daily. */
       report: onOff.default(true),
-      /** Applies recommendations of the report that have a low risk. */
-      auto_tune: onOff.default(false),
       /** Off: the loops write, and nothing that was learnt reaches a prompt. */
       use: onOff.default(true),
       /** Limits of the daily cost of learning, in tokens and in US dollars. */

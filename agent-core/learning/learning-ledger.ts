@@ -20,7 +20,7 @@ const recordSchema = z.object({
   actor: z.enum(["loop", "user"]),
   /**
    * `add`, `change`, `remove`: of an item. `close`: a newer fact replaces it. `reject`: a candidate failed a check and was
-   * not written. `apply`, `revert`: of a setting.
+   * not written. `apply`, `revert`: of a setting, in older ledgers.
    */
   op: z.enum(["add", "change", "close", "remove", "reject", "apply", "revert", "pin", "unpin", "undo", "forget"]),
   /** Id of the item: unique over all loops. */

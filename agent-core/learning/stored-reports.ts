@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";
 import { readJsonFile } from "../config/home-file.ts";
 import { hasCode } from "../platform/errors.ts";
-import { HealthReport, type Rate, type Recommendation, type Regression } from "../protocol/learning.ts";
+import { HealthReport, type Rate, type Regression } from "../protocol/learning.ts";
 
 const REPORT_FILE = /^\d{4}-\d\d-\d\d\.json$/;
 
@@ -33,15 +33,14 @@ export async function readReports(home: string, count: number): Promise<readonly
 
 /** The report in Markdown. */
 export function reportText(report: HealthReport): string {
-  const { date, sessions, rates, totals, regressions, recommendations } = report;
+  const { date, sessions, rates, totals, regressions } = report;
   const { tokens, usd, learningTokens, learningUsd } = totals;
   const cost = `${costText(tokens, usd)}. Learning itself: ${costText(learningTokens, learningUsd)}.`;
   return [
     `**Health report of ${date}**, ${sessions} ${sessions === 1 ? "session" : "sessions"}`,
     ...(rates.length === 0 ? ["There are no figures yet."] : [rateTable(rates)]),
     `Cost: ${cost}`,
-    ...section("Worse than before", regressions.map(regressionLine)),
-    ...section("Recommendations", recommendations.map(recommendationLine)),
+    ...(regressions.length === 0 ? [] : [`**Worse than before**\n\n${regressions.map(regressionLine).join("\n")}`]),
   ].join("\n\n");
 }
 
@@ -55,51 +54,23 @@ function costText(tokens: number, usd: number): string {
 function shownRates(rates: readonly Rate[]): readonly Rate[] {
   const whole = new Map(rates.flatMap(({ name, of, n }) => (of === undefined ? [[name, n] as const] : [])));
   return rates.filter(
-    ({ name, of, n, high }) => (of === undefined || whole.get(name) !== n) && !(name === "usd_per_task" && high === 0),
+    ({ name, of, n, value }) =>
+      (of === undefined || whole.get(name) !== n) && !(name === "usd_per_task" && value === 0),
   );
 }
 
 function rateTable(rates: readonly Rate[]): string {
-  const rows = shownRates(rates).map(({ name, of, value, n, low, high, baseline }) =>
-    [
-      rateTitle(name, of),
-      figure(name, value),
-      `${figure(name, low)} to ${figure(name, high)}`,
-      String(n),
-      baseline === undefined ? "–" : figure(name, baseline),
-    ].join(" | "),
+  const rows = shownRates(rates).map(({ name, of, value, n, baseline }) =>
+    [rateTitle(name, of), figure(name, value), String(n), baseline === undefined ? "–" : figure(name, baseline)].join(
+      " | ",
+    ),
   );
-  return [
-    "| Rate | Value | 95 % interval | n | Baseline |",
-    "|---|---|---|---|---|",
-    ...rows.map((row) => `| ${row} |`),
-  ].join("\n");
-}
-
-function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [`**${title}**\n\n${lines.join("\n")}`];
+  return ["| Rate | Value | n | Baseline |", "|---|---|---|---|", ...rows.map((row) => `| ${row} |`)].join("\n");
 }
 
 function regressionLine({ rate, of, before, now, n, sessions }: Regression): string {
   const seen = sessions.length === 0 ? "" : `; sessions ${sessions.map((id) => `\`${id}\``).join(", ")}`;
   return `- ${rateTitle(rate, of)}: ${figure(rate, before)} → ${figure(rate, now)} (n ${n}${seen})`;
-}
-
-const STEPS: Readonly<Record<Recommendation["state"], (id: string) => string>> = {
-  proposed: (id) => `proposed: \`/learning accept ${id}\``,
-  applied: (id) => `applied: \`/learning undo ${id}\``,
-  kept: (id) => `kept: \`/learning undo ${id}\``,
-  reverted: () => "taken back",
-};
-
-function recommendationLine({ id, key, scope, from, to, reason, confidence, risk, state }: Recommendation): string {
-  const change = `\`${key}\`${scope === undefined ? "" : ` for ${plainText(scope)}`}: ${settingText(from)} → ${settingText(to)}`;
-  return `- ${change}. ${plainText(reason)} (confidence ${Math.round(confidence * 100)} %, ${risk} risk; ${STEPS[state](id)})`;
-}
-
-/** Value of a setting as people read it. */
-function settingText(value: unknown): string {
-  return value === undefined || value === null ? "unset" : `\`${JSON.stringify(value)}\``;
 }
 
 /** `tool error rate of terminal`. */

@@ -8,7 +8,7 @@ export const LoopName = z.enum(LOOPS);
 export type LoopName = z.infer<typeof LoopName>;
 
 /** Switches of the section `learning` in config.yaml. */
-export const LearningSwitch = z.enum(["enabled", ...LOOPS, "auto_tune", "use"]);
+export const LearningSwitch = z.enum(["enabled", ...LOOPS, "use"]);
 export type LearningSwitch = z.infer<typeof LearningSwitch>;
 
 /**
@@ -22,7 +22,7 @@ export const LearntItem = z.object({
   /** Unique over all loops. */
   id: z.string(),
   loop: LoopName,
-  kind: z.enum(["preference", "fact", "episode", "skill", "setting"]),
+  kind: z.enum(["preference", "fact", "episode", "skill"]),
   /** One line or a short paragraph. */
   text: z.string(),
   /** `user`: holds everywhere. Else the folder of a project, absolute. */
@@ -78,7 +78,7 @@ export const LearningState = z.object({
 });
 export type LearningState = z.infer<typeof LearningState>;
 
-/** A rate with its 95 % Wilson interval. */
+/** A rate of a period. */
 export const Rate = z.object({
   /** A share of 1 ends with `_rate` or `_score`: `task_success_rate`, `avg_feedback_score`, `tool_error_rate`. */
   name: z.string(),
@@ -86,8 +86,6 @@ export const Rate = z.object({
   of: z.string().exactOptional(),
   value: z.number(),
   n: z.number(),
-  low: z.number(),
-  high: z.number(),
   /** The baseline's value. */
   baseline: z.number().exactOptional(),
 });
@@ -104,28 +102,6 @@ export const Regression = z.object({
 });
 export type Regression = z.infer<typeof Regression>;
 
-/** A recommended value of a setting. Of the actions on its id, `accept` applies it and `undo` takes it back. */
-export const Recommendation = z.object({
-  id: z.string(),
-  /** Setting of config.yaml, `compression.hard_limit`. */
-  key: z.string(),
-  /** Task type; absent: all tasks. */
-  scope: z.string().exactOptional(),
-  from: z.unknown(),
-  to: z.unknown(),
-  reason: z.string(),
-  confidence: z.number(),
-  risk: z.enum(["low", "medium", "high"]),
-  /** Sessions that show the need, newest first. */
-  evidence: z.array(z.string()).readonly().exactOptional(),
-  /** Rate that the change has to improve, and its value before. */
-  rate: z.object({ name: z.string(), of: z.string().exactOptional(), before: z.number() }).exactOptional(),
-  /** Milliseconds since 1970: a proposal that nobody accepts until then is dropped. */
-  expires: z.number().exactOptional(),
-  state: z.enum(["proposed", "applied", "kept", "reverted"]),
-});
-export type Recommendation = z.infer<typeof Recommendation>;
-
 export const HealthReport = z.object({
   /** Local date, `2026-11-23`. */
   date: z.string(),
@@ -141,7 +117,6 @@ export const HealthReport = z.object({
     learningUsd: z.number(),
   }),
   regressions: z.array(Regression).readonly(),
-  recommendations: z.array(Recommendation).readonly(),
 });
 export type HealthReport = z.infer<typeof HealthReport>;
 

@@ -233,7 +233,6 @@ function sessionsIn({ state, reports, cron }: Omit<LearningData, "titles">): rea
   const ids = [
     ...state.items.flatMap(({ sessions }) => sessions),
     ...shown.flatMap(({ regressions }) => regressions.flatMap(({ sessions }) => sessions)),
-    ...shown.flatMap(({ recommendations }) => recommendations.flatMap(({ evidence = [] }) => evidence)),
     ...(cron?.runs ?? []).flatMap(({ sessionId }) => sessionId ?? []),
   ];
   return [...new Set(ids)];

@@ -80,18 +80,6 @@ const learnt: Readonly<Record<string, { readonly loop: LoopName; plant(): unknow
     loop: "distillation",
     plant: () => write("skills/.usage.json", JSON.stringify({ "kavlin-build": { standing: "demoted" } })),
   },
-  "a tuned setting": {
-    loop: "report",
-    plant() {
-      const setting = { id: "t-skills.disabled-kavlin-build", key: "skills.disabled", from: null, to: "kavlin-build" };
-      const facts = { reason: "Its tasks end badly.", confidence: 0.9, risk: "low", evidence: [], state: "trial" };
-      const rate = { name: "skill_success_rate", before: 0.1 };
-      write(
-        "learning/tuned.yaml",
-        JSON.stringify({ settings: [{ ...setting, ...facts, rate, applied: "2026-11-01" }] }),
-      );
-    },
-  },
 };
 
 test("loops that have learnt nothing change no request, whichever of them is on", async () => {

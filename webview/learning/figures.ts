@@ -1,4 +1,4 @@
-/** Rates, times and amounts of the learning page in words, and the series of its charts. */
+/** Rates, times and amounts of the learning page in words. */
 import type { HealthReport, Rate } from "../../agent-core/protocol/learning.ts";
 import { formatNumber, language, t } from "../texts.ts";
 
@@ -21,38 +21,11 @@ const TITLES: Readonly<Record<string, string>> = {
   usd_per_task: t("Cost a task"),
 };
 
-/** Below this number of observations an interval is too wide for a judgement. */
-const FEW = 10;
-
-export type Point = Pick<Rate, "value" | "low" | "high" | "n" | "baseline"> & {
-  /** Local date, `2026-11-23`. */
-  readonly date: string;
-  /** Index of the report, oldest first. */
-  readonly index: number;
-};
-
-/** A rate over the reports. */
-export type Series = { readonly name: string; readonly of: string | undefined; readonly points: readonly Point[] };
-
-/** Series of all rates in the order of the page. `reports`: newest first. */
-export function seriesOf(reports: readonly HealthReport[]): readonly Series[] {
-  const oldestFirst = reports.toReversed();
-  const series = new Map<
-    string,
-    { readonly name: string; readonly of: string | undefined; readonly points: Point[] }
-  >();
-  const keys = reports.flatMap(({ rates }) => rates);
-  for (const { name, of } of keys) {
-    const key = `${name} ${of ?? ""}`;
-    if (!series.has(key)) series.set(key, { name, of, points: [] });
-  }
-  oldestFirst.forEach(({ date, rates }, index) => {
-    for (const { name, of, ...figures } of rates)
-      series.get(`${name} ${of ?? ""}`)?.points.push({ ...figures, date, index });
-  });
+/** The rates in the order of the page. */
+export function inOrder(rates: readonly Rate[]): readonly Rate[] {
   const order = Object.keys(TITLES);
-  const place = ({ name }: Series): number => (order.includes(name) ? order.indexOf(name) : order.length);
-  return [...series.values()].toSorted((one, other) => place(one) - place(other));
+  const place = ({ name }: Rate): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  return rates.toSorted((one, other) => place(one) - place(other));
 }
 
 export function rateTitle(name: string): string {
@@ -61,7 +34,7 @@ export function rateTitle(name: string): string {
 }
 
 /** Shares of 1 are shown in percent. */
-export function isShare(name: string): boolean {
+function isShare(name: string): boolean {
   return /_(rate|score)$/.test(name);
 }
 
@@ -72,20 +45,6 @@ export function figure(name: string, value: number): string {
   if (!isShare(name)) return formatNumber(value, 2);
   const percent = value * 100;
   return t("{0} %", percent.toLocaleString(language, { maximumFractionDigits: percent < 10 ? 1 : 0 }));
-}
-
-/** `64 to 92 %, n 20`. */
-export function intervalText(name: string, { low, high, n }: Pick<Point, "low" | "high" | "n">): string {
-  return t("{0} to {1}, n {2}", figure(name, low), figure(name, high), formatNumber(n));
-}
-
-/** Comparison with the baseline; undefined without one. */
-export function comparison(name: string, { value, low, high, n, baseline }: Point): string | undefined {
-  if (n < FEW) return t("too few to tell");
-  if (baseline === undefined) return undefined;
-  const usual = figure(name, baseline);
-  if (baseline >= low && baseline <= high) return t("as usual ({0})", usual);
-  return value > baseline ? t("above the usual {0}", usual) : t("below the usual {0}", usual);
 }
 
 export function usdText(usd: number): string {

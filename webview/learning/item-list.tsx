@@ -27,7 +27,6 @@ export const KINDS: Readonly<Record<LearntItem["kind"], { readonly icon: string;
   fact: { icon: "book", word: t("Fact") },
   episode: { icon: "history", word: t("Episode") },
   skill: { icon: "tools", word: t("Skill") },
-  setting: { icon: "settings-gear", word: t("Setting") },
 };
 
 const STATES: Readonly<Record<LearntItem["state"], string>> = {

@@ -28,11 +28,6 @@ const SWITCHES: readonly Row[] = [
     about: t("Measures success, errors and cost, once a day."),
   },
   {
-    name: "auto_tune",
-    title: t("Auto-tune"),
-    about: t("Applies recommendations of low risk by itself, says so, and takes back those that do not help."),
-  },
-  {
     name: "use",
     title: t("Use what was learnt"),
     about: t("Off: the loops still write, but nothing of it reaches the model."),

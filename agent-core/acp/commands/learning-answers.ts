@@ -95,7 +95,7 @@ function stateLines({ switches, loops, budget, obstacle }: LearningState): strin
   const { tokens, maxTokens, usd, maxUsd } = budget;
   const names = loops.map(({ loop, on }) => `${loop} ${on ? "on" : "off"}`).join(", ");
   return [
-    `**Learning is ${switches.enabled ? "on" : "off"}**: ${names}, auto-tune ${switches.auto_tune ? "on" : "off"}, use ${switches.use ? "on" : "off"}.`,
+    `**Learning is ${switches.enabled ? "on" : "off"}**: ${names}, use ${switches.use ? "on" : "off"}.`,
     `Today: ${tokens.toLocaleString("en")} of ${maxTokens.toLocaleString("en")} tokens, $${usd.toFixed(2)} of $${maxUsd.toFixed(2)}.`,
     ...(obstacle === undefined ? [] : [OBSTACLES[obstacle]]),
   ].join("\n");

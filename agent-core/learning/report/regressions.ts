@@ -3,26 +3,24 @@ import type { Rate, Regression } from "../../protocol/learning.ts";
 import type { RateSums } from "../../sessions/index/outcome-sums.ts";
 import { rateDefinition } from "../../sessions/outcome-rates.ts";
 import type { Sums } from "../../sessions/session-outcomes.ts";
-import { discoveries, interval, pValue } from "../statistics.ts";
+import { interval } from "../statistics.ts";
 
 /** Minimum number of samples on each side of a comparison. */
 const MIN_COMPARED = 20;
-/** Share of false findings among the regressions. */
-const FALSE_DISCOVERIES = 0.05;
 /** A tool that fails this often is named, whatever the baseline. */
 const TOOL_ERRORS = 0.2;
 const MIN_CALLS = 10;
 
 const NO_SUMS: Sums = [0, 0, 0];
 
-/** Rates of the period with their intervals, and the baseline's values. */
+/** Rates of the period, and the baseline's values. */
 export function ratesOf(period: readonly RateSums[], baseline: readonly RateSums[]): readonly Rate[] {
   return period.map(({ name, of, sums }) => {
     const before = sumsOf(baseline, { name, of });
     return {
       name,
       ...(of !== undefined && { of }),
-      ...interval(sums, rateDefinition(name).kind),
+      value: mean(sums),
       n: sums[0],
       ...(before[0] > 0 && { baseline: before[1] / before[0] }),
     };
@@ -48,25 +46,16 @@ export function regressionsOf({ recent, period, baseline }: Windows): readonly R
   return [...worse, ...failing.map((rate) => regressionOf(rate, sumsOf(baseline, rate)))];
 }
 
-/** A regression needs enough samples on both sides, intervals that part, and a discovery among all comparisons. */
+/** A regression needs enough samples on both sides, and intervals that part. */
 function worseThan(period: readonly RateSums[], baseline: readonly RateSums[]): readonly Regression[] {
-  const compared = period.flatMap((now) => {
+  return period.flatMap((now) => {
     const before = sumsOf(baseline, now);
-    const { worse } = rateDefinition(now.name);
-    return worse === null || now.sums[0] < MIN_COMPARED || before[0] < MIN_COMPARED ? [] : [{ now, before, worse }];
+    const { kind, worse } = rateDefinition(now.name);
+    if (worse === null || now.sums[0] < MIN_COMPARED || before[0] < MIN_COMPARED) return [];
+    const [present, past] = [interval(now.sums, kind), interval(before, kind)];
+    const parts = worse === "higher" ? present.low > past.high : present.high < past.low;
+    return parts ? [regressionOf(now, before)] : [];
   });
-  const found = discoveries(
-    compared.map(({ now, before }) => pValue(now.sums, before, rateDefinition(now.name).kind)),
-    FALSE_DISCOVERIES,
-  );
-  return compared
-    .filter(({ now, before, worse }, index) => {
-      const { kind } = rateDefinition(now.name);
-      const [present, past] = [interval(now.sums, kind), interval(before, kind)];
-      const parts = worse === "higher" ? present.low > past.high : present.high < past.low;
-      return parts && found.has(index);
-    })
-    .map(({ now, before }) => regressionOf(now, before));
 }
 
 function isFailingTool({ name, of, sums: [calls, failures] }: RateSums): boolean {
@@ -85,11 +74,11 @@ function regressionOf({ name, of, sums, sessions }: RateSums, before: Sums): Reg
   };
 }
 
-export function sumsOf(all: readonly RateSums[], { name, of }: Pick<RateSums, "name" | "of">): Sums {
+function sumsOf(all: readonly RateSums[], { name, of }: Pick<RateSums, "name" | "of">): Sums {
   return all.find((rate) => rate.name === name && rate.of === of)?.sums ?? NO_SUMS;
 }
 
 /** 0 without samples. */
-export function mean([count, sum]: Sums): number {
+function mean([count, sum]: Sums): number {
   return count === 0 ? 0 : sum / count;
 }

@@ -1,6 +1,6 @@
 /**
- * The loop that reports on the agent's work: once a day the rates of the last week against a moving baseline, what got worse
- * in which sessions, and recommendations. It costs no model call.
+ * The loop that reports on the agent's work: once a day the rates of the last week against a moving baseline, and what got worse
+ * in which sessions. It costs no model call.
  */
 import { join } from "node:path";
 import * as z from "zod";
@@ -16,7 +16,6 @@ import { DailyBudget } from "../daily-budget.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { readReports, reportsFolder, reportText } from "../stored-reports.ts";
 import { ratesOf, regressionsOf } from "./regressions.ts";
-import { type Step, Tuning, trialWindows } from "./tuning.ts";
 
 /** Days of the period, and of the baseline before it. */
 const PERIOD_DAYS = 7;
@@ -31,16 +30,15 @@ const baselineSchema = z.object({
 const NO_LIMITS = { tokens: Number.POSITIVE_INFINITY, usd: Number.POSITIVE_INFINITY };
 
 export function report(ports: LoopPorts): Promise<Loop> {
-  const tuning = new Tuning(ports);
   return Promise.resolve({
     work: {
       loop: "report",
       async doNext(signal) {
-        await makeReport(ports, tuning, signal);
+        await makeReport(ports, signal);
         return false;
       },
     },
-    store: tuning.store,
+    store: { items: async () => [], act: async () => undefined }, // a report is no item
     async lastRun() {
       const [last] = await readReports(ports.home, 1);
       return last && { at: last.period.to, result: resultOf(last) };
@@ -49,22 +47,18 @@ export function report(ports: LoopPorts): Promise<Loop> {
 }
 
 /** Writes the report of today, and replaces an earlier one. Without a session in the period it writes nothing. */
-async function makeReport(ports: LoopPorts, tuning: Tuning, signal: AbortSignal): Promise<void> {
+async function makeReport(ports: LoopPorts, signal: AbortSignal): Promise<void> {
   const { home, clock, index } = ports;
   const today = localDate(clock.now());
   const flagged = await flaggedDays(home);
   const windows = windowsAt(today, flagged);
-  const { value, building } = await index.ask("outcomes", [
-    ...[windows.period, windows.recent, windows.baseline],
-    ...(await trialWindows(home, today)),
-  ]);
+  const { value, building } = await index.ask("outcomes", [windows.period, windows.recent, windows.baseline]);
   signal.throwIfAborted();
   // An index that is being built lacks sessions: the next look finds them.
   if (building !== undefined) throw new Error("the session index is still being built");
-  const [period, recent, baseline, ...trials] = value;
+  const [period, recent, baseline] = value;
   if (period === undefined || recent === undefined || baseline === undefined || period.sessions === 0) return;
   const regressions = regressionsOf({ recent: recent.rates, period: period.rates, baseline: baseline.rates });
-  const steps = await tuning.run(period, trials);
   const made: HealthReport = {
     date: today,
     period: { from: Date.parse(`${windows.period.from}T00:00`), to: clock.now() },
@@ -72,11 +66,10 @@ async function makeReport(ports: LoopPorts, tuning: Tuning, signal: AbortSignal)
     rates: ratesOf(period.rates, baseline.rates),
     totals: { tokens: period.tokens, usd: period.usd, ...(await learningCost(home, windows.period, ports)) },
     regressions,
-    recommendations: steps.map(({ recommendation }) => recommendation),
   };
   const [before] = await readReports(home, 1);
   await store(home, made, { flagged, today, baseline, window: windows.baseline });
-  notify(ports, made, { before, steps });
+  notify(ports, made, before);
 }
 
 type Windows = { readonly period: DayWindow; readonly recent: DayWindow; readonly baseline: DayWindow };
@@ -135,19 +128,11 @@ function definitions(): string {
   ].join("\n\n");
 }
 
-/** Changes of settings are announced each, and regressions that the report before did not name. */
-function notify(
-  ports: LoopPorts,
-  { regressions }: HealthReport,
-  { before, steps }: { readonly before: HealthReport | undefined; readonly steps: readonly Step[] },
-): void {
+/** Announces the regressions that the report before did not name. */
+function notify(ports: LoopPorts, { regressions }: HealthReport, before: HealthReport | undefined): void {
   const known = new Set(before?.regressions.map(({ rate, of }) => `${rate} ${of}`));
   const added = regressions.filter(({ rate, of }) => !known.has(`${rate} ${of}`));
-  for (const { recommendation, notice } of steps) {
-    if (notice !== undefined) ports.notify(notice, recommendation.state === "applied" ? [recommendation.id] : []);
-  }
-  if (added.length > 0) ports.notify(`Health report: ${added.map(regressionText).join("; ")}.`, []);
-  else if (steps.every(({ notice }) => notice === undefined)) ports.notify(undefined, []);
+  ports.notify(added.length === 0 ? undefined : `Health report: ${added.map(regressionText).join("; ")}.`, []);
 }
 
 function regressionText({ rate, of, before, now }: HealthReport["regressions"][number]): string {
@@ -156,7 +141,6 @@ function regressionText({ rate, of, before, now }: HealthReport["regressions"][n
   return `${rate.replaceAll("_", " ")}${of === undefined ? "" : ` of ${of}`} ${figure(before)} → ${figure(now)}`;
 }
 
-function resultOf({ sessions, regressions, recommendations }: HealthReport): string {
-  const open = recommendations.filter(({ state }) => state === "proposed").length;
-  return `${counted(sessions, "session")}: ${counted(regressions.length, "regression")}, ${counted(open, "recommendation")}.`;
+function resultOf({ sessions, regressions }: HealthReport): string {
+  return `${counted(sessions, "session")}: ${counted(regressions.length, "regression")}.`;
 }

@@ -67,7 +67,7 @@ function configOf(switches: Switches): Arm["config"] {
     memory: { memory_enabled: switches.memory },
     evaluation: { enabled: switches.evaluation },
     compression: { enabled: switches.compression },
-    learning: { enabled, consolidation, distillation, report, auto_tune: report, use },
+    learning: { enabled, consolidation, distillation, report, use },
   };
 }
 

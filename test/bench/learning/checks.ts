@@ -144,7 +144,6 @@ const CARRIED: readonly (readonly [arm: string, metric: Metric])[] = [
   ["no-distillation", METRICS.procedure],
   ["no-distillation", METRICS.steps],
   ["no-evaluation", METRICS.graph],
-  ["no-report", METRICS.overflows],
 ];
 
 const makers: readonly Maker[] = [

@@ -321,7 +321,7 @@ class Simulation {
       learning: String(reply.result?.["message"] ?? reply.error?.message ?? ""),
       namesFault: JSON.stringify(reports ?? []).includes(`"${FAULTY_TOOL}"`),
       items: items.length,
-      withoutEvidence: items.filter(({ kind, sessions }) => kind !== "setting" && sessions.length === 0).length,
+      withoutEvidence: items.filter(({ sessions }) => sessions.length === 0).length,
     };
   }
 

@@ -74,16 +74,6 @@ export const items: readonly LearntItem[] = [
     text: "Prices are stored in cents; only the view divides by 100.",
     reason: "You said so, and an edit that divided twice was undone.",
   }),
-  item(6, {
-    id: "t-1",
-    kind: "setting",
-    loop: "report",
-    state: "trial",
-    actions: ["undo"],
-    used: 9,
-    text: "compression.hard_limit is 0.7 for research tasks (before: 0.85).",
-    reason: "12 % of these sessions overflowed the window; 1 % of the others did.",
-  }),
   item(8, {
     id: "e-1",
     kind: "episode",
@@ -141,13 +131,8 @@ export const items: readonly LearntItem[] = [
   }),
 ];
 
-/** Rate with its Wilson interval. */
-function rate(name: string, share: number, n: number, baseline: number): Rate {
-  const z = 1.96;
-  const middle = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
-  const half = (z / (1 + (z * z) / n)) * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
-  const bounds = { low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
-  return { name, value: share, n, ...bounds, baseline };
+function rate(name: string, value: number, n: number, baseline: number): Rate {
+  return { name, value, n, baseline };
 }
 
 /** Report of `days` days ago. Success grows; the tool `terminal` fails more often since three days. */
@@ -190,29 +175,6 @@ function report(days: number): HealthReport {
           },
         ]
       : [],
-    recommendations: [
-      {
-        id: "t-2",
-        key: "terminal.timeout",
-        from: 60,
-        to: 180,
-        confidence: 0.74,
-        risk: "low",
-        state: "proposed",
-        reason: "19 of 22 failures of the terminal are timeouts of commands that later ended with code 0.",
-      },
-      {
-        id: "t-1",
-        key: "compression.hard_limit",
-        scope: "research",
-        from: 0.85,
-        to: 0.7,
-        confidence: 0.86,
-        risk: "low",
-        state: "applied",
-        reason: "12 % of these sessions overflowed the window.",
-      },
-    ],
   };
 }
 
@@ -298,7 +260,7 @@ const cron: CronState = {
 };
 
 const state: LearningState = {
-  switches: { enabled: true, consolidation: true, distillation: true, report: true, auto_tune: false, use: true },
+  switches: { enabled: true, consolidation: true, distillation: true, report: true, use: true },
   loops: [
     { loop: "consolidation", on: true, isRunning: false, lastRun: at(0.1), lastResult: "3 items of 2 sessions." },
     { loop: "distillation", on: true, isRunning: false, lastRun: at(0.2), lastResult: "No new skill." },

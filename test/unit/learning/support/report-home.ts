@@ -28,7 +28,6 @@ export class ReportHome {
   readonly clock = new ManualClock(NOON);
   readonly index: SessionIndex;
   readonly notices: string[] = [];
-  readonly settings = { auto_tune: false };
   #sessions = 0;
 
   constructor() {
@@ -47,7 +46,7 @@ export class ReportHome {
       index: this.index,
       ledger: new LearningLedger(this.home, this.clock),
       model: { isAvailable: async () => false, ask: async () => ({ ok: false, problem: "no model" }) },
-      settings: () => ({ ...SETTINGS, ...this.settings }),
+      settings: () => SETTINGS,
       isOpen: () => false,
       notify: (message) => void (message !== undefined && this.notices.push(message)),
       log: () => undefined,
@@ -70,7 +69,6 @@ const SETTINGS = {
   consolidation: true,
   distillation: true,
   report: true,
-  auto_tune: false,
   use: true,
   daily_tokens: 1,
   daily_usd: 1,
