@@ -78,7 +78,7 @@ export function buildServices(
   const lastModel = new LastModel(context.globalState);
   const sessionListChanges = new SessionListChanges();
   const requests = requestsIn(panels, router, attention, () => sessions);
-  const terminals = terminalsIn(router, log);
+  const terminals = terminalsIn(router);
   const skillProblems = new SkillProblems(() => void services.extensions.refresh(panels.active).catch(() => undefined));
   const client: ClientServices = {
     terminals,
@@ -270,11 +270,10 @@ function contextIn(
 }
 
 /** Terminals whose output goes to the log of their session. */
-function terminalsIn(router: SessionRouter, log: vscode.LogOutputChannel): AgentTerminals {
+function terminalsIn(router: SessionRouter): AgentTerminals {
   return new AgentTerminals({
     output: (sessionId, terminalId, text) => router.emit(sessionId, { kind: "terminal-output", terminalId, text }),
     exit: (sessionId, terminalId, exit) => router.emit(sessionId, { kind: "terminal-exit", terminalId, ...exit }),
-    warn: (message) => log.warn(message),
   });
 }
 

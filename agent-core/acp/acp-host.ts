@@ -1,6 +1,5 @@
 /** The Host of a session over ACP: the client's files and terminals where it offers them, this machine's otherwise. */
 import { homedir } from "node:os";
-import { isAbsolute } from "node:path";
 import {
   type AgentContext,
   type ClientCapabilities,
@@ -32,7 +31,6 @@ import { resolvePath } from "../platform/paths.ts";
 import { problemMethods } from "../protocol/editor.ts";
 import { call, InvalidResponseError, readMeta } from "../protocol/method.ts";
 import {
-  HermesTerminalEnded,
   type HermesTerminalInput,
   type HermesTerminalMeta,
   HermesTerminalStarted,
@@ -230,15 +228,8 @@ async function startTerminal(
   signal: AbortSignal,
 ): Promise<Started> {
   signal.throwIfAborted();
-  const { cwd, env, hasWholeEnvironment = false, title, input, hasPty, outputFile, userShell } = launch;
-  const hermes: HermesTerminalMeta = {
-    outputFile,
-    title,
-    input,
-    hasPty,
-    hasWholeEnvironment,
-    ...(userShell && { userShell }),
-  };
+  const { cwd, env, hasWholeEnvironment = false, title, input, hasPty, outputFile } = launch;
+  const hermes: HermesTerminalMeta = { outputFile, title, input, hasPty, hasWholeEnvironment };
   const script = isOurs ? undefined : await launchScript(launch);
   const removeScript = async (): Promise<void> => script?.remove();
   const create: CreateTerminalRequest = {
@@ -258,19 +249,15 @@ async function startTerminal(
       throw error instanceof RequestError ? new Error(messageWithCause(error)) : error;
     });
   const terminal: TerminalOutputRequest = { sessionId, terminalId };
-  const ending = client.request(methods.client.terminal.waitForExit, terminal);
-  const exit = ending.then(
-    ({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }),
-  );
+  const exit = client
+    .request(methods.client.terminal.waitForExit, terminal)
+    .then(({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }));
   void exit.then(removeScript, removeScript);
-  const folderAfter = isOurs ? ending.then(({ _meta: said }) => absoluteFolder(said)) : undefined;
-  // Callers get the error. Without callers it would count as unhandled, and end this process.
-  for (const result of [exit, folderAfter]) result?.catch(() => undefined);
+  exit.catch(() => undefined); // callers get the error; without callers it would count as unhandled, and end this process
   return {
     terminalId,
     tree: isOurs ? treeOf(meta) : undefined,
     exit,
-    ...(folderAfter !== undefined && { folderAfter }),
     output: () => (isOurs ? readOutputFile(outputFile) : clientOutput(client, terminal)),
     read: (from, maxBytes) =>
       isOurs ? readOutputPart(outputFile, from, maxBytes) : clientOutputPart(client, terminal, from, maxBytes),
@@ -288,11 +275,6 @@ const CANNOT_WRITE: WriteOutcome = {
   ok: false,
   reason: "This editor does not let the agent type into its terminals. Ask the user to type it there.",
 };
-
-function absoluteFolder(meta: unknown): string | undefined {
-  const folder = readMeta(HermesTerminalEnded, meta)?.folder;
-  return folder !== undefined && isAbsolute(folder) ? folder : undefined;
-}
 
 function treeOf(meta: unknown): ProcessTree | undefined {
   return readMeta(HermesTerminalStarted, meta);

@@ -2,16 +2,11 @@
  * YAML functions, loaded on first use. Callers import this module, because the bundler loses the names of a CommonJS
  * package that `await import` loads directly.
  */
-import { type Document, isMap, isScalar, isSeq, parse, parseDocument, stringify } from "yaml";
+import { type Document, isMap, isScalar, isSeq, parse, parseDocument } from "yaml";
 
 /** Throws for invalid YAML. */
 export function parseYaml(text: string): unknown {
   return parse(text);
-}
-
-/** Text of a value; lines stay whole. */
-export function yamlText(value: unknown): string {
-  return stringify(value, UNFOLDED);
 }
 
 /**

@@ -56,15 +56,6 @@ export const processMethods = {
   changed: { name: "_hermes/process/changed", params: HermesProcessesChanged },
 };
 
-export const HermesUserShell = z.object({
-  /** Command line to type, judged by the approval policy in this language. */
-  line: z.string(),
-  language: z.enum(["sh", "powershell"]),
-  /** Variables for that shell; null unsets one. */
-  env: z.record(z.string(), z.string().nullable()),
-});
-export type HermesUserShell = z.infer<typeof HermesUserShell>;
-
 /** `_meta.hermes` of `terminal/create`. */
 export const HermesTerminalMeta = z.object({
   /** The client writes every byte of output to this file. */
@@ -77,18 +68,12 @@ export const HermesTerminalMeta = z.object({
   hasPty: z.boolean(),
   /** The request's `env` is the whole environment: the program inherits nothing from the client. */
   hasWholeEnvironment: z.boolean().exactOptional(),
-  /** Form of the command for the user's own shell; missing for another machine or the sandbox. */
-  userShell: HermesUserShell.exactOptional(),
 });
 export type HermesTerminalMeta = z.infer<typeof HermesTerminalMeta>;
 
 /** `_meta.hermes` of the response to `terminal/create`: the processes, for the agent to see if they wait for input. */
 export const HermesTerminalStarted = z.object({ pid: z.number().int().positive(), marker: z.string().min(1) });
 export type HermesTerminalStarted = z.infer<typeof HermesTerminalStarted>;
-
-/** `_meta.hermes` of the response to `terminal/wait_for_exit`: absolute folder of a shell that outlives the command. */
-export const HermesTerminalEnded = z.object({ folder: z.string() });
-export type HermesTerminalEnded = z.infer<typeof HermesTerminalEnded>;
 
 export const HermesTerminalInput = z.object({ sessionId: z.string(), terminalId: z.string(), text: z.string() });
 export type HermesTerminalInput = z.infer<typeof HermesTerminalInput>;

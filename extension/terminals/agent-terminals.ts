@@ -1,4 +1,4 @@
-/** Commands of the agent, each in a terminal of VS Code: as a child process, or in the user's own shell. */
+/** Commands of the agent, each in a terminal of VS Code. */
 import {
   type CreateTerminalRequest,
   type CreateTerminalResponse,
@@ -7,11 +7,11 @@ import {
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { HermesTerminalEnded, HermesTerminalStarted } from "../../agent-core/protocol/processes.ts";
+import type { ChildExit } from "../../agent-core/platform/children/start-child.ts";
+import type { HermesTerminalStarted } from "../../agent-core/protocol/processes.ts";
 import { startInChildTerminal } from "./child-terminal.ts";
 import { OutputRing } from "./output-ring.ts";
-import { ShellTerminals } from "./shell-terminals.ts";
-import { type CommandSink, refuse, type ShownCommand, type ShownExit, terminalRequest } from "./shown-command.ts";
+import { type ShownCommand, terminalRequest } from "./shown-command.ts";
 
 /** Default limit of `terminal/output`. Bytes. */
 const DEFAULT_OUTPUT_BYTES = 1_048_576;
@@ -23,8 +23,6 @@ export type TerminalListener = {
     terminalId: string,
     exit: { readonly exitCode: number | null; readonly signal: string | null },
   ): void;
-  /** Reports a problem that the user can fix. */
-  warn(message: string): void;
 };
 
 type AgentTerminal = {
@@ -39,13 +37,11 @@ type AgentTerminal = {
 export class AgentTerminals implements vscode.Disposable {
   readonly #terminals = new Map<string, AgentTerminal>();
   readonly #listener: TerminalListener;
-  readonly #shells: ShellTerminals;
   readonly #closing: vscode.Disposable;
   #count = 0;
 
   constructor(listener: TerminalListener) {
     this.#listener = listener;
-    this.#shells = new ShellTerminals((message) => listener.warn(message));
     this.#closing = vscode.window.onDidCloseTerminal((closed) => {
       for (const { command } of this.#terminals.values()) if (command.terminal === closed) void command.kill();
     });
@@ -59,11 +55,11 @@ export class AgentTerminals implements vscode.Disposable {
     const id = `terminal-${this.#count}`;
     const { sessionId } = request;
     const ring = new OutputRing(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES);
-    const command = await this.#start(request, { ring, show: (text) => this.#listener.output(sessionId, id, text) });
+    const show = (text: string): void => this.#listener.output(sessionId, id, text);
+    const command = await startInChildTerminal(request, terminalRequest(request), { ring, show });
     const exit = command.exit.then((ended) => this.#ended(sessionId, id, ended));
     exit.catch(() => undefined); // `waitForExit` rejects for its caller
     this.#terminals.set(id, { command, ring, exit, ended: undefined, isReleased: false });
-    if (command.tree === undefined) return { terminalId: id };
     const hermes: HermesTerminalStarted = { ...command.tree };
     return { terminalId: id, _meta: { hermes } };
   }
@@ -113,32 +109,22 @@ export class AgentTerminals implements vscode.Disposable {
 
   /** Ends all commands and their processes; resolves when none is left. */
   async endAll(): Promise<void> {
-    const commands = [...this.#terminals.values()].map(({ command }) => command.kill());
-    await Promise.allSettled([...commands, this.#shells.endAll()]);
+    await Promise.allSettled([...this.#terminals.values()].map(({ command }) => command.kill()));
   }
 
   dispose(): void {
     this.#closing.dispose();
     void this.endAll();
-    this.#shells.dispose();
     for (const { command } of this.#terminals.values()) command.discard();
     this.#terminals.clear();
   }
 
-  async #start(request: CreateTerminalRequest, sink: CommandSink): Promise<ShownCommand> {
-    const details = terminalRequest(request);
-    const shell = await this.#shells.run(request, details, sink).catch(refuse);
-    return shell.ok ? shell.command : startInChildTerminal(request, details, sink, shell.reason);
-  }
-
-  #ended(sessionId: string, id: string, { exitCode, signal, folder }: ShownExit): WaitForTerminalExitResponse {
+  #ended(sessionId: string, id: string, { exitCode, signal }: ChildExit): WaitForTerminalExitResponse {
     const entry = this.#terminals.get(id);
     const ended = { exitCode, signal };
     if (entry) entry.ended = ended;
     this.#listener.exit(sessionId, id, ended);
-    if (folder === undefined) return ended;
-    const hermes: HermesTerminalEnded = { folder };
-    return { ...ended, _meta: { hermes } };
+    return ended;
   }
 
   #get(id: string): AgentTerminal {

@@ -13,14 +13,12 @@ const SECOND_INTERRUPT_MS = 2_000;
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
-/** `notice` is a line for the user, not part of the output. Rejects with an error of the protocol when the start fails. */
+/** Rejects with an error of the protocol when the start fails. */
 export async function startInChildTerminal(
   request: CreateTerminalRequest,
   details: TerminalRequest,
   { ring, show }: CommandSink,
-  notice: string | undefined,
 ): Promise<ShownCommand> {
-  if (notice !== undefined) show(`[${notice}]\n`);
   let early = "";
   let print = (text: string): void => {
     early += text;
@@ -31,7 +29,6 @@ export async function startInChildTerminal(
     show(text);
   });
   const screen = new Screen(screenInput(child, details));
-  if (notice !== undefined) screen.note(`[${notice}]`);
   screen.note(`$ ${visibleText(details.title).replaceAll("\n", "\r\n  ")}`);
   screen.print(early);
   print = (text) => screen.print(text);

@@ -5,15 +5,14 @@ import type { ProcessTree } from "../../agent-core/platform/children/process-tre
 import type { ChildExit } from "../../agent-core/platform/children/start-child.ts";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
-import { HermesTerminalMeta, type HermesUserShell } from "../../agent-core/protocol/processes.ts";
+import { HermesTerminalMeta } from "../../agent-core/protocol/processes.ts";
 import type { OutputRing } from "./output-ring.ts";
 
 export type ShownCommand = {
   readonly terminal: vscode.Terminal;
-  /** Undefined when its processes cannot be distinguished from others. */
-  readonly tree: ProcessTree | undefined;
+  readonly tree: ProcessTree;
   /** Settles after the exit, once all output is stored; rejects when storing it failed. */
-  readonly exit: Promise<ShownExit>;
+  readonly exit: Promise<ChildExit>;
   /** Types text where the user sees it; gives the reason when that fails. */
   type(text: string): Promise<string | undefined>;
   /** Ends the process tree; resolves when it is gone. */
@@ -21,9 +20,6 @@ export type ShownCommand = {
   /** Closes a terminal that is no longer needed. */
   discard(): void;
 };
-
-/** `folder` is the current folder of a shell that outlives the command. */
-export type ShownExit = ChildExit & { readonly folder?: string | undefined };
 
 /** Receivers of the output, in addition to the agent's file. */
 export type CommandSink = {
@@ -43,21 +39,17 @@ export type TerminalRequest = {
   readonly hasPty: boolean;
   /** The request's variables are the whole environment. */
   readonly hasWholeEnvironment: boolean;
-  /** Line for a shell of the user; undefined when the command cannot run there. */
-  readonly userShell: HermesUserShell | undefined;
 };
 
 export function terminalRequest(request: CreateTerminalRequest): TerminalRequest {
   const ours = readMeta(HermesTerminalMeta, request._meta);
-  if (ours !== undefined)
-    return { ...ours, hasWholeEnvironment: ours.hasWholeEnvironment === true, userShell: ours.userShell };
+  if (ours !== undefined) return { ...ours, hasWholeEnvironment: ours.hasWholeEnvironment === true };
   return {
     outputFile: undefined,
     title: commandLine(request),
     input: "none",
     hasPty: false,
     hasWholeEnvironment: false,
-    userShell: undefined,
   };
 }
 

@@ -66,16 +66,7 @@ export type Launch = {
   /** True when a pseudo-terminal handles control characters. */
   readonly hasPty: boolean;
   readonly outputFile: string;
-  /** Line for a client that types it into a shell of the user; absent where the meaning would differ. */
-  readonly userShell?: UserShell;
   readonly onOutput: ((text: string) => void) | undefined;
-};
-
-/** Line for a shell of the user, with the variables that the shell needs; null unsets one. */
-export type UserShell = {
-  readonly line: string;
-  readonly language: Extract<ShellLanguage, "sh" | "powershell">;
-  readonly env: Readonly<Record<string, string | null>>;
 };
 
 export type Started = {
@@ -83,8 +74,6 @@ export type Started = {
   /** Undefined when this process cannot see the command's processes. */
   readonly tree: ProcessTree | undefined;
   readonly exit: Promise<CommandExit>;
-  /** Folder of a shell that outlives the command; absent where each command has a shell of its own. */
-  readonly folderAfter?: Promise<string | undefined>;
   output(): Promise<CommandOutput>;
   read(from: number, maxBytes: number): Promise<OutputPart>;
   write(text: string): Promise<WriteOutcome>;

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { findProgram } from "../../platform/find-program.ts";
-import { type Backend, type CommandVariables, OWN_VARIABLES, type Plan, type UserShell } from "./backend.ts";
+import { type Backend, type CommandVariables, OWN_VARIABLES, type Plan } from "./backend.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { quote } from "./preamble.ts";
 import { ShellStates } from "./shell-states.ts";
@@ -58,7 +58,6 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
       input: pty ? "open" : input,
       hasPty: pty,
       outputFile,
-      ...(sandbox === undefined && { userShell: forUserShell(program, command, variables) }),
       onOutput,
     },
     ...(kept !== undefined && { shellFiles: { ...kept.files, read: [...kept.files.read, ...(file ? [file] : [])] } }),
@@ -67,12 +66,7 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
   };
 }
 
-function forUserShell(shell: Shell, line: string, { withheld, passed }: CommandVariables): UserShell {
-  const env = { ...Object.fromEntries(withheld.map((name) => [name, null])), ...passed };
-  return { line, language: languageOf(shell), env };
-}
-
-function languageOf({ kind }: Shell): UserShell["language"] {
+function languageOf({ kind }: Shell): Backend["language"] {
   return kind === "powershell" ? kind : "sh";
 }
 

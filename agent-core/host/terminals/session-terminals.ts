@@ -3,7 +3,7 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 import { livingMembers, livingRelatives, type Member, type ProcessTree } from "../../platform/children/process-tree.ts";
 import type { Backend, Plan, Runner, Started } from "./backend.ts";
 import { childRunner } from "./child-runner.ts";
-import type { CommandExit, CommandRequest, HostTerminals, RunningCommand, ShellState } from "./terminals.ts";
+import type { CommandExit, CommandRequest, HostTerminals, RunningCommand } from "./terminals.ts";
 
 /** Exit code of `ssh` when the connection failed. */
 const CONNECTION_LOST = 255;
@@ -90,7 +90,7 @@ async function startCommand(
     hasSurvivors,
     members: async () => (tree === undefined ? [] : (await livingMembers(tree)).map(({ pid }) => pid)),
     isCurrent: async () => (await isCurrent?.()) ?? true,
-    shellAfter: async () => (await shellAfter()) ?? movedTo(request, await started.folderAfter),
+    shellAfter: () => shellAfter(),
     inspected: () => inspected,
     async kill() {
       await Promise.all([killElsewhere?.(), started.kill()]);
@@ -113,10 +113,6 @@ async function startPlanned({ launch, ended }: Plan, runner: Runner, signal: Abo
 }
 
 /** A shell of the user keeps its variables; the session takes over its folder only. */
-function movedTo({ shell, keepsShell }: CommandRequest, folder: string | undefined): ShellState | undefined {
-  return folder === undefined || !keepsShell ? undefined : { ...shell, folder };
-}
-
 /** After a closed terminal or a lost connection, the command still runs on the other machine. */
 function endWhenLost(exit: Promise<CommandExit>, killElsewhere: () => Promise<void>): void {
   const end = async (): Promise<void> => {

@@ -74,12 +74,6 @@ export async function livingMembers(tree: ProcessTree): Promise<readonly Member[
   return [...found.values(), ...relativesAmong(all, marked).values()];
 }
 
-/** True when a shell itself has the foreground of its terminal, not a program; true also where the system hides it. */
-export async function isInFront(pid: number): Promise<boolean> {
-  const [, group, , , foreground] = statNumbers(String(pid));
-  return group === foreground;
-}
-
 /** Living processes of the tree by descent, group and session, without the cost of reading marks. */
 export async function livingRelatives({ pid }: ProcessTree): Promise<readonly Member[]> {
   return process.platform === "win32" ? [] : [...relativesAmong(await processes(), [pid]).values()];

@@ -86,9 +86,7 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
       if (sandbox === undefined) {
         const guarded = (await options.guardGit?.(own.caches, command, writable)) ?? command;
         const plan = await backend.plan({ ...request, command: guarded }, givesPty, signal);
-        const { userShell } = plan.launch;
-        const shown = { title: command, ...(userShell && { userShell: { ...userShell, line: command } }) };
-        return { ...plan, launch: { ...plan.launch, ...shown }, inspect };
+        return { ...plan, launch: { ...plan.launch, title: command }, inspect };
       }
       const [plan, confinement] = await Promise.all([
         backend.plan(request, givesPty, signal),
