@@ -21,7 +21,7 @@ suite("editor model", () => {
   const updates: SessionNotification["update"][] = [];
   const home = mkdtempSync(join(tmpdir(), "hermes-editor-model-"));
   const nobody = (): void => undefined;
-  const terminals = new AgentTerminals({ output: nobody, exit: nobody, warn: nobody });
+  const terminals = new AgentTerminals({ output: nobody, exit: nobody });
   let connection: ClientConnection;
   let sessionId: string;
   let dispose: () => Promise<void>;

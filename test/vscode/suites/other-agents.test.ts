@@ -23,7 +23,7 @@ suite("other agents", () => {
   ];
   const nobody = (): void => undefined;
   const problems = new EditProblems();
-  const terminals = new AgentTerminals({ output: nobody, exit: nobody, warn: nobody });
+  const terminals = new AgentTerminals({ output: nobody, exit: nobody });
   const log = vscode.window.createOutputChannel("Other agents", { log: true });
   let desk: ReviewDesk;
   let diskEdits: DiskEdits;
@@ -35,7 +35,7 @@ suite("other agents", () => {
     writeFileSync(edited, TEXT);
     writeFileSync(removed, "old\n");
     desk = new ReviewDesk();
-    diskEdits = new DiskEdits({ note: (edit) => desk.applied.noteOnDisk(edit), warn: nobody });
+    diskEdits = new DiskEdits({ note: (edit) => desk.applied.noteOnDisk(edit) });
     agent = new AgentProcess(
       {
         name: "foreign",

@@ -29,7 +29,6 @@ suite("terminal input", () => {
         for (const listener of listeners) listener();
       },
       exit: () => undefined,
-      warn: () => undefined,
     });
   });
 

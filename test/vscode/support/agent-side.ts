@@ -4,7 +4,6 @@ import * as vscode from "vscode";
 import { acpHost } from "../../../agent-core/acp/acp-host.ts";
 import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
-import type { CommandVariables } from "../../../agent-core/host/terminals/backend.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connect-agent.ts";
 import type { EditReview } from "../../../extension/client/client-services.ts";
@@ -20,8 +19,6 @@ export type AgentSide = {
   /** The way to the extension, for the protocol's own methods. */
   readonly client: AgentContext;
   readonly terminals: AgentTerminals;
-  /** Terminal warnings in the output channel. */
-  readonly warnings: readonly string[];
   /** Resolves when the terminal has printed `text`, from now on or before. */
   printed(terminalId: string | undefined, text: string): Promise<void>;
   dispose(): Promise<void>;
@@ -48,17 +45,12 @@ export const unreviewed: EditReview = {
 };
 
 /** Connects to the extension's real client methods. */
-export async function connectAgentSide(
-  editReview: EditReview = unreviewed,
-  variables?: CommandVariables,
-): Promise<AgentSide> {
+export async function connectAgentSide(editReview: EditReview = unreviewed): Promise<AgentSide> {
   const nobody = (): void => undefined;
   const prints = new Prints();
-  const warnings: string[] = [];
   const terminals = new AgentTerminals({
     output: (_session, id, text) => prints.add(id, text),
     exit: nobody,
-    warn: (text) => warnings.push(text),
   });
   const requests = unansweredRequests();
   const problems = new EditProblems();
@@ -67,7 +59,7 @@ export async function connectAgentSide(
   const app = agent({ name: "suite" }).onRequest(methods.agent.initialize, ({ params, client }) => {
     const capabilities = params.clientCapabilities ?? {};
     const roots = [workspaceFolder()];
-    const host = acpHost({ client, capabilities, sessionId: "suite", roots, local, backend: localBackend(variables) });
+    const host = acpHost({ client, capabilities, sessionId: "suite", roots, local, backend: localBackend() });
     resolve({ host, client });
     return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} };
   });
@@ -92,7 +84,6 @@ export async function connectAgentSide(
   return {
     ...(await promise),
     terminals,
-    warnings,
     printed: (terminalId, text) => prints.wait(terminalId ?? "", text),
     async dispose() {
       connection.close();
