@@ -35,7 +35,7 @@ suite("other agents", () => {
     writeFileSync(edited, TEXT);
     writeFileSync(removed, "old\n");
     desk = new ReviewDesk();
-    diskEdits = new DiskEdits({ note: (edit) => desk.applied.noteOnDisk(edit) });
+    diskEdits = new DiskEdits({ note: (edit) => desk.applied.noteOnDisk(edit), warn: nobody });
     agent = new AgentProcess(
       {
         name: "foreign",
