@@ -1,4 +1,7 @@
-/** Confinement of a command in the sandbox: workspace writable, protected files read-only, homes and secrets hidden. */
+/**
+ * Confinement of a command in the sandbox: protected files are read-only, homes and secrets are hidden, and the workspace is
+ * writable unless the command only reads.
+ */
 
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -48,6 +51,7 @@ export async function confine(
     const roots = scope.roots.map((root) => scope.resolvePath(root));
     const secrets = kind === "reading" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : [];
     const hidden = hiddenSecrets(toolchains, scope);
+    const asKind = kind === "reading" ? readOnly : (bind: Bind): Bind => bind;
     return {
       fingerprint: JSON.stringify([before, ...[...hidden, ...secrets].map(({ path }) => [path, identityOf(path)])]),
       binds: [
@@ -56,9 +60,9 @@ export async function confine(
         ...(existsSync(outputs) ? [{ kind: "read-only", path: outputs } as const] : []),
         ...hidden,
         ...roots.flatMap((root) => around(root, scope)),
-        ...guards.outside,
-        ...roots.map((path): Bind => ({ kind: "writable", path })),
-        ...guards.inside.flatMap((bind) => opened.bindsOf(bind.path, bind)),
+        ...guards.outside.map(asKind),
+        ...roots.map((path): Bind => asKind({ kind: "writable", path })),
+        ...guards.inside.flatMap((bind) => opened.bindsOf(bind.path, bind)).map(asKind),
         ...secrets,
         ...gitGuardBinds(caches, scope, writable),
         ...scope.roots.flatMap((root) => linksIn(root, scope)),
@@ -71,6 +75,10 @@ export async function confine(
     watch.release(before);
     throw error;
   }
+}
+
+function readOnly(bind: Bind): Bind {
+  return bind.kind === "writable" ? { kind: "read-only", path: bind.path } : bind;
 }
 
 /** Mounts that guard what is there. Those below the workspace folders come after the folders themselves. */

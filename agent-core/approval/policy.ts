@@ -206,12 +206,27 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
   }
   for (const path of verdict.writes) context.written?.add(path);
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
-  if (mode === "plan" && !onlyReads) {
-    return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
-  }
+  if (mode === "plan" && !onlyReads) return decideInPlan(verdict, effect, context);
   const byMode = (): Decision => (onlyReads ? ALLOW : decideByMode(verdict, context));
   const decision = sandbox ? decideInSandbox(verdict, effect, context) : byMode();
   return withTree(withSecrets(decision, verdict, context), verdict);
+}
+
+/**
+ * Decides in plan mode on a command that nothing proves to be a read: where a sandbox confines its every effect, it runs with
+ * the workspace read-only. One that surely writes is refused before it fails in the middle, and one that prints a
+ * repository's secret files because the sandbox cannot hide them there.
+ */
+function decideInPlan(
+  verdict: CommandVerdict,
+  { cwd, reach = "inside" }: CommandEffect,
+  { sandbox, scope }: PolicyContext,
+): Decision {
+  const staysInside = verdict.reach === "inside" && reach === "inside" && !isHiddenFolder(cwd, scope);
+  const changes = verdict.outsideCommands.changes || verdict.writes.length > 0 || verdict.treeFiles.length > 0;
+  if (sandbox && staysInside && verdict.isContained && !changes && !verdict.printsHistory)
+    return { ...ALLOW, sandbox: "reading" };
+  return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
 }
 
 /** Only the user answers for protected files. Then git changes all files of the tree, and the command no other such file. */

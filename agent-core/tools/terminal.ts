@@ -16,7 +16,7 @@ const SANDBOX_NOTES: Readonly<Record<SandboxKind, string>> = {
   isolated:
     "sandboxed: no network, writes only in the workspace, home and other processes hidden; if that made the command fail, call again with network, or else with unsandboxed",
   reading:
-    "sandboxed: no network, home and files with keys or passwords hidden; to read such a file, name it in the command",
+    "sandboxed: no network, no writes, home and files with keys or passwords hidden; to read such a file, name it in the command",
   networked:
     "sandboxed with network: writes only in the workspace, home and other processes hidden; if that made the command fail, call again with unsandboxed",
 };

@@ -59,6 +59,16 @@ function program(agent: AcpProcess, text: string): void {
   writeFileSync(join(agent.cwd, "tool"), `#!/usr/bin/env node\nprocess.exit(${run}.status);\n`, { mode: 0o755 });
 }
 
+test.runIf(isSandboxed)("plan mode runs a program that nobody knows where it can write nothing", async () => {
+  const it = await start();
+  program(it.agent, "echo seen; echo in > made.txt || echo held");
+  await it.agent.request("session/set_mode", { sessionId: it.id, modeId: "plan" });
+  const [result] = await run(it, { command: "./tool" });
+  expect(it.asked).toEqual([]);
+  expect(result).toMatch(/seen[\s\S]*held[\s\S]*sandboxed: no network, no writes/);
+  expect(existsSync(join(it.agent.cwd, "made.txt"))).toBe(false);
+});
+
 test.runIf(isSandboxed)(
   "a program that nobody knows runs unasked in the sandbox, and reaches nothing outside of it",
   async () => {

@@ -18,7 +18,10 @@ export type SandboxState =
   | { readonly isOn: true; readonly program: string }
   | { readonly isOn: false; readonly reason: string; readonly advice: string };
 
-/** Sandbox of a command: without network, without network and secret files of the workspace, or with the network. */
+/**
+ * Sandbox of a command: `isolated` has no network, `reading` also hides the secret files of the workspace and writes
+ * nothing, and `networked` has the network.
+ */
 export type SandboxKind = "isolated" | "reading" | "networked";
 
 export type CommandRequest = {

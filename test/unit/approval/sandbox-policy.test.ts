@@ -272,9 +272,29 @@ test("the floor, plan mode, trust and the mode that asks for every change stay",
     expect(way("./x; rm -rf /", mode)).toBe("deny");
     expect(way(":(){ :|:& };:", mode)).toBe("deny");
   }
-  expect(way("./x", "plan")).toBe("deny");
+  expect(decision("./x", { mode: "plan", sandbox: false }).kind).toBe("deny");
   expect(decision("./x", { mode: "ask" })).toMatchObject({ kind: "ask", sandbox: "isolated" });
   expect(decision("./x", { trusted: false }).kind).toBe("deny");
+});
+
+test.each(["./x", "foo --list", "python3 -c 'open(input())'", "npm test", "make -n", "source env.sh; tool"])(
+  "in plan mode a command that nothing proves to be a read runs where nothing can be written: %s",
+  (command) => {
+    expect(way(command, "plan")).toBe("reading");
+  },
+);
+
+test.each([
+  "rm a.txt",
+  "echo x > a.txt",
+  "mkdir b",
+  "./x; git push",
+  "npm install",
+  "kill 7",
+  "cat ~/notes.txt",
+  "docker ps",
+])("in plan mode a command that surely changes something, or that leaves the sandbox, is refused: %s", (command) => {
+  expect(way(command, "plan")).toMatch(/deny|ask/);
 });
 
 test("a call may ask to leave the sandbox, in every mode, and a lasting answer covers that", () => {

@@ -30,7 +30,7 @@ type InspectMode = "revert" | "report";
 export type SandboxOptions = {
   readonly sandbox: Sandbox;
   /**
-   * `privateFolder`: folder for the private copies of caches. `reading`: the workspace's secret files are hidden, too.
+   * `privateFolder`: folder for the private copies of caches. `reading`: the workspace is read-only, and its secret files are hidden.
    * `writable`: guarded files (absolute) that git may change.
    */
   readonly confine: (privateFolder: string, kind: SandboxKind, writable: readonly string[]) => Promise<Confinement>;

@@ -48,7 +48,7 @@ beforeAll(async () => {
   const scope = { cwd: workspace, roots: [workspace], home, hermesHome: ownHome, resolvePath };
   const backend = sandboxedBackend(localBackend(), {
     sandbox: found.sandbox,
-    confine: (caches) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }),
+    confine: (caches, kind) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }, kind),
   });
   terminals = sessionTerminals(backend, childRunner());
   spawnSync("git", ["init", "-q", workspace]);
@@ -115,6 +115,17 @@ test("nothing outside the workspace can be written, not even by root", async () 
     if (!place.startsWith("/proc")) expect(existsSync(file)).toBe(false);
   }
   expect((await run("mount -o remount,rw / || umount /etc || chroot / true || mknod sda b 8 0")).exitCode).not.toBe(0);
+});
+
+test("a command that only reads writes nothing in the workspace or its repository, and does not see secret files", async () => {
+  const before = [listed(), readdirSync(join(workspace, ".git"))];
+  const attempts = ["echo x > made.txt", "rm a.txt", "mkdir b", "git add a.txt", "git commit --allow-empty -m x"];
+  for (const attempt of attempts)
+    expect([attempt, (await run(attempt, { sandbox: "reading" })).exitCode]).not.toEqual([attempt, 0]);
+  expect(
+    (await run("cat a.txt; cat .env 2>/dev/null; echo x > /tmp/a && cat /tmp/a", { sandbox: "reading" })).output,
+  ).toBe("a\nx\n");
+  expect([listed(), readdirSync(join(workspace, ".git"))]).toEqual(before);
 });
 
 test("protected files are read-only, by every path", async () => {
@@ -341,7 +352,7 @@ test("git works in a linked worktree and below the repository's top, whose other
     if (!found.ok) throw new Error(found.reason);
     const backend = sandboxedBackend(localBackend(), {
       sandbox: found.sandbox,
-      confine: (caches) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }),
+      confine: (caches, kind) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }, kind),
     });
     const other = sessionTerminals(backend, childRunner());
     const command = `git status --short; echo b > b.txt; git add b.txt && git -c user.name=a -c user.email=a@b commit -qm two && git log --oneline | wc -l; echo x > ${repository}/top.txt; git config a.b c; echo x > ${repository}/.git/hooks/pre-commit`;
