@@ -28,6 +28,21 @@ const floors = [
   "entry",
 ];
 
+/** Rooms of clients that run the agent in their own process. Nothing imports them but the command line. */
+const clients = "^(cli|gateway|batch)/";
+/** The seam: ACP, an agent in this process, the home and its configuration. */
+const seam = "protocol/|platform/|config/|entry/(local-agent|run-on-node|terminal-dialog|version)\\.ts$";
+/** Parts below the seam that commands without a session read, each with its reason. */
+const below = {
+  "^cli/doctor/": ".", // checks every part of the agent
+  "^cli/commands/skills\\.ts$": "agent/configured-agent\\.ts$|skills/", // skills are installed without a session
+  "^cli/commands/plugins\\.ts$": "plugins/find-plugins\\.ts$", // plugins are switched without a session
+  "^cli/commands/mcp\\.ts$": "mcp/mcp-command\\.ts$", // the argument of a sign-in by code
+  "^cli/commands/(cron|learning)\\.ts$|^cli/agent-requests\\.ts$":
+    "cron/jobs-text\\.ts$|learning/stored-reports\\.ts$|acp/commands/learning-answers\\.ts$", // texts of slash commands
+  "^cli/chat/": "acp/config-options\\.ts$|sessions/session-files\\.ts$|sessions/index/session-index\\.ts$", // names of the protocol's values
+};
+
 const vscodeModule = "(^|/)(@types/)?vscode(/|$)";
 
 export default {
@@ -39,6 +54,44 @@ export default {
       comment: "imports go down the list in ARCHITECTURE.md, never up",
       from: { path: `^agent-core/${floor}/` },
       to: { path: floors.slice(index + 1).map((above) => `^agent-core/${above}/`) },
+    })),
+    {
+      name: "clients-on-top",
+      severity: "error",
+      from: { pathNot: [clients, "^test/"] },
+      to: { path: clients },
+    },
+    {
+      name: "command-line-on-top",
+      severity: "error",
+      from: { path: "^(gateway|batch)/" },
+      to: { path: ["^cli/(?!subcommand\\.ts$)"] },
+    },
+    {
+      name: "clients-speak-acp",
+      severity: "error",
+      from: { path: clients, pathNot: Object.keys(below) },
+      to: {
+        path: [
+          `^agent-core/(?!${seam}|host/terminals/command-environment\\.ts$)`,
+          "^extension/",
+          "^webview/",
+          vscodeModule,
+        ],
+      },
+    },
+    ...Object.entries(below).map(([from, to], index) => ({
+      name: `clients-speak-acp-${index}`,
+      severity: "error",
+      from: { path: from },
+      to: {
+        path: [
+          `^agent-core/(?!${seam}|host/terminals/command-environment\\.ts$|${to})`,
+          "^extension/",
+          "^webview/",
+          vscodeModule,
+        ],
+      },
     })),
     {
       name: "core-is-editor-free",

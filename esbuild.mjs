@@ -74,7 +74,7 @@ const bundles = {
     entryPoints: {
       worker: "agent-core/entry/worker.ts",
       acp: "agent-core/entry/acp.ts",
-      cli: "agent-core/entry/cli.ts",
+      cli: "cli/main.ts",
       "session-index": "agent-core/sessions/index/index-worker.ts",
       "page-worker": "agent-core/web/page-worker.ts",
     },
@@ -118,9 +118,10 @@ for (const [name, options] of chosen) {
   if (name === "core") {
     const programOf = (file) =>
       Object.keys(metafile.outputs).find((path) => metafile.outputs[path].entryPoint === file);
-    const programs = ["entry/stdio", "entry/headless", "entry/port", "providers/wire/chat-completions"].map((name) =>
-      programOf(`agent-core/${name}.ts`),
-    );
+    const programs = [
+      ...["entry/stdio", "entry/port", "providers/wire/chat-completions"].map((name) => `agent-core/${name}.ts`),
+      "cli/chat/one-shot.ts",
+    ].map(programOf);
     const launchers = ["dist/acp.js", "dist/cli.js", "dist/worker.js", "dist/session-index.js"];
     await mergeChunks(metafile.outputs, { folder: "dist/chunks", programs, launchers });
   }

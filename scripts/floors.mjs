@@ -1,9 +1,9 @@
 // Which room may import which (.dependency-cruiser.mjs), with a guard that the tool really read the code: under a
 // TypeScript that it does not know it sees no module and reports success.
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 
-const rooms = ["agent-core", "extension", "webview"];
+const rooms = ["agent-core", "cli", "gateway", "batch", "extension", "webview"].filter((room) => existsSync(room));
 const files = rooms
   .flatMap((room) => readdirSync(room, { recursive: true }))
   .filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".d.ts"));

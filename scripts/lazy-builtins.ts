@@ -12,7 +12,7 @@ export const lazyBuiltins: Plugin = {
   setup(build) {
     const filter = new RegExp(`^(?:${BUILTINS.join("|")})$`);
     build.onResolve({ filter }, ({ path, kind, importer }) =>
-      kind === "import-statement" && /[\\/]agent-core[\\/]/.test(importer)
+      kind === "import-statement" && /[\\/](?:agent-core|cli)[\\/]/.test(importer)
         ? { path, namespace: "lazy-builtins" }
         : null,
     );

@@ -54,7 +54,7 @@ export const lazySchemas: Plugin = {
       path: fileURLToPath(import.meta.resolve("./plain-requests.ts")),
     }));
     build.onLoad({ filter: /.*/, namespace: "lazy-schemas" }, () => ({ contents: runtime }));
-    build.onLoad({ filter: /[\\/](?:agent-core|extension)[\\/].*\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /[\\/](?:agent-core|cli|gateway|batch|extension)[\\/].*\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
       return source.includes('from "zod"') ? { contents: deferSchemas(path, source), loader: "ts" } : undefined;
     });

@@ -7,7 +7,7 @@ import { notify, readMeta } from "../protocol/method.ts";
 import { type HermesBuilding, sessionMethods } from "../protocol/sessions.ts";
 import { ClientModels } from "./client-models.ts";
 
-/** Name of the client in entry/headless.ts. */
+/** Name of the command line (cli/). */
 export const COMMAND_LINE = "hermes-cli";
 
 /** Minimum time between two notifications about an import. */

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { runSkillsCommand, type SkillVerb } from "../../../agent-core/entry/skills-command.ts";
 import { hubCommand } from "../../../agent-core/skills/skill-hub.ts";
+import { runSkillsCommand, type SkillVerb } from "../../../cli/commands/skills.ts";
 
 let folder: string;
 let home: string;

@@ -1,4 +1,4 @@
-/** Output of the headless chat. */
+/** Output of one prompt. */
 import { fstatSync } from "node:fs";
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 

@@ -1,6 +1,6 @@
 /** Lines of `hermes doctor`, and the facts that its checks read. */
-import type { ConfiguredAgent } from "../agent/configured-agent.ts";
-import type { Environment } from "../config/home.ts";
+import type { ConfiguredAgent } from "../../agent-core/agent/configured-agent.ts";
+import type { Environment } from "../../agent-core/config/home.ts";
 
 /** `works`: nothing to do. `limited`: Hermes works with less. `fails`: Hermes cannot work. */
 export type Diagnosis = {

@@ -9,23 +9,28 @@ import { statfs } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { configuredAgent } from "../agent/configured-agent.ts";
-import { findBrowser } from "../browser/find-browser.ts";
-import { type Environment, homeFolder } from "../config/home.ts";
-import { terminalProblem, UNUSABLE_TERMINAL } from "../config/terminal-section.ts";
-import { usableSandbox } from "../host/terminals/configured-backend.ts";
-import { findShell } from "../host/terminals/local-backend.ts";
-import { sandboxText } from "../host/terminals/terminals.ts";
-import { codeOf, messageOf } from "../platform/errors.ts";
-import { findProgram } from "../platform/find-program.ts";
-import { networkSettings, type ProxyServer, proxyFor, proxyName } from "../platform/http/network-settings.ts";
-import { deployments } from "../providers/deployments.ts";
-import { type ModelSettings, resolveModel } from "../providers/resolve-model.ts";
-import { table as toolTable } from "../tools/table.gen.ts";
-import { selectTools } from "../tools/toolsets.ts";
+import { configuredAgent } from "../../agent-core/agent/configured-agent.ts";
+import { findBrowser } from "../../agent-core/browser/find-browser.ts";
+import { type Environment, homeFolder } from "../../agent-core/config/home.ts";
+import { terminalProblem, UNUSABLE_TERMINAL } from "../../agent-core/config/terminal-section.ts";
+import { VERSION } from "../../agent-core/entry/version.ts";
+import { usableSandbox } from "../../agent-core/host/terminals/configured-backend.ts";
+import { findShell } from "../../agent-core/host/terminals/local-backend.ts";
+import { sandboxText } from "../../agent-core/host/terminals/terminals.ts";
+import { codeOf, messageOf } from "../../agent-core/platform/errors.ts";
+import { findProgram } from "../../agent-core/platform/find-program.ts";
+import {
+  networkSettings,
+  type ProxyServer,
+  proxyFor,
+  proxyName,
+} from "../../agent-core/platform/http/network-settings.ts";
+import { deployments } from "../../agent-core/providers/deployments.ts";
+import { type ModelSettings, resolveModel } from "../../agent-core/providers/resolve-model.ts";
+import { table as toolTable } from "../../agent-core/tools/table.gen.ts";
+import { selectTools } from "../../agent-core/tools/toolsets.ts";
 import { type Check, type Diagnosis, type Facts, works } from "./diagnosis.ts";
 import { extensionChecks } from "./doctor-extensions.ts";
-import { VERSION } from "./version.ts";
 
 /** In the order of the report. */
 const checks: readonly Check[] = [

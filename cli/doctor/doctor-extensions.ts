@@ -3,27 +3,33 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { reservedNames } from "../acp/commands/slash-commands.ts";
-import { Consents } from "../approval/consents.ts";
-import { readByItself } from "../approval/workspace-file.ts";
-import { extensionPlaces } from "../config/home.ts";
-import { Switches } from "../config/switches.ts";
-import { readForeignHooks } from "../hooks/foreign-hooks.ts";
-import { readHomeHooks } from "../hooks/home-hooks.ts";
-import { CLAUDE_FILES } from "../hooks/hook.ts";
-import { acceptsHooks } from "../hooks/hooks-extension.ts";
-import { SessionHooks } from "../hooks/session-hooks.ts";
-import { offersTool, type ServerConfig, serverDetail, serversFrom } from "../mcp/server-config.ts";
-import { ServerConnection } from "../mcp/server-connection.ts";
-import { WorkspaceServers } from "../mcp/workspace-servers.ts";
-import { counted } from "../platform/counted.ts";
-import { Deadline } from "../platform/deadline.ts";
-import { findProgram } from "../platform/find-program.ts";
-import { parseJson } from "../platform/json.ts";
-import { findPlugins, unknownPlugin } from "../plugins/find-plugins.ts";
-import { projectCommands } from "../skills/command-files.ts";
-import { foreignPlatform } from "../skills/skill-library.ts";
-import { externalPlaces, projectPlaces, type Skill, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
+import { reservedNames } from "../../agent-core/acp/commands/slash-commands.ts";
+import { Consents } from "../../agent-core/approval/consents.ts";
+import { readByItself } from "../../agent-core/approval/workspace-file.ts";
+import { extensionPlaces } from "../../agent-core/config/home.ts";
+import { Switches } from "../../agent-core/config/switches.ts";
+import { readForeignHooks } from "../../agent-core/hooks/foreign-hooks.ts";
+import { readHomeHooks } from "../../agent-core/hooks/home-hooks.ts";
+import { CLAUDE_FILES } from "../../agent-core/hooks/hook.ts";
+import { acceptsHooks } from "../../agent-core/hooks/hooks-extension.ts";
+import { SessionHooks } from "../../agent-core/hooks/session-hooks.ts";
+import { offersTool, type ServerConfig, serverDetail, serversFrom } from "../../agent-core/mcp/server-config.ts";
+import { ServerConnection } from "../../agent-core/mcp/server-connection.ts";
+import { WorkspaceServers } from "../../agent-core/mcp/workspace-servers.ts";
+import { counted } from "../../agent-core/platform/counted.ts";
+import { Deadline } from "../../agent-core/platform/deadline.ts";
+import { findProgram } from "../../agent-core/platform/find-program.ts";
+import { parseJson } from "../../agent-core/platform/json.ts";
+import { findPlugins, unknownPlugin } from "../../agent-core/plugins/find-plugins.ts";
+import { projectCommands } from "../../agent-core/skills/command-files.ts";
+import { foreignPlatform } from "../../agent-core/skills/skill-library.ts";
+import {
+  externalPlaces,
+  projectPlaces,
+  type Skill,
+  type SkillPlace,
+  scanPlace,
+} from "../../agent-core/skills/skill-places.ts";
 import { type Check, type Diagnosis, type Facts, limited, summed, waiting, works } from "./diagnosis.ts";
 
 export const extensionChecks = { mcpServers, hooks, plugins, skills, others } satisfies Record<string, Check>;

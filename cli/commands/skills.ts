@@ -1,8 +1,9 @@
 /** `hermes skills`: lists the skills, and installs, updates and uninstalls those of the hub. */
-import { configuredAgent } from "../agent/configured-agent.ts";
-import { type Environment, homeFolder, skillsFolder } from "../config/home.ts";
-import { messageOf } from "../platform/errors.ts";
-import { visibleText } from "../platform/visible-text.ts";
+import { configuredAgent } from "../../agent-core/agent/configured-agent.ts";
+import { type Environment, homeFolder, skillsFolder } from "../../agent-core/config/home.ts";
+import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import {
   DEFAULT_SOURCES,
   findUpdates,
@@ -10,10 +11,11 @@ import {
   SkillHub,
   type SkillOffer,
   searchSkills,
-} from "../skills/skill-hub.ts";
-import { foreignPlatform, SkillLibrary } from "../skills/skill-library.ts";
+} from "../../agent-core/skills/skill-hub.ts";
+import { foreignPlatform, SkillLibrary } from "../../agent-core/skills/skill-library.ts";
 
-export type SkillVerb = "list" | "search" | "install" | "update" | "uninstall";
+import { reportConfigErrors } from "../config-errors.ts";
+import { CWD, subcommand, YES } from "../subcommand.ts";
 
 export type SkillsCommand = {
   readonly verb: SkillVerb;
@@ -28,6 +30,47 @@ export type SkillsCommand = {
   /** True when the user agrees to the installation that `say` has shown. */
   readonly confirm: () => Promise<boolean>;
 };
+
+/** Agrees to an installation, unasked with `--yes`. */
+async function asksUser(): Promise<boolean> {
+  const { terminalDialog } = await import("../../agent-core/entry/terminal-dialog.ts");
+  const dialog = terminalDialog(process.stdin, process.stdout);
+  const answer = await dialog.ask("Install? [y/N] ");
+  dialog.close();
+  return /^y/i.test(answer ?? "");
+}
+
+const needs = "a name; hermes skills list shows the names";
+const verbs = {
+  list: { summary: "list the skills of this folder, of the Hermes home and of Hermes itself" },
+  search: { summary: "search the sources of the hub (skills.hub_sources in config.yaml)", operands: "[WORDS…]" },
+  install: {
+    summary: "install skills from a folder, a git address or owner/repository/path",
+    operands: "SOURCE",
+    needs: "a source",
+  },
+  update: { summary: "update the skills that the hub installed", operands: "[NAME]" },
+  uninstall: { summary: "remove a skill that the hub installed", operands: "NAME", needs },
+};
+export type SkillVerb = keyof typeof verbs;
+
+export const command = subcommand({
+  verbs,
+  options: { cwd: CWD, yes: { ...YES, verbs: ["install", "update"], summary: "install without asking" } },
+  examples: [
+    ["skills install hermes-agent/skills/deploy", "install a skill from GitHub"],
+    ["skills search deploy", "search the sources of the hub"],
+  ],
+  async run({ verb, operands, values: { cwd, yes } }) {
+    await reportConfigErrors();
+    return runSkillsCommand({
+      ...{ verb, cwd, operand: operands.join(" "), environment: takeEnvironment() },
+      say: (line) => void process.stdout.write(`${line}\n`),
+      report: (line) => void process.stderr.write(`${line}\n`),
+      confirm: () => (yes ? Promise.resolve(true) : asksUser()),
+    });
+  },
+});
 
 /** Returns the exit code. */
 export async function runSkillsCommand(command: SkillsCommand): Promise<number> {

@@ -1,5 +1,5 @@
-/** The headless chat: an ACP client in the agent's process, which gets the same as every editor. */
-import { accessSync, constants, fstatSync, statSync } from "node:fs";
+/** One prompt: an ACP client in the agent's process, which gets the same as every editor. */
+import { fstatSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import {
   type ClientContext,
@@ -10,203 +10,62 @@ import {
   type SessionNotification,
   type StopReason,
 } from "@zed-industries/agent-client-protocol";
-import { MODEL_OPTION } from "../acp/config-options.ts";
-import { COMMAND_LINE } from "../acp/connected-client.ts";
-import { type AgentService, agentApp } from "../acp/serve.ts";
-import { type Environment, homeFolder } from "../config/home.ts";
-import { nodeHost } from "../host/node-host.ts";
-import { takeEnvironment } from "../host/terminals/command-environment.ts";
-import { hasCode, messageOf, UsageError } from "../platform/errors.ts";
-import { extensionMethods, openUrlMethod } from "../protocol/extensions.ts";
-import { INVALID_PARAMS, onAgentRequest } from "../protocol/handle.ts";
-import { call } from "../protocol/method.ts";
-import { sessionMethods } from "../protocol/sessions.ts";
-import { stillBuilding } from "../sessions/index/session-index.ts";
-import { isSessionId } from "../sessions/session-files.ts";
-import { type HeadlessOptions, ownWords, type PluginVerb, parseCommandLine, type SkillsLine } from "./command-line.ts";
-import type { JobsLine } from "./jobs-command.ts";
+import { MODEL_OPTION } from "../../agent-core/acp/config-options.ts";
+import type { Environment } from "../../agent-core/config/home.ts";
+import { CLIENT_INFO, localAgent, ownWords } from "../../agent-core/entry/local-agent.ts";
+import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/extensions.ts";
+import { INVALID_PARAMS, onAgentRequest } from "../../agent-core/protocol/handle.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { stillBuilding } from "../../agent-core/sessions/index/session-index.ts";
+import { isSessionId } from "../../agent-core/sessions/session-files.ts";
+import { EXIT } from "../subcommand.ts";
 import { type UpdatePrinter, updatePrinter } from "./update-printer.ts";
-import { VERSION } from "./version.ts";
-
-const INTERRUPTED = 130;
-/** Exit code of a wrong command line. */
-const MISUSED = 2;
 
 /** Listed sessions when several match. */
 const MAX_MATCHES = 15;
 
-/** Runs one prompt to its end. Returns the exit code. */
-export async function runHeadless(args: readonly string[]): Promise<number> {
-  process.stdout.on("error", endWithoutOutput);
-  if (args[0] === "cron" || args[0] === "learning") {
-    const code = await manageJobs(args);
-    if (code !== undefined) return code;
-  }
-  const parsed = parseCommandLine(args);
-  const problem = placeProblem(parsed);
-  if (problem !== undefined) return refuse(problem);
-  switch (parsed.kind) {
-    case "help":
-      process.stdout.write((await import("./help.ts")).HELP);
-      return 0;
-    case "version":
-      process.stdout.write(`${VERSION}\n`);
-      return 0;
-    case "elsewhere": {
-      const { elsewhereText } = await import("./help.ts");
-      return refuse({ message: elsewhereText(parsed.command, parsed.words), code: MISUSED });
-    }
-    case "invalid":
-      return refuse({ message: parsed.message, code: MISUSED });
-    case "doctor":
-      return (await import("./doctor.ts")).printDiagnoses(takeEnvironment(), parsed.cwd);
-    case "plugins":
-      await reportConfigErrors();
-      return managePlugins(parsed.verb, parsed.name);
-    case "skills":
-      await reportConfigErrors();
-      return manageSkills(parsed);
-    case "run":
-      return runPrompt(parsed.options);
-  }
-}
+export type PromptOptions = {
+  /** Empty: standard input has it. */
+  readonly prompt: string;
+  readonly allowAll: boolean;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly resume: string | undefined;
+  readonly json: boolean;
+  /** Default: the session's. */
+  readonly model: string | undefined;
+  /** Default: the session's. */
+  readonly mode: string | undefined;
+  /** The session is deleted after its only prompt. */
+  readonly isTransient: boolean;
+};
 
-type Refusal = { readonly message: string; readonly code: number };
-
-/** Returns the exit code. */
-function refuse({ message, code }: Refusal): number {
-  process.stderr.write(`hermes: ${message}\n`);
-  return code;
-}
-
-/** A prompt's own folder is checked by the agent. */
-function placeProblem(parsed: ReturnType<typeof parseCommandLine>): Refusal | undefined {
-  if (parsed.kind === "help" || parsed.kind === "version") return undefined;
-  const gone = currentFolderProblem();
-  if (gone !== undefined) return gone;
-  const cwd = "cwd" in parsed ? folderProblem(parsed.cwd, { canBeNew: false }) : undefined;
-  if (cwd !== undefined) return { message: `--cwd: ${cwd}`, code: MISUSED };
-  const needsHome = parsed.kind === "run" || parsed.kind === "plugins" || parsed.kind === "skills";
-  return needsHome ? homeProblem() : undefined;
-}
-
-/** Relative paths, and Node itself, need a current folder. */
-function currentFolderProblem(): Refusal | undefined {
-  try {
-    process.cwd();
-    return undefined;
-  } catch {
-    return { message: "the current folder no longer exists. Change to another one.", code: 1 };
-  }
-}
-
-function homeProblem(): Refusal | undefined {
-  const problem = folderProblem(homeFolder(process.env), { canBeNew: true });
-  if (problem === undefined) return undefined;
-  return { message: `the Hermes home ${problem}. Set HERMES_HOME to a folder.`, code: 1 };
-}
-
-/** The path and its problem. Undefined for a folder, and for none where a new one can be made. */
-function folderProblem(path: string, { canBeNew }: { readonly canBeNew: boolean }): string | undefined {
-  try {
-    if (!statSync(path).isDirectory()) return `${path} is not a folder`;
-    accessSync(path, constants.R_OK | constants.X_OK);
-    return undefined;
-  } catch (error) {
-    if (!hasCode(error, "ENOENT")) return `${path} cannot be used: ${messageOf(error)}`;
-    return canBeNew ? undefined : `${path} does not exist`;
-  }
-}
-
-/** Without a readable config.yaml a list may show what the file disables. */
-async function reportConfigErrors(): Promise<void> {
-  const { loadConfig } = await import("../config/config.ts");
-  const { errors } = await loadConfig(homeFolder(process.env), process.env);
-  for (const error of errors) process.stderr.write(`hermes: ${error}\n`);
-}
-
-/** A reader such as `head` closes the pipe when it has enough: the work continues without output. A full disk ends it. */
-function endWithoutOutput(error: Error): void {
-  if (hasCode(error, "EPIPE")) return;
-  process.stderr.write(`hermes: the output could not be written: ${messageOf(error)}\n`);
-  process.exit(1);
-}
-
-/** Returns the exit code. */
-async function managePlugins(verb: PluginVerb, name: string): Promise<number> {
-  const { listPlugins, switchPlugin } = await import("../plugins/find-plugins.ts");
-  const home = homeFolder(takeEnvironment());
-  try {
-    const lines = verb === "list" ? await listPlugins(home) : [await switchPlugin(home, name, verb === "enable")];
-    process.stdout.write(lines.map((line) => `${line}\n`).join(""));
-    return 0;
-  } catch (error) {
-    return refuse({ message: messageOf(error), code: error instanceof UsageError ? MISUSED : 1 });
-  }
-}
-
-/** Returns the exit code. */
-async function manageSkills({ verb, operand, cwd, allowAll }: SkillsLine): Promise<number> {
-  const { runSkillsCommand } = await import("./skills-command.ts");
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  const confirm = async (): Promise<boolean> => {
-    if (allowAll) return true;
-    const { terminalDialog } = await import("./terminal-dialog.ts");
-    const dialog = terminalDialog(process.stdin, process.stdout);
-    const answer = await dialog.ask("Install? [y/N] ");
-    dialog.close();
-    return /^y/i.test(answer ?? "");
-  };
-  const report = (line: string): void => void process.stderr.write(`${line}\n`);
-  return runSkillsCommand({ verb, operand, cwd, environment: takeEnvironment(), say, report, confirm });
-}
-
-/** Returns the exit code; undefined when the words are a prompt. */
-async function manageJobs(args: readonly string[]): Promise<number | undefined> {
-  const gone = currentFolderProblem();
-  if (gone !== undefined) return refuse(gone);
-  const { parseJobsLine, runJobsCommand } = await import("./jobs-command.ts");
-  let line: JobsLine | undefined;
-  try {
-    line = parseJobsLine(args);
-  } catch (error) {
-    return refuse({ message: messageOf(error), code: MISUSED });
-  }
-  if (line === undefined) return undefined;
-  const problem = homeProblem();
-  if (problem !== undefined) return refuse(problem);
-  await reportConfigErrors();
-  const { app, dispose } = localAgent();
-  const say = (text: string): void => void process.stdout.write(`${text}\n`);
-  const report = (text: string): void => void process.stderr.write(`${text}\n`);
-  try {
-    return await runJobsCommand(app, line, { say, report });
-  } finally {
-    await dispose();
-  }
-}
-
-/** An agent in this process. `settings`: variables that replace those of the process. */
-function localAgent(settings: Environment = {}): AgentService {
-  const log = (line: string): void => void process.stderr.write(`${line}\n`);
-  return agentApp({ version: VERSION, environment: { ...takeEnvironment(), ...settings }, local: nodeHost(), log });
+/** Runs a slash command in a session that is deleted after it. Returns the exit code. */
+export function runSlashCommand(
+  prompt: string,
+  options: Pick<PromptOptions, "cwd"> & Partial<Pick<PromptOptions, "allowAll" | "json">>,
+): Promise<number> {
+  const session = { resume: undefined, model: undefined, mode: undefined, isTransient: true };
+  return runPrompt({ allowAll: false, json: false, ...options, ...session, prompt });
 }
 
 /** Commands that manage servers, hooks or tools run without a model: a new user may have no key yet. */
-function managingSettings({ prompt, isTransient }: HeadlessOptions): Environment {
+function managingSettings({ prompt, isTransient }: PromptOptions): Environment {
   return isTransient && prompt !== "/model" ? { HERMES_PROVIDER: "offline" } : {};
 }
 
-async function runPrompt(options: HeadlessOptions): Promise<number> {
+/** Runs one prompt to its end. Returns the exit code. */
+export async function runPrompt(options: PromptOptions): Promise<number> {
   const prompt = await promptOf(options);
   if (prompt.length === 0) {
     process.stderr.write("hermes: the prompt is empty. Give one in quotes or on standard input; --help shows more.\n");
-    return MISUSED;
+    return EXIT.misused;
   }
   const { app, dispose } = localAgent(managingSettings(options));
   const print = updatePrinter(options.json);
   const page = Promise.withResolvers<void>();
-  const us = client({ name: COMMAND_LINE });
+  const us = client({ name: CLIENT_INFO.name });
   onAgentRequest(us, openUrlMethod, ({ params: { url } }) => {
     process.stderr.write(`hermes: open ${url} in a browser.\n`);
     page.resolve();
@@ -224,7 +83,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
       .connectWith(app, (agent) => converse(agent, { ...options, page: page.promise }, prompt, print));
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
-    return error instanceof RequestError && error.code === INVALID_PARAMS ? MISUSED : 1;
+    return error instanceof RequestError && error.code === INVALID_PARAMS ? EXIT.misused : 1;
   } finally {
     await dispose();
   }
@@ -235,7 +94,7 @@ const INPUT_NOTE_AFTER_MS = 3_000;
 const TYPE_PROMPT = "type a prompt, and end it with Enter and Ctrl+D; hermes --help shows more.";
 
 /** Content of the prompt: the words, and standard input as an attachment. Empty: neither has text. */
-async function promptOf({ prompt, isTransient }: HeadlessOptions): Promise<ContentBlock[]> {
+async function promptOf({ prompt, isTransient }: PromptOptions): Promise<ContentBlock[]> {
   const words: ContentBlock[] = prompt === "" ? [] : [{ type: "text", text: prompt }];
   if (prompt !== "" && (isTransient || !hasPipedInput())) return words;
   const isTyped = process.stdin.isTTY;
@@ -296,13 +155,13 @@ const STOPS = ["SIGINT", "SIGTERM"] as const;
 
 async function converse(
   agent: ClientContext,
-  { cwd, resume, model, mode, isTransient, prompt: words, page }: HeadlessOptions & Opened,
+  { cwd, resume, model, mode, isTransient, prompt: words, page }: PromptOptions & Opened,
   prompt: ContentBlock[],
   print: Pick<UpdatePrinter, "end" | "interrupted">,
 ): Promise<number> {
   await agent.request(methods.agent.initialize, {
     protocolVersion: 1,
-    clientInfo: { name: COMMAND_LINE, title: "the command line", version: VERSION },
+    clientInfo: CLIENT_INFO,
     clientCapabilities: { session: { notices: {} }, _meta: { hermes: { openUrl: true } } },
   });
   const sessionId = resume === undefined ? await newSession(agent, cwd) : await resumed(agent, resume, cwd);
@@ -313,7 +172,7 @@ async function converse(
   let isStopping = false;
   // One handler for all signals: in a moment without one, the next signal would end the process before its line.
   const cancel = (): void => {
-    if (isStopping) process.exit(INTERRUPTED); // does not wait for the end of the turn
+    if (isStopping) process.exit(EXIT.interrupted); // does not wait for the end of the turn
     isStopping = true;
     print.interrupted();
     void agent.notify(methods.agent.session.cancel, { sessionId });
@@ -340,7 +199,7 @@ const INCOMPLETE: Partial<Record<StopReason, string>> = {
 };
 
 function exitCode(reason: StopReason): number {
-  if (reason === "cancelled") return INTERRUPTED;
+  if (reason === "cancelled") return EXIT.interrupted;
   const problem = INCOMPLETE[reason];
   if (problem !== undefined) process.stderr.write(`hermes: ${problem}.\n`);
   return problem === undefined ? 0 : 1;

@@ -1,0 +1,39 @@
+/** `hermes mcp`: the slash command `/mcp`, which waits here for starts and sign-ins. */
+import { CWD, subcommand, YES } from "../subcommand.ts";
+
+const SERVER = "NAME [TOOL]";
+const needs = "a name; hermes mcp list shows the names";
+
+export const command = subcommand({
+  verbs: {
+    list: { summary: "list the servers of this folder and of the Hermes home" },
+    allow: { summary: "allow a server of the workspace", operands: SERVER, needs },
+    restart: { summary: "restart a server", operands: SERVER, needs },
+    signin: { summary: "sign in to a server", operands: SERVER, needs },
+    login: { summary: "sign in to a server", operands: SERVER, needs },
+    signout: { summary: "forget a sign-in", operands: SERVER, needs },
+    logout: { summary: "forget a sign-in", operands: SERVER, needs },
+    enable: { summary: "switch a server, or one of its tools, on", operands: SERVER, needs },
+    disable: { summary: "switch a server, or one of its tools, off", operands: SERVER, needs },
+  },
+  options: {
+    cwd: CWD,
+    yes: YES,
+    json: { kind: "flag", summary: "print every session/update as a line of JSON" },
+    device: {
+      kind: "flag",
+      verbs: ["signin", "login"],
+      summary: "sign in with a code that you enter on any device",
+    },
+  },
+  examples: [
+    ["mcp", "list the servers and their tools"],
+    ["mcp signin github --device", "sign in with a code"],
+  ],
+  async run({ verb, operands, values: { cwd, yes, json, device } }) {
+    const { runSlashCommand } = await import("../chat/one-shot.ts");
+    const { DEVICE } = await import("../../agent-core/mcp/mcp-command.ts");
+    const words = ["/mcp", verb, ...operands, ...(device ? [DEVICE] : []), "--wait"];
+    return runSlashCommand(words.join(" "), { cwd, allowAll: yes, json });
+  },
+});

@@ -1,0 +1,12 @@
+/** `hermes tools`: the slash command `/tools`. */
+import { CWD, subcommand } from "../subcommand.ts";
+
+export const command = subcommand({
+  verbs: { list: { summary: "list the tools of a session" } },
+  options: { cwd: CWD },
+  examples: [["tools", "list the tools of a session in this folder"]],
+  async run({ values: { cwd } }) {
+    const { runSlashCommand } = await import("../chat/one-shot.ts");
+    return runSlashCommand("/tools", { cwd });
+  },
+});

@@ -1,0 +1,36 @@
+/** Table of the subcommands. The code of each loads with its first use. */
+import type { Table } from "./subcommand.ts";
+
+export const subcommands: Table = {
+  chat: { summary: "talk with the agent, or send one prompt", load: () => import("./commands/chat.ts") },
+  doctor: {
+    summary: "check this machine and its configuration, and print how to fix it",
+    load: () => import("./commands/doctor.ts"),
+  },
+  model: { summary: "list the models", load: () => import("./commands/model.ts") },
+  skills: { summary: "list, search, install and remove skills", load: () => import("./commands/skills.ts") },
+  plugins: { summary: "list the plugins, and switch them on and off", load: () => import("./commands/plugins.ts") },
+  mcp: { summary: "list, allow and sign in to MCP servers", load: () => import("./commands/mcp.ts") },
+  hooks: { summary: "list, allow and switch hooks", load: () => import("./commands/hooks.ts") },
+  tools: { summary: "list the tools", load: () => import("./commands/tools.ts") },
+  memory: { summary: "show what is noted", load: () => import("./commands/memory.ts") },
+  cron: { summary: "plan jobs, and run what is due", load: () => import("./commands/cron.ts") },
+  learning: { summary: "show and change what was learnt", load: () => import("./commands/learning.ts") },
+  completion: { summary: "print the completion of a shell", load: () => import("./commands/completion.ts") },
+  version: { summary: "print the version", load: () => import("./commands/version.ts") },
+};
+
+/** Commands of similar agents, and what serves their purpose here. */
+export const elsewhere: Readonly<Record<string, string>> = {
+  sessions: 'hermes "/resume" lists the sessions of this folder, and hermes --resume WHICH "prompt" goes on with one',
+  import: 'hermes "/import" copies the sessions of an original Hermes home',
+  config: "edit config.yaml in the Hermes home; hermes doctor names the file and checks it",
+  setup: "hermes-acp --setup asks for provider, key and model",
+  login: "hermes-acp --setup asks for provider, key and model",
+  logout: "remove the key from .env in the Hermes home; hermes doctor names the folder",
+  models: "hermes model lists the models, and --model NAME chooses one for a prompt",
+  status: "hermes doctor checks this machine and its configuration",
+  update: "update Hermes as you installed it: in the editor's extensions, or with npm",
+  acp: "hermes-acp serves editors",
+  gateway: "messengers are not served",
+};
