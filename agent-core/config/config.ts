@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import type * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
-import type { Environment } from "./home.ts";
+import { accountFile, type Environment } from "./home.ts";
 import { sectionDefault } from "./section-defaults.ts";
 import { type Config, fallbacks, type SectionName, sections } from "./sections.ts";
 import type { Safeguard } from "./setting-names.ts";
@@ -34,7 +34,7 @@ const CONFIG_VERSION = 50;
 export async function loadConfig(home: string, environment: Environment): Promise<LoadedConfig> {
   const warnings: string[] = [];
   const fileEnvironment = readEnvironmentFile(join(home, ".env"), warnings);
-  const merged = { ...fileEnvironment, ...environment };
+  const merged = { ...(await accounts(home)), ...fileEnvironment, ...environment };
   const errors: string[] = [];
   const raw = await readYaml(join(home, "config.yaml"), errors);
   // Without any setting there is nothing to check, and a start does without the names.
@@ -56,6 +56,11 @@ export async function loadConfig(home: string, environment: Environment): Promis
   if (refusal !== undefined) warnings.push(`config.yaml: ${refusal}`);
   const all = { warnings, errors: [...errors, ...names.errors] };
   return { config: strictConfig(config, strict), environment: merged, ...all };
+}
+
+/** Variables of the home's sign-ins. */
+async function accounts(home: string): Promise<Environment> {
+  return existsSync(accountFile(home)) ? (await import("./account-file.ts")).accountVariables(home) : {};
 }
 
 /** Applies the strict values of the protections that cannot be read. */

@@ -21,6 +21,14 @@ export function keyFile(environment: Environment): string {
   return environment["HERMES_HOME"] ? join(homeFolder(environment), ".env") : "~/.hermes/.env";
 }
 
+/** File of the sign-ins at providers. */
+export function accountFile(home: string): string {
+  return join(home, "auth.json");
+}
+
+/** Prefix of a key that stands for the account in the home that follows: the token itself changes every hour. */
+export const ACCOUNT = "account:";
+
 /** File of the user's settings. */
 export function configFile(home: string): string {
   return join(home, "config.yaml");

@@ -11,14 +11,14 @@ import {
   registerClient,
 } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { type Clock, systemClock } from "../platform/clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
+import { DEVICE_GRANT, pollForTokens } from "../platform/http/device-grant.ts";
 import { parseJson } from "../platform/json.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { limited, type ServerAuth, tokensAt } from "./server-auth.ts";
 import type { SignIn } from "./sign-in-file.ts";
 
-const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 /** Interval between two polls when the issuer names none, and its growth when the issuer asks for fewer (RFC 8628). */
 const POLL_SECONDS = 5;
 /** Maximum lifetime of a code, whatever the issuer says. Seconds. */
@@ -68,7 +68,10 @@ export async function signInByDevice(server: ServerAuth, options: DeviceSignInOp
       pageWithCode: answer.verification_uri_complete,
       seconds,
     });
-    await issuer.store(await pollForTokens(issuer, answer, seconds, options));
+    const { signal, clock } = options;
+    const request = () => issuer.requestTokens(answer.device_code);
+    const timing = { seconds, interval: answer.interval ?? POLL_SECONDS, slowerBy: POLL_SECONDS };
+    await issuer.store(await pollForTokens({ request, codeOf, ...timing }, signal, clock));
   } catch (error) {
     options.signal.throwIfAborted();
     throw new Error(`Could not sign in to ${name}: ${messageOf(error)}. Try \`/mcp signin ${name}\` again.`, {
@@ -77,43 +80,9 @@ export async function signInByDevice(server: ServerAuth, options: DeviceSignInOp
   }
 }
 
-/** Polls until the user has answered. Rejects when the user refuses, and when the code has expired. */
-async function pollForTokens(
-  issuer: IssuerOfCodes,
-  answer: DeviceAnswer,
-  seconds: number,
-  { signal, clock = systemClock }: DeviceSignInOptions,
-): Promise<OAuthTokens> {
-  const end = clock.monotonicNow() + seconds * 1_000;
-  let interval = Math.max(1, answer.interval ?? POLL_SECONDS);
-  while (clock.monotonicNow() < end) {
-    await clock.wait(interval * 1_000, signal);
-    try {
-      return await issuer.requestTokens(answer.device_code);
-    } catch (error) {
-      signal.throwIfAborted();
-      interval = intervalAfter(error, interval);
-    }
-  }
-  throw new Error("nobody entered the code in time");
-}
-
-/** Seconds until the next poll. Throws when there is none. */
-function intervalAfter(error: unknown, interval: number): number {
-  // A failed connection: the issuer may be busy.
-  if (!(error instanceof OAuthError)) return Math.min(interval * 2, 60);
-  switch (error.code) {
-    case "authorization_pending":
-      return interval;
-    case "slow_down":
-      return interval + POLL_SECONDS;
-    case "access_denied":
-      throw new Error("the request was refused on the page");
-    case "expired_token":
-      throw new Error("the code has expired");
-    default:
-      throw error;
-  }
+/** Undefined for a failed connection. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof OAuthError ? error.code : undefined;
 }
 
 /** Issuer of one sign-in, and this program as it knows it. */

@@ -3,7 +3,6 @@
  * browser to a port of this machine. The answer must carry the state of this sign-in and the name of the issuer.
  */
 import { randomBytes } from "node:crypto";
-import { createServer, type ServerResponse } from "node:http";
 import {
   auth,
   type OAuthClientProvider,
@@ -13,13 +12,13 @@ import {
 } from "@modelcontextprotocol/client";
 import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
+import { listenForRedirect } from "../platform/http/loopback-redirect.ts";
 import { limited, type ServerAuth, tokensAt } from "./server-auth.ts";
 import type { SignIn } from "./sign-in-file.ts";
 
 /** Timeout of a sign-in, for a user who has left the page. Milliseconds. */
 const ANSWER_MS = 300_000;
 const CALLBACK_PATH = "/callback";
-const LOOPBACK = "127.0.0.1";
 
 export type SignInOptions = {
   /** Opens the issuer's page for the user. */
@@ -38,7 +37,11 @@ export async function signIn(
   const { name, url, file, fetchFn, registration } = server.options;
   const waiting = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   const earlier = await file.last();
-  const redirect = await listenForRedirect(registration?.redirect_port ?? 0, portOf(earlier));
+  const redirect = await listenForRedirect({
+    path: CALLBACK_PATH,
+    fixed: registration?.redirect_port ?? 0,
+    earlier: portOf(earlier),
+  });
   try {
     const attempt = new Attempt(server, redirect.url, earlier);
     const scope = registration?.scope ?? server.challenge.scope;
@@ -176,49 +179,4 @@ function redirectsOf(client: SignIn["client"] | undefined): readonly string[] {
 function portOf(earlier: SignIn | undefined): number {
   const [redirect] = redirectsOf(earlier?.client);
   return redirect !== undefined && URL.canParse(redirect) ? Number(new URL(redirect).port) : 0;
-}
-
-type Redirect = {
-  /** Address for the issuer's redirect. */
-  readonly url: string;
-  /** Address that the browser asked for. */
-  readonly answer: Promise<URL>;
-  /** Shows the text in the browser, and ends the server. */
-  close(text: string): void;
-};
-
-/**
- * Waits for one redirect of a browser on this machine. `fixed`: the port that the issuer knows; 0: any. `earlier`: the port
- * of an earlier sign-in, which is used again if it is free. Rejects when another program has the fixed port.
- */
-async function listenForRedirect(fixed: number, earlier: number): Promise<Redirect> {
-  const { promise: answer, resolve } = Promise.withResolvers<URL>();
-  let browser: ServerResponse | undefined;
-  const server = createServer((request, response) => {
-    const asked = new URL(request.url ?? "/", `http://${LOOPBACK}`);
-    if (asked.pathname !== CALLBACK_PATH || browser !== undefined) return void response.writeHead(404).end();
-    browser = response;
-    resolve(asked);
-  });
-  const bound = await (fixed > 0 ? listen(server, fixed) : listen(server, earlier).catch(() => listen(server, 0)));
-  return {
-    url: `http://${LOOPBACK}:${bound}${CALLBACK_PATH}`,
-    answer,
-    close(text) {
-      browser?.writeHead(200, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(text);
-      server.close();
-      server.closeIdleConnections();
-    },
-  };
-}
-
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, LOOPBACK, () => {
-      server.off("error", reject);
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });
 }

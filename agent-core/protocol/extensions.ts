@@ -81,5 +81,12 @@ export const extensionMethods = {
 /** `opened`: false when the user refused. */
 const opened = z.object({ opened: z.boolean() });
 
-/** Agent → client: opens an http(s) address in the user's browser. Only where `openUrl` is declared. */
-export const openUrlMethod = { name: "_hermes/editor/open_url", params: z.object({ url: z.url() }), result: opened };
+/**
+ * Agent → client: opens an http(s) address in the user's browser. Only where `openUrl` is declared. `message`: a sentence that
+ * the user needs on the page.
+ */
+export const openUrlMethod = {
+  name: "_hermes/editor/open_url",
+  params: z.object({ url: z.url(), message: z.string().optional() }),
+  result: opened,
+};

@@ -21,6 +21,8 @@ export const HermesProvider = z.object({
   hasKey: z.boolean(),
   /** Page where users get a key. */
   keyPage: z.string().exactOptional(),
+  /** `authenticate` with the provider's name signs in in a browser. */
+  hasSignIn: z.literal(true).exactOptional(),
   /** The user must enter the address of the endpoint. */
   needsAddress: z.boolean(),
   /** Such an endpoint that is set up already; `title`: its host. */
@@ -64,7 +66,12 @@ export const HermesModels = z.object({
 });
 export type HermesModels = z.infer<typeof HermesModels>;
 
-export const HermesKey = z.object({ provider: z.string(), key: z.string(), baseUrl: z.string().exactOptional() });
+/** `key`: default the stored one. */
+export const HermesKey = z.object({
+  provider: z.string(),
+  key: z.string().exactOptional(),
+  baseUrl: z.string().exactOptional(),
+});
 export type HermesKey = z.infer<typeof HermesKey>;
 
 export const HermesKeyCheck = z.discriminatedUnion("ok", [

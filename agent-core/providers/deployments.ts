@@ -56,6 +56,8 @@ export type Deployment = {
   readonly keyVariable?: string;
   /** Page where users get a key. */
   readonly keyPage?: string;
+  /** Users can sign in in a browser instead (`accounts/`). */
+  readonly hasSignIn?: true;
   /** Path under the base URL that requires a valid key. Default: the list of models. */
   readonly keyCheckPath?: string;
   /** Model for a request that names none. */
@@ -96,10 +98,12 @@ export const openrouter: Deployment = {
   title: "OpenRouter",
   mode: "chat_completions",
   baseUrl: "https://openrouter.ai/api/v1",
+  urlVariable: "OPENROUTER_BASE_URL",
   hosts: ["openrouter.ai"],
   keyVariable: "OPENROUTER_API_KEY",
   defaultModel: "openrouter/auto",
   keyPage: "https://openrouter.ai/settings/keys",
+  hasSignIn: true,
   // Its list of models is public, so it does not verify a key.
   keyCheckPath: "/key",
   knownModels: [
@@ -129,6 +133,20 @@ export const anthropic: Deployment = {
   defaultModel: "claude-sonnet-5-5",
   keyPage: "https://platform.claude.com/settings/keys",
   knownModels: ["claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-2"],
+};
+
+/** Nous Portal, with a key or with the token of a sign-in (`accounts/nous-portal.ts`). */
+const nous: Deployment = {
+  name: "nous",
+  title: "Nous Portal",
+  mode: "chat_completions",
+  baseUrl: "https://inference-api.nousresearch.com/v1",
+  urlVariable: "NOUS_BASE_URL",
+  hosts: ["inference-api.nousresearch.com"],
+  keyVariable: "NOUS_API_KEY",
+  keyPage: "https://portal.nousresearch.com",
+  hasSignIn: true,
+  defaultModel: "Hermes-4-405B",
 };
 
 /** The editor's own models, under the user's account there. The editor also chooses the default. */
@@ -165,6 +183,7 @@ export const deployments: readonly Deployment[] = [
   openai,
   openrouter,
   anthropic,
+  nous,
   editor,
   ollama,
   lmstudio,

@@ -2,6 +2,7 @@
  * One HTTP request to a model endpoint, with its key. The vendors' libraries are not used for that: their first request
  * takes 60 ms and 20 MB, and each has its own rules for keys, errors and the environment.
  */
+import { ACCOUNT } from "../config/home.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
 import type { HttpHeaders, HttpResponse } from "../platform/http/http-response.ts";
 import { parseJson } from "../platform/json.ts";
@@ -33,10 +34,12 @@ export class ProviderError extends Error {
 
 /** Sends GET, or POST with `body`. Rejects with a ProviderError, or with the error of the connection. */
 export async function requestEndpoint(
-  { mode, endpoint }: Place,
+  { mode, endpoint: described }: Place,
   url: string,
   { signal, body }: { readonly signal: AbortSignal; readonly body?: object },
 ): Promise<HttpResponse> {
+  const isAccount = described.apiKey?.startsWith(ACCOUNT) === true;
+  const endpoint = isAccount ? await withToken(described, signal) : described;
   const response = await httpFetch(url, {
     method: body === undefined ? "GET" : "POST",
     headers: {
@@ -49,6 +52,13 @@ export async function requestEndpoint(
   });
   if (response.status < 400) return response;
   throw new ProviderError(response, await response.text());
+}
+
+/** The key is a reference to an account, whose token changes. */
+async function withToken(endpoint: Endpoint, signal: AbortSignal): Promise<Endpoint> {
+  const { portalToken } = await import("./accounts/nous-portal.ts");
+  const home = (endpoint.apiKey ?? "").slice(ACCOUNT.length);
+  return { ...endpoint, apiKey: await portalToken({ home, signal }) };
 }
 
 /** JSON of the items in a body's lists. A session sends the same messages and tools with each of its requests. */

@@ -25,6 +25,7 @@ import type { ClientServices } from "../client/client-services.ts";
 import { registerFileChanges, registerFileRequests } from "../client/file-requests.ts";
 import { registerSemanticRequests } from "../language/semantic-requests.ts";
 import { askEditorModel, listEditorModels } from "../models/editor-models.ts";
+import { showInformation } from "../notifications.ts";
 
 const OURS: HermesClientCapabilities = {
   expectedText: true,
@@ -179,9 +180,11 @@ function registerEditorRequests(app: ClientApp, { problems }: ClientServices): v
   onAgentRequest(app, problemMethods.settled, async ({ params: { sessionId, watchId, paths }, signal }) => ({
     files: await problems.settled(`${sessionId} ${watchId}`, paths, signal),
   }));
-  onAgentRequest(app, openUrlMethod, async ({ params: { url } }) => ({
-    opened: /^https?:/i.test(url) && (await vscode.env.openExternal(asWritten(url))),
-  }));
+  onAgentRequest(app, openUrlMethod, async ({ params: { url, message } }) => {
+    const opened = /^https?:/i.test(url) && (await vscode.env.openExternal(asWritten(url)));
+    if (opened && message !== undefined) void showInformation(message);
+    return { opened };
+  });
   onAgentRequest(app, fileMethods.open, openFiles);
   onAgentRequest(app, editorModelMethods.list, listEditorModels);
   onAgentRequest(app, editorModelMethods.chat, ({ params: chat, agent, signal }) =>

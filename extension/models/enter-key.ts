@@ -1,4 +1,5 @@
 /** Asks for a key, tests it, stores it where it lasts, and selects a model that it can use. */
+import { methods } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { isLoopback } from "../../agent-core/platform/http/network-settings.ts";
 import { call } from "../../agent-core/protocol/method.ts";
@@ -39,11 +40,54 @@ export async function enterKey(services: Services, { provider, keyOnly }: Wanted
 
 /** Asks for the key of a provider whose address is known. */
 async function enterKeyOf(services: Services, provider: KeyTaker): Promise<boolean> {
+  const way = provider.hasSignIn === true ? await pickWay(provider) : "key";
+  if (way === undefined) return false;
+  if (way === "sign-in") return signIn(services, provider);
   const entered = await askKey(services, provider);
   if (entered === undefined || "isWrongAddress" in entered) return false;
   if (entered.key === "") return removeKey(services, provider);
   if (!(await storeKey(services, provider, entered.key))) return false;
   await useKey(services, provider, entered, startingChoice(services, provider, entered.check));
+  return true;
+}
+
+async function pickWay({ title, hasKey }: KeyTaker): Promise<"sign-in" | "key" | undefined> {
+  const ways = [
+    { label: vscode.l10n.t("$(globe) Sign In in the Browser"), way: "sign-in" as const },
+    {
+      label: vscode.l10n.t("$(key) Enter a Key"),
+      ...(hasKey && { description: vscode.l10n.t("a key is set") }),
+      way: "key" as const,
+    },
+  ];
+  return (await vscode.window.showQuickPick(ways, { title: vscode.l10n.t("Hermes: Use {0}", title) }))?.way;
+}
+
+/** The agent stores the account or key in the home. */
+async function signIn(services: Services, provider: KeyTaker): Promise<boolean> {
+  const place = {
+    location: vscode.ProgressLocation.Notification,
+    title: vscode.l10n.t("Hermes: waiting for your sign-in to {0} in the browser…", provider.title),
+    cancellable: true,
+  };
+  const check = await vscode.window.withProgress(place, async (_, token) => {
+    const agent = await services.worker.agent();
+    const cancel = new AbortController();
+    token.onCancellationRequested(() => cancel.abort());
+    try {
+      await agent.request(
+        methods.agent.authenticate,
+        { methodId: provider.name },
+        { cancellationSignal: cancel.signal },
+      );
+    } catch (error) {
+      if (token.isCancellationRequested) return undefined;
+      throw error;
+    }
+    return call(agent, settingsMethods.checkKey, { provider: provider.name });
+  });
+  if (check === undefined) return false;
+  await useKey(services, provider, { key: "", check }, startingChoice(services, provider, check));
   return true;
 }
 

@@ -19,7 +19,7 @@ import { failure, invalidParams, onClientNotification, onClientRequest } from ".
 import { learningMethods } from "../../protocol/learning.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { ConnectedClient } from "../connected-client.ts";
+import { ConnectedClient, hermesCapabilities } from "../connected-client.ts";
 import { authRequired, faultError, throwRequestError } from "../request-errors.ts";
 import { sessionlessModels } from "../sessionless-models.ts";
 
@@ -61,8 +61,11 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
       authMethods: authMethods(clientCapabilities),
     };
   });
-  app.onRequest(methods.agent.authenticate, async ({ params: { methodId } }) => {
-    if (methodId !== HOME_METHOD) {
+  app.onRequest(methods.agent.authenticate, async ({ params: { methodId }, client, signal }) => {
+    if (ACCOUNTS.some(({ id }) => id === methodId)) {
+      const { signInToAccount } = await import("./account-sign-in.ts");
+      await signInToAccount(methodId, server, { client, signal });
+    } else if (methodId !== HOME_METHOD) {
       const known = `there is no method ${JSON.stringify(methodId)}; available: ${HOME_METHOD}`;
       throw invalidParams("methodId", known);
     }
@@ -79,14 +82,22 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
   });
 }
 
+/** Sign-ins in a browser. The ids are names of providers. */
+const ACCOUNTS: readonly AuthMethod[] = [
+  { id: "nous", name: "Sign In to Nous Portal", description: "Opens a page that asks for a code." },
+  { id: "openrouter", name: "Sign In to OpenRouter", description: "Opens a page that makes a key for Hermes." },
+];
+
 /** Offers the terminal only to clients that can run this program in one. */
-function authMethods({ auth, _meta }: ClientCapabilities): AuthMethod[] {
+function authMethods(capabilities: ClientCapabilities): AuthMethod[] {
+  const { auth, _meta } = capabilities;
   const home: AuthMethod = {
     id: HOME_METHOD,
     name: "Use the key in the Hermes home",
     description: "Reads ~/.hermes/.env and config.yaml again. `hermes-acp --setup` in a terminal writes them.",
   };
-  if (auth?.terminal !== true && _meta?.[TERMINAL_AUTH] !== true) return [home];
+  const accounts = hermesCapabilities(capabilities).openUrl === true ? ACCOUNTS : [];
+  if (auth?.terminal !== true && _meta?.[TERMINAL_AUTH] !== true) return [home, ...accounts];
   const name = "Set up a model in the terminal";
   const command = { command: process.execPath, args: [...process.argv.slice(1), SETUP_ARGUMENT], env: {}, label: name };
   const terminal: AuthMethod = {
@@ -97,7 +108,7 @@ function authMethods({ auth, _meta }: ClientCapabilities): AuthMethod[] {
     args: [SETUP_ARGUMENT],
     _meta: { [TERMINAL_AUTH]: command },
   };
-  return [terminal, home];
+  return [terminal, home, ...accounts];
 }
 
 /** Files that the user saved or reviewed, and the editor's language models. */

@@ -127,11 +127,12 @@ function keyProviders(configured: ConfiguredAgent): readonly HermesProvider[] {
   const { environment = {} } = configured.options;
   const set = environment["HERMES_BASE_URL"]?.trim();
   return keyTakers(configured).map((deployment) => {
-    const { name, title, keyVariable = ANY_KEY, keyPage, baseUrl } = deployment;
+    const { name, title, keyVariable = ANY_KEY, keyPage, baseUrl, hasSignIn } = deployment;
     return {
       ...{ name, title, keyVariable, needsAddress: baseUrl === undefined },
       hasKey: Boolean(environment[keyVariable]?.trim()),
       ...(keyPage !== undefined && { keyPage }),
+      ...(hasSignIn && { hasSignIn }),
       ...(deployment === custom && set && { configured: { baseUrl: set, title: titleOf(custom, set) } }),
     };
   });
@@ -147,7 +148,8 @@ async function tryKey(
   const own = deployment?.urlVariable === undefined ? undefined : environment[deployment.urlVariable];
   const address = baseUrl ?? own ?? deployment?.baseUrl;
   if (deployment === undefined || address === undefined || !URL.canParse(address)) return undefined;
-  const endpoint = { provider, baseUrl: address, apiKey: key === "" ? undefined : key };
+  const stored = deployment.keyVariable === undefined ? undefined : environment[deployment.keyVariable];
+  const endpoint = { provider, baseUrl: address, apiKey: (key ?? stored) || undefined };
   const check = await checkKey(deployment, endpoint);
   if (!check.ok) return { ok: false, message: check.fault.message, refused: check.fault.kind === "authentication" };
   const title = titleOf(deployment, address);
