@@ -25,7 +25,7 @@ export const readyMade: Plugin = {
 export function toolParametersModule(): string {
   return knownResults(
     "toolParameters",
-    [...table, ...directoryTools([])].map(({ schema }) => [schema.name, schema.parameters]),
+    [...table, ...directoryTools([], 0)].map(({ schema }) => [schema.name, schema.parameters]),
   );
 }
 

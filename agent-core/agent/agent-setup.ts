@@ -210,7 +210,7 @@ function skillsOf(
 ): SessionSkills | undefined {
   const { home, cwd, trusted, environment, clock, catalogue, onDefect } = where;
   if (options.inherited !== undefined) return options.inherited.skills;
-  if (!catalogue.tools.some(({ toolset }) => toolset === "skills")) return undefined;
+  if (!catalogue.callable.some(({ toolset }) => toolset === "skills")) return undefined;
   const {
     externalFolders = [],
     disabled = [],
@@ -232,8 +232,9 @@ function skillsOf(
     roots: [cwd, ...otherFolders],
     pluginFolders: () => (options.extensions ?? []).flatMap((extension) => extension.skillFolders?.() ?? []),
     tools: () => ({
-      toolsets: catalogue.tools.map(({ toolset }) => toolset),
-      tools: catalogue.tools.map(({ name }) => name),
+      toolsets: catalogue.callable.map(({ toolset }) => toolset),
+      tools: catalogue.callable.map(({ name }) => name),
+      requested: catalogue.tools.map(({ name }) => name),
     }),
     onUse: (use) => options.journal?.append({ type: "skill-use", ...use }),
     now: () => clock.now(),

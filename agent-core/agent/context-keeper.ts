@@ -139,7 +139,7 @@ export class ContextKeeper {
     if (level === "low") return undefined;
     const percent = Math.round((tokens / window) * 100);
     const used = `[Context: ${percent} % of the window is used.`;
-    if (this.#isFull) return `${used} Tools with long results are withheld. Finish with what you know.]`;
+    if (this.#isFull) return `${used} Tools with long results are refused. Finish with what you know.]`;
     return `${used} Read in parts, keep outputs short, and finish the work you have begun.]`;
   }
 
@@ -407,5 +407,5 @@ export function createContextKeeper(
 /** Reason why a tool is withheld; undefined when it is available. */
 export function withheldFrom({ largeOutput }: Tool, { isFull }: Pick<ContextKeeper, "isFull">): string | undefined {
   if (!largeOutput || !isFull) return undefined;
-  return "withheld, because the context window is full. Finish with what you know, and tell the user what is left to do.";
+  return "refused, because the context window is full. Finish with what you know, and tell the user what is left to do.";
 }

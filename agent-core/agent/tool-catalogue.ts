@@ -1,6 +1,6 @@
 /**
  * The tools of a session: the built-in ones and those of its extensions. They change only between turns. The schemas of
- * deferrable tools, such as those of servers and plugins, are deferred when they are too large together.
+ * tools that few turns need are deferred: the model finds them with tool_search.
  */
 import * as z from "zod";
 import { findBrowser } from "../browser/find-browser.ts";
@@ -29,13 +29,14 @@ type CatalogueOptions = Pick<
 export class ToolCatalogue {
   readonly #builtIn: readonly Tool[];
   readonly #further: () => readonly Tool[];
+  /** Toolsets that the user named. */
+  readonly #named: readonly string[];
   /** Tools of the extensions in the current turn. */
   #taken: readonly Tool[] = [];
   /** Window of the current turn's model. */
   #window = 0;
-  #isDeferring = false;
-  #tools: readonly Tool[];
-  #callable: readonly Tool[];
+  #tools: readonly Tool[] = [];
+  #callable: readonly Tool[] = [];
   #schemaText: string | undefined;
 
   /**
@@ -45,9 +46,9 @@ export class ToolCatalogue {
   constructor(options: CatalogueOptions, further: () => readonly Tool[]) {
     const choice = choiceOf(options);
     this.#builtIn = builtInTools(options, choice);
+    this.#named = options.enabledToolsets ?? [];
     this.#further = () => further().filter((tool) => isToolsetOn(tool, choice) && isInherited(tool, options));
-    this.#tools = this.#builtIn;
-    this.#callable = this.#builtIn;
+    this.#arrange(ROOMY_WINDOW, []);
   }
 
   /** Tools of the current turn whose schemas are in the request. */
@@ -70,18 +71,30 @@ export class ToolCatalogue {
   beginTurn(window: number): void {
     const names = new Set(this.#builtIn.map(({ name }) => name));
     const taken = this.#further().filter(({ name }) => !names.has(name));
-    if (window === this.#window && isSame(taken, this.#taken)) return;
+    if (window !== this.#window || !isSame(taken, this.#taken)) this.#arrange(window, taken);
+  }
+
+  #arrange(window: number, taken: readonly Tool[]): void {
     this.#window = window;
-    const all = [...this.#builtIn, ...taken];
-    const deferrable = all.filter((tool) => tool.deferrable === true);
-    const others = all.filter((tool) => tool.deferrable !== true);
-    const isDeferring = exceedsRequest(deferrable, window);
-    if (isDeferring === this.#isDeferring && isSame(taken, this.#taken)) return;
     this.#taken = taken;
-    this.#isDeferring = isDeferring;
-    this.#tools = [...others, ...(isDeferring ? directoryTools(deferrable) : deferrable)];
-    this.#callable = isDeferring ? [...this.#tools, ...deferrable] : this.#tools;
+    const all = [...this.#builtIn, ...taken];
+    const deferred = this.#deferred(all, window);
+    const directory = deferred.length === 0 ? [] : directoryTools(deferred, directoryChars(window));
+    // New tools of extensions come last: a cached prefix holds the tools before them.
+    this.#tools = [...this.#builtIn, ...directory, ...taken].filter((tool) => !deferred.includes(tool));
+    this.#callable = [...all, ...directory];
     this.#schemaText = undefined;
+  }
+
+  #deferred(all: readonly Tool[], window: number): readonly Tool[] {
+    const isRoomy = window >= ROOMY_WINDOW;
+    const foreign = all.filter(({ need }) => need === "foreign");
+    const keepsForeign = !exceedsRequest(foreign, window);
+    const deferred = all.filter(({ need, toolset }) => {
+      if (need === "foreign") return !keepsForeign;
+      return need === "rare" ? !isRoomy || !this.#named.includes(toolset) : need === "common" && !isRoomy;
+    });
+    return schemaChars(deferred) > MIN_DEFERRED_CHARS ? deferred : [];
   }
 }
 
@@ -124,8 +137,12 @@ function runsScripts(host: CatalogueOptions["host"]): boolean {
 /** Limits of the schemas in a request: as tokens, and as a share of the model's window. */
 const MAX_TOKENS = 4_000;
 const MAX_SHARE = 0.05;
+/** Window from which a request has the schemas of common tools. Tokens. */
+const ROOMY_WINDOW = 32_000;
+/** Smaller schemas stay in the request: the three tools that replace them have this size. Characters. */
+const MIN_DEFERRED_CHARS = 1_200;
 /** Length of the directory, which is in each request. Characters. */
-const DIRECTORY_CHARS = 2_000;
+const directoryChars = (window: number): number => (window < ROOMY_WINDOW ? 300 : 2_000);
 /** Results of one query, and of a whole search. */
 const RESULTS_PER_QUERY = 8;
 const MAX_RESULTS = 20;
@@ -136,26 +153,27 @@ const NAME_WEIGHT = 4;
 
 /** True when the schemas of these tools are too large for a request. `window`: tokens of the model's context. */
 export function exceedsRequest(tools: readonly Tool[], window: number): boolean {
-  const chars = tools.reduce((sum, { schema }) => sum + JSON.stringify(schema).length, 0);
-  return textTokens(chars) > Math.min(MAX_TOKENS, window * MAX_SHARE);
+  return textTokens(schemaChars(tools)) > Math.min(MAX_TOKENS, window * MAX_SHARE);
 }
 
-/** The tools that the request has in place of `deferred`. */
-export function directoryTools(deferred: readonly Tool[]): readonly Tool[] {
-  return [searchTool(deferred), describeTool(deferred), callTool];
+function schemaChars(tools: readonly Tool[]): number {
+  return tools.reduce((sum, { schema }) => sum + JSON.stringify(schema).length, 0);
 }
 
-const RULE = "Their schemas are not listed: search, then run one with tool_call.";
+/** The tools that the request has in place of `deferred`, with a directory of about `chars` characters. */
+export function directoryTools(deferred: readonly Tool[], chars: number): readonly Tool[] {
+  return [searchTool(deferred, chars), describeTool(deferred), callTool];
+}
 
-function searchTool(deferred: readonly Tool[]): Tool {
+function searchTool(deferred: readonly Tool[], chars: number): Tool {
   const search = new ToolSearch(deferred);
   return defineTool({
     name: "tool_search",
     toolset: "tool_search",
     kind: "search",
     readOnly: true,
-    description: `Find more tools by name or purpose. ${RULE}\nThere are:\n${directory(deferred)}`,
-    input: z.object({ queries: z.array(z.string().min(1)).min(1).describe("Keywords, one query per tool you need") }),
+    description: `Find more tools by name or purpose, to run with tool_call:\n${directory(deferred, chars)}`,
+    input: z.object({ queries: z.array(z.string().min(1)).min(1).describe("Keywords, one query a tool") }),
     title: ({ queries }) => `Search tools: ${queries.join(", ")}`.slice(0, 80),
     effect: () => ({ kind: "none" }),
     run: async ({ queries }) => ({ ok: true, text: found(queries, search) }),
@@ -168,7 +186,7 @@ function describeTool(deferred: readonly Tool[]): Tool {
     toolset: "tool_search",
     kind: "read",
     readOnly: true,
-    description: "Get the whole descriptions and schemas of tools that tool_search found.",
+    description: "Get the schemas of tools that tool_search found.",
     input: z.object({ names: z.array(z.string().min(1)).min(1) }),
     title: ({ names }) => `Describe ${names.join(", ")}`.slice(0, 80),
     effect: () => ({ kind: "none" }),
@@ -184,10 +202,7 @@ function describeTool(deferred: readonly Tool[]): Tool {
 
 const callInput = z.object({
   name: z.string().min(1),
-  arguments: z
-    .union([z.record(z.string(), z.unknown()), z.string()])
-    .optional()
-    .describe("Fit the schema of the tool"),
+  arguments: z.union([z.record(z.string(), z.unknown()), z.string()]).optional(),
 });
 
 /** Never runs: `resolveCall` replaces each call of it by a call of the named tool. */
@@ -212,12 +227,12 @@ const callTool: Tool = {
 };
 
 /** One line for each server or plugin: as many names as fit, and the number of the others. */
-function directory(tools: readonly Tool[]): string {
+function directory(tools: readonly Tool[], chars: number): string {
   const groups = [...Map.groupBy(tools, ({ toolset }) => toolset)];
-  const share = DIRECTORY_CHARS / groups.length;
+  const share = chars / groups.length;
   const lines = groups.map(([toolset, members]) => {
-    const shared = sharedPrefix(members);
-    const prefix = shared || `${toolset}: `;
+    const shared = sharedPrefix(members, toolset);
+    const prefix = shared || (members.length === 1 ? "" : `${toolset}: `);
     const names = members.map(({ name }) => name.slice(shared.length));
     let length = prefix.length;
     const fitting = names.filter((name) => {
@@ -225,21 +240,26 @@ function directory(tools: readonly Tool[]): string {
       return length <= share;
     });
     const others = names.length - fitting.length;
-    if (fitting.length === 0) return `${prefix}* (${others})`;
+    if (fitting.length === 0) return `${prefix || toolset} (${others})`;
     return `${prefix}${fitting.join(", ")}${others > 0 ? `, … ${others} more` : ""}`;
   });
-  const all = lines.join("\n");
-  return all.length <= DIRECTORY_CHARS * 1.5 ? all : `${tools.length} tools in ${groups.length} toolsets`;
+  let length = 0;
+  const fitting = lines.filter((line) => {
+    length += line.length + 1;
+    return length <= chars * 1.5;
+  });
+  const others = lines.length - fitting.length;
+  return [...fitting, ...(others > 0 ? [`… ${others} more toolsets`] : [])].join("\n");
 }
 
-/** Longest start of all names that ends with a double underscore; empty without one. */
-function sharedPrefix(tools: readonly Tool[]): string {
+/** Longest start of all names that ends with a double underscore, or the name of the toolset; else empty. */
+function sharedPrefix(tools: readonly Tool[], toolset: string): string {
   const [first = ""] = tools.map(({ name }) => name);
   for (let end = first.lastIndexOf("__"); end > 0; end = first.lastIndexOf("__", end - 1)) {
     const prefix = first.slice(0, end + 2);
     if (tools.every(({ name }) => name.startsWith(prefix))) return prefix;
   }
-  return "";
+  return tools.every(({ name }) => name.startsWith(`${toolset}_`)) ? `${toolset}_` : "";
 }
 
 function found(queries: readonly string[], search: ToolSearch): string {

@@ -209,7 +209,7 @@ export class TurnRunner {
         callModel(
           {
             messages,
-            offered: withTools ? tools.filter((tool) => withheldFrom(tool, context) === undefined) : [],
+            offered: withTools ? tools : [], // the same ones to the end: a cached prefix begins with them
             onOverflow: (refused, overflowSignal) => context.compressAfterRefusal(refused, overflowSignal),
           },
           callSignal,

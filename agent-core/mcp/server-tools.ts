@@ -80,7 +80,7 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
     readOnly,
     interactive: false,
     largeOutput: false,
-    deferrable: true,
+    need: "foreign",
     schema: { name, description: shown, parameters },
     prepare(raw) {
       const problem = check(raw);

@@ -193,7 +193,7 @@ export function pluginTool(
     readOnly,
     interactive: false,
     largeOutput: false,
-    deferrable: true,
+    need: "foreign",
     schema: { name, description, parameters: { ...parameters } },
     prepare(raw) {
       const args = fitArguments(raw, parameters);

@@ -59,6 +59,8 @@ export class SessionSkills {
 
   async promptText(): Promise<string | undefined> {
     await this.loaded();
+    // A model that has to search for skill_view first reads no index.
+    if (this.#options.tools().requested?.includes("skill_view") === false) return undefined;
     return skillIndex(this.#offered().filter(({ commandFile }) => commandFile === undefined));
   }
 

@@ -4,7 +4,7 @@ import type { KnownSkill } from "./skill-library.ts";
 /** Length of the index in a prompt, which every request repeats. Characters. */
 const MAX_INDEX_CHARS = 1_500;
 /** Length of a description in the index. Characters. */
-const SHORT_CHARS = 60;
+const SHORT_CHARS = 50;
 /** Category of skills without one. */
 const NO_CATEGORY = "general";
 

@@ -37,7 +37,12 @@ export type SkillTriggers = {
 };
 
 /** Tools and toolsets by name. */
-export type ToolNames = { readonly toolsets: readonly string[]; readonly tools: readonly string[] };
+export type ToolNames = {
+  readonly toolsets: readonly string[];
+  readonly tools: readonly string[];
+  /** Tools whose schemas are in the request. Default: all. */
+  readonly requested?: readonly string[];
+};
 
 /** Front matter of a SKILL.md. */
 export type SkillFacts = {

@@ -60,7 +60,7 @@ async function use(
   }
 }
 
-type Own = "toolset" | "deferrable";
+type Own = "toolset" | "need";
 
 /** A tool that only reads the page. */
 function reader<Schema extends z.ZodType>(
@@ -68,7 +68,7 @@ function reader<Schema extends z.ZodType>(
     run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
   },
 ): Tool {
-  const own = { toolset: "browser", deferrable: true, kind: "read", readOnly: true, effect: () => READ } as const;
+  const own = { toolset: "browser", need: "rare", kind: "read", readOnly: true, effect: () => READ } as const;
   return defineTool<Schema>({ ...definition, ...own });
 }
 
@@ -79,7 +79,7 @@ function actor<Schema extends z.ZodType>(
     run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
   },
 ): Tool {
-  const own = { toolset: "browser", deferrable: true, kind: "other", readOnly: false } as const;
+  const own = { toolset: "browser", need: "rare", kind: "other", readOnly: false } as const;
   return defineTool<Schema>({ ...definition, ...own });
 }
 

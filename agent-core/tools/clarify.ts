@@ -18,6 +18,7 @@ export const tool = defineTool({
   toolset: "clarify",
   kind: "other",
   readOnly: false,
+  need: "rare",
   interactive: true,
   description: "Ask the user a question when you cannot continue without the answer.",
   input,

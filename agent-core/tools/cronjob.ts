@@ -25,6 +25,7 @@ export const tool = defineTool({
   toolset: "cronjob",
   kind: "other",
   readOnly: false,
+  need: "rare",
   description:
     "Plan tasks that run later in sessions of their own, with nobody to ask. For reminders and recurring work.",
   input,

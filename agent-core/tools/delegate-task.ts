@@ -40,6 +40,7 @@ export const tool = defineTool({
   toolset: "delegation",
   kind: "other",
   readOnly: false,
+  need: "rare",
   description:
     "Give self-contained tasks to sub-agents with contexts of their own. Returns their results with facts: changed files, exit codes. For work that splits well or would fill your context, not for a few tool calls.",
   input,

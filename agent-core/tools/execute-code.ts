@@ -33,6 +33,7 @@ export const tool = defineTool({
   toolset: "code_execution",
   kind: "execute",
   readOnly: false,
+  need: "rare",
   largeOutput: true,
   description: () => DESCRIPTIONS[language()],
   input,

@@ -10,17 +10,10 @@ import { defineTool, type StagedCall, type ToolContext, type ToolResult } from "
 const input = z
   .object({
     action: z.enum(["add", "replace", "remove"]),
-    target: z
-      .enum(["memory", "user"])
-      .default("memory")
-      .describe("memory: the work; user: the user and their preferences"),
+    target: z.enum(["memory", "user"]).default("memory").describe("user: about the user"),
     scope: z.enum(["user", "project"]).exactOptional().describe("project: holds here only"),
-    content: z.string().min(1).exactOptional().describe("add, replace: the entry, one or two sentences"),
-    old_text: z
-      .string()
-      .min(1)
-      .exactOptional()
-      .describe("replace, remove: a part of the entry that no other entry contains"),
+    content: z.string().min(1).exactOptional().describe("The entry, in a sentence or two"),
+    old_text: z.string().min(1).exactOptional().describe("A part that no other entry has"),
   })
   .superRefine((call, refinement) => {
     const needed = { add: ["content"], replace: ["content", "old_text"], remove: ["old_text"] } as const;
@@ -43,7 +36,7 @@ export const tool = defineTool({
   kind: "think",
   readOnly: false,
   description:
-    "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences. Not what only the present task needs, nor what the code shows. An added entry leaves all others as they are: replace or remove an outdated one by its text. The prompt shows the entries as of the session's start.",
+    "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences; nothing that only this task needs or the code shows. Replace or remove outdated entries by their text.",
   input,
   title: ({ action, content, old_text: oldText }) => shortTitle(`${titles[action]}: ${content ?? oldText ?? ""}`),
   effect: ({ content: text }) => ({ kind: "memory", text }),

@@ -9,20 +9,16 @@ import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 const input = z
   .object({
     mode: z.enum(["replace", "patch"]).default("replace"),
-    path: z.string().min(1).exactOptional().describe("replace: file to change"),
-    old_string: z
-      .string()
-      .min(1)
-      .exactOptional()
-      .describe("replace: exact text of the file to replace, without line numbers"),
-    new_string: z.string().exactOptional().describe("replace: text that replaces it"),
-    replace_all: z.boolean().default(false).describe("replace: every occurrence instead of exactly one"),
+    path: z.string().min(1).exactOptional(),
+    old_string: z.string().min(1).exactOptional().describe("Exact text, without line numbers"),
+    new_string: z.string().exactOptional(),
+    replace_all: z.boolean().default(false),
     patch: z
       .string()
       .min(1)
       .exactOptional()
       .describe(
-        "patch: V4A text. *** Begin Patch, then for each file *** Add File: p (lines with +), *** Delete File: p, or *** Update File: p (*** Move to: q), hunks of @@ context line, then lines with ' ', - or +; *** End Patch",
+        "V4A: *** Begin Patch, for each file *** Add File: p (lines with +), *** Delete File: p or *** Update File: p (*** Move to: q), hunks of @@ context line, then lines with ' ', - or +; *** End Patch",
       ),
   })
   .superRefine((call, refinement) => {
@@ -41,8 +37,9 @@ export const tool = defineTool({
   toolset: "file",
   kind: "edit",
   readOnly: false,
+  need: "core",
   description:
-    "Change files. Mode replace: new_string replaces old_string, which must be in the file exactly once unless replace_all is set. Mode patch: several changes of several files, all or nothing. Returns the diff.",
+    "Change files. Mode replace: new_string replaces old_string, which is in the file once unless replace_all is set. Mode patch: changes of several files, all or nothing.",
   input,
   title: (call) => shortTitle(titleOf(call)),
   locations: (call, cwd) => pathsOf(call, cwd).map((path) => ({ path })),

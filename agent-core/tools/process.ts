@@ -19,13 +19,10 @@ const input = z
   .object({
     action: z.enum(["list", "poll", "log", "wait", "kill", "write"]),
     id: z.string().optional(),
-    data: z
-      .string()
-      .optional()
-      .describe("write: input as typed, with its \\n; \\u0003 interrupts, a final \\u0004 ends the input"),
-    timeout: z.number().positive().max(MAX_WAIT_SECONDS).default(DEFAULT_WAIT_SECONDS).describe("wait: seconds"),
-    offset: z.number().int().positive().optional().describe("log: first line; default: the last lines"),
-    limit: z.number().int().positive().max(MAX_LINES).default(DEFAULT_LINES).describe("log: lines"),
+    data: z.string().optional().describe("write: input with its \\n; \\u0003 interrupts, a final \\u0004 ends it"),
+    timeout: z.number().positive().max(MAX_WAIT_SECONDS).default(DEFAULT_WAIT_SECONDS),
+    offset: z.number().int().positive().optional().describe("log: first line"),
+    limit: z.number().int().positive().max(MAX_LINES).default(DEFAULT_LINES),
   })
   .refine(({ action, id }) => action === "list" || id !== undefined, { path: ["id"], message: "is needed" })
   .refine(({ action, data }) => action !== "write" || data !== undefined, { path: ["data"], message: "is needed" });
@@ -48,7 +45,7 @@ export const tool = defineTool({
   readOnly: false,
   largeOutput: true,
   description:
-    "Background commands of terminal, by id. poll: state and new output; log: lines of the whole output; wait: until it ends or waits for input. You are notified when a command ends.",
+    "Background commands. poll: state and new output; log: lines of all output; wait: until it ends or waits for input. You are notified of ends.",
   input,
   title: ({ action, id }) => shortTitle(id === undefined ? "List processes" : `${TITLES[action]} ${id}`),
   effect: ({ action, id = "", data = "" }, _, shell) => {

@@ -10,9 +10,9 @@ const MAX_LINES = 2_000;
 const MAX_LINE_CHARS = 2_000;
 
 const input = z.object({
-  path: z.string().min(1).describe("File to read, absolute or relative to the working folder"),
+  path: z.string().min(1).describe("Relative to the working folder, or absolute"),
   offset: z.int().min(1).default(1).describe("First line, from 1"),
-  limit: z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe("Maximum number of lines"),
+  limit: z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES),
 });
 
 type Input = z.infer<typeof input>;
@@ -22,9 +22,9 @@ export const tool = defineTool({
   toolset: "file",
   kind: "read",
   readOnly: true,
+  need: "core",
   largeOutput: true,
-  description:
-    "Read a text file, including unsaved changes in the editor. Returns lines as NUMBER|TEXT. Read long files in parts with offset and limit.",
+  description: "Read a text file, with unsaved changes in the editor. Returns lines as NUMBER|TEXT.",
   input,
   title: ({ path, offset }) => shortTitle(offset > 1 ? `Read ${path} from line ${offset}` : `Read ${path}`),
   locations: ({ path, offset }, cwd) => [{ path: absolutePath(path, cwd), line: offset }],

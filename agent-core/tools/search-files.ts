@@ -7,11 +7,11 @@ import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 const MAX_LINE_CHARS = 300;
 
 const input = z.object({
-  pattern: z.string().min(1).describe("content: a regular expression; files: a glob or a part of the name"),
+  pattern: z.string().min(1).describe("A regular expression; files: a glob or a part of the name"),
   target: z.enum(["content", "files"]).default("content"),
-  path: z.string().min(1).default(".").describe("Folder or file to search in"),
-  file_glob: z.string().min(1).optional().describe("Only files whose name matches, such as *.ts"),
-  limit: z.int().min(1).max(500).default(50).describe("Maximum number of hits"),
+  path: z.string().min(1).default("."),
+  file_glob: z.string().min(1).optional().describe("Only these files, such as *.ts"),
+  limit: z.int().min(1).max(500).default(50),
   offset: z.int().min(0).default(0).describe("Hits to skip"),
   output_mode: z.enum(["content", "files_only", "count"]).default("content"),
   context: z.int().min(0).max(20).default(0).describe("Lines around each match"),
@@ -24,8 +24,9 @@ export const tool = defineTool({
   toolset: "search",
   kind: "search",
   readOnly: true,
+  need: "core",
   largeOutput: true,
-  description: "Search the text of files, or find files by name. Skips files that ignore files exclude.",
+  description: "Search the text of files, or find files by name; ignored files are skipped.",
   input,
   title: ({ pattern, target, path }) =>
     shortTitle(`${target === "files" ? "Find" : "Search"} ${pattern}${path === "." ? "" : ` in ${path}`}`),

@@ -34,6 +34,7 @@ export const tool = defineTool({
   toolset: "session_search",
   kind: "search",
   readOnly: true,
+  need: "rare",
   largeOutput: true,
   description:
     "Search earlier conversations with the user. With query: the best matches, and the messages around the first one. With session_id: that session, or a part of it. With neither: the latest sessions.",

@@ -48,6 +48,7 @@ export const tool = defineTool({
   toolset: "skills",
   kind: "edit",
   readOnly: false,
+  need: "rare",
   description:
     "Keep a procedure that worked and will be needed again as a skill, or correct one that was wrong. Read a skill before you change it.",
   input,

@@ -9,6 +9,7 @@ export const tool = defineTool({
   toolset: "skills",
   kind: "read",
   readOnly: true,
+  need: "rare",
   description: "List the skills, each with its description: procedures for recurring work.",
   input,
   title: ({ category }) => (category === undefined ? "List skills" : `List skills: ${category}`),

@@ -26,24 +26,14 @@ const input = z.object({
   command: z
     .string()
     .refine((command) => command.trim() !== "", "must not be empty")
-    .refine((command) => !command.includes("\0"), "must not contain a NUL character")
-    .describe("Shell command"),
-  background: z.boolean().default(false).describe("For servers and watchers: do not wait for the end; see process"),
-  timeout: z
-    .number()
-    .positive()
-    .max(MAX_TIMEOUT_SECONDS)
-    .optional()
-    .describe("Seconds; default 180, or the user's setting"),
-  workdir: z.string().min(1).optional().describe("Folder for this call only"),
-  pty: z.boolean().default(false).describe("Run on a pseudo-terminal"),
-  network: z.boolean().default(false).describe("It downloads, or serves others on this machine; asks the user"),
-  unsandboxed: z.boolean().default(false).describe("Only after the sandbox made the command fail; asks the user"),
-  watch: z
-    .array(z.string().min(1))
-    .max(8)
-    .optional()
-    .describe("With background: texts that you are notified of when printed"),
+    .refine((command) => !command.includes("\0"), "must not contain a NUL character"),
+  background: z.boolean().default(false).describe("Do not wait for the end (servers, watchers); see process"),
+  timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).optional().describe("Seconds; default 180"),
+  workdir: z.string().min(1).optional().describe("For this call only"),
+  pty: z.boolean().default(false),
+  network: z.boolean().default(false).describe("It downloads or serves; asks the user"),
+  unsandboxed: z.boolean().default(false).describe("Only after the sandbox made it fail; asks the user"),
+  watch: z.array(z.string().min(1)).max(8).optional().describe("background: notify of these printed texts"),
 });
 
 type Input = z.infer<typeof input>;
@@ -53,9 +43,10 @@ export const tool = defineTool({
   toolset: "terminal",
   kind: "execute",
   readOnly: false,
+  need: "core",
   largeOutput: true,
   description:
-    "Run a shell command. Folder and exported variables persist between calls. Returns output and exit code; of long output both ends, and a file with all of it. A command that waits for input becomes a process that you can write to.",
+    "Run a shell command. Folder and exported variables persist between calls. Long output is cut, with a file that has all. A command that waits for input becomes a process.",
   input,
   title: ({ command }) => shortTitle(command),
   effect: ({ command, workdir, network, unsandboxed }, _, shell) => ({

@@ -15,8 +15,8 @@ const input = z.object({
     )
     .max(MAX_ITEMS)
     .optional()
-    .describe("The steps; omit to read the list"),
-  merge: z.boolean().default(false).describe("Update steps by id and keep the others"),
+    .describe("Omit to read the list"),
+  merge: z.boolean().default(false).describe("Update by id, keep the others"),
 });
 
 export const tool = defineTool({
@@ -24,7 +24,7 @@ export const tool = defineTool({
   toolset: "todo",
   kind: "think",
   readOnly: false,
-  description: "Keep the plan of the task as a list of steps that the user sees. Have one step in progress at a time.",
+  description: "Keep a plan that the user sees, with one step in progress at a time.",
   input,
   title: ({ todos }) => (todos === undefined ? "Read the plan" : "Update the plan"),
   effect: () => ({ kind: "none" }),

@@ -176,6 +176,12 @@ export type Preparation =
   | { readonly ok: true; readonly call: PreparedCall }
   | { readonly ok: false; readonly text: string };
 
+/**
+ * Turns that need a tool: each one, many, few, or those that its server or plugin is for. It decides whether a request holds
+ * the schema (tool-catalogue.ts).
+ */
+export type ToolNeed = "core" | "common" | "rare" | "foreign";
+
 export type Tool = {
   readonly name: string;
   /** Toolset of the tool; users enable and disable toolsets as a whole. */
@@ -187,8 +193,7 @@ export type Tool = {
   readonly interactive: boolean;
   /** True when a result may fill a large part of the context: the tool is not offered while there is no room. */
   readonly largeOutput: boolean;
-  /** True when the request may leave out the schema, because those of all such tools are too large together. */
-  readonly deferrable?: boolean;
+  readonly need: ToolNeed;
   readonly schema: ToolSchema;
   /** Checks parsed JSON against the schema. Relative paths start at `cwd`, commands run in `shell`. */
   prepare(raw: unknown, cwd: string, shell?: ShellView): Preparation;
@@ -208,7 +213,8 @@ export type ToolDefinition<Schema extends z.ZodType> = {
   readonly readOnly: boolean;
   readonly interactive?: boolean;
   readonly largeOutput?: boolean;
-  readonly deferrable?: boolean;
+  /** Default: `common`. */
+  readonly need?: ToolNeed;
   /** A function when the text depends on this machine; called on first use. */
   readonly description: string | (() => string);
   readonly input: Schema;
@@ -224,7 +230,7 @@ export type ToolDefinition<Schema extends z.ZodType> = {
 /** Turns a definition into a tool; the typed input stays inside the prepared call's closures. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
   const { name, toolset, kind, readOnly, description } = definition;
-  const { interactive = false, largeOutput = false, deferrable = false } = definition;
+  const { interactive = false, largeOutput = false, need = "common" } = definition;
   let schema: ToolSchema | undefined;
   return {
     name,
@@ -233,7 +239,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     readOnly,
     interactive,
     largeOutput,
-    deferrable,
+    need,
     get schema() {
       schema ??= {
         name,

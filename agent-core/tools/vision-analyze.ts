@@ -19,6 +19,7 @@ export const tool = defineTool({
   toolset: "vision",
   kind: "read",
   readOnly: true,
+  need: "rare",
   description: "Look at a PNG, JPEG, WebP or GIF picture and answer a question about it.",
   input,
   title: ({ image }) => shortTitle(`Look at ${image}`),

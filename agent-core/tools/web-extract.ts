@@ -17,7 +17,7 @@ export const tool = defineTool({
   kind: "fetch",
   readOnly: true,
   largeOutput: true,
-  description: "Read web pages, PDFs or JSON as Markdown. A long page's rest is in a file that read_file reads.",
+  description: "Read web pages, PDFs or JSON as Markdown.",
   input,
   title: ({ urls: [first = "", ...others] }) =>
     shortTitle(`Read ${shortAddress(first)}${others.length > 0 ? ` and ${others.length} more` : ""}`),

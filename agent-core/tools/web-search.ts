@@ -13,7 +13,7 @@ export const tool = defineTool({
   toolset: "web",
   kind: "fetch",
   readOnly: true,
-  description: "Search the web. Returns titles, addresses and snippets; read a page with web_extract.",
+  description: "Search the web for titles, addresses and snippets.",
   input,
   title: ({ query }) => shortTitle(`Search the web for ${query}`),
   effect: ({ query }) => ({

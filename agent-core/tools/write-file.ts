@@ -6,8 +6,8 @@ import { absolutePath, shortTitle } from "./shown-path.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z.object({
-  path: z.string().min(1).describe("File to write, absolute or relative to the working folder"),
-  content: z.string().describe("The whole new text"),
+  path: z.string().min(1),
+  content: z.string(),
 });
 
 export const tool = defineTool({
@@ -15,7 +15,8 @@ export const tool = defineTool({
   toolset: "file",
   kind: "edit",
   readOnly: false,
-  description: "Create a file and its folders, or replace its whole text. To change a part of a file, use patch.",
+  need: "core",
+  description: "Create a file with its folders, or replace its whole text.",
   input,
   title: ({ path }) => shortTitle(`Write ${path}`),
   locations: ({ path }, cwd) => [{ path: absolutePath(path, cwd) }],

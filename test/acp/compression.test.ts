@@ -22,7 +22,7 @@ function answered(body: Json): Answer {
 
 async function start(capabilities: Json = {}): Promise<{ agent: AcpAgent; model: ModelServer }> {
   const model = await startModelServer();
-  model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 16_000 }] });
+  model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 12_000 }] });
   model.respondWith((body) => answered(body as unknown as Json));
   const agent = new AcpAgent({
     HERMES_BASE_URL: model.baseUrl,
@@ -67,7 +67,7 @@ test("a turn reports a filling window, and later that there is room again", asyn
       await agent.prompt(id, "Hello.");
       return agent.of("usage_update").at(-1)?.["size"];
     })
-    .toBe(16_000);
+    .toBe(12_000);
   const before = pressures(agent).length;
   let reads = 0;
   model.respondWith((body) => {
@@ -195,7 +195,7 @@ test("/compress that finds nothing more to do, twice, is no reason to give compr
   for (const _ of ["once", "twice", "three times"]) await agent.prompt(id, "/compress");
   expect(JSON.stringify(agent.updates)).not.toContain("cannot be compressed further");
   const asked = compressions(agent).length;
-  for (let turn = 0; turn < 7; turn++) await agent.prompt(id, `Question ${turn}`);
+  for (let turn = 0; turn < 12; turn++) await agent.prompt(id, `Question ${turn}`);
   expect(compressions(agent).length).toBeGreaterThan(asked);
 });
 

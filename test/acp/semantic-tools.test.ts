@@ -49,7 +49,7 @@ test("a rename is judged for every file that it changes, and writes all of them"
   const lookup = call("editor_lookup", { path: "a.txt", symbol: "x", what: "definitions" });
   model.script(callTools(rename), callTools(lookup), say("done"));
   await agent.prompt(sessionId, "rename it");
-  expect(offered(model)).toContain("editor_lookup");
+  expect(offered(model)).toContain("editor_symbols, lookup");
   expect(asked).toEqual([{ path, symbol: "one", newName: "ONE" }]);
   expect(readFileSync(path, "utf8")).toBe("ONE\ntwo\nthree\n");
   expect(results(model)[0]).toContain("Changes in 1 file:\nChanged a.txt.");

@@ -29,7 +29,7 @@ function greeter(name: string): Tool {
   return defineTool({
     name,
     toolset: "mcp-greeter",
-    deferrable: true,
+    need: "foreign",
     kind: "other",
     readOnly: true,
     description: "Greets.",

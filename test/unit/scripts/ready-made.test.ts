@@ -8,7 +8,7 @@ const imported = (module: string) => import(`data:text/javascript,${encodeURICom
 
 test("the bundles hold the parameters that each tool declares, in the same order", async () => {
   const bundled = await imported(toolParametersModule());
-  for (const { name, schema } of [...table, ...directoryTools([])]) {
+  for (const { name, schema } of [...table, ...directoryTools([], 0)]) {
     expect(JSON.stringify(bundled.toolParameters(name))).toBe(JSON.stringify(schema.parameters));
   }
   expect(() => bundled.toolParameters("unknown_tool")).toThrow("unknown_tool");
