@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import { withoutSecretFiles } from "../approval/secret-paths.ts";
+import { attachedText, textOfAttached } from "../messages/attached-text.ts";
 import type { ContentPart, ImagePart, TextPart, UserMessage } from "../messages/message.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { attachmentOf } from "../protocol/attachments.ts";
@@ -33,8 +34,7 @@ export function blockOf(part: ContentPart): PromptBlock {
   const { uri, name, mimeType } = part.attached;
   const type = mimeType === undefined ? {} : { mimeType };
   if (name !== undefined) return { type: "resource_link", uri, name, ...type, ...meta };
-  const text = part.text.slice(part.text.indexOf("\n") + 1, part.text.lastIndexOf("\n")).replaceAll(SENT_END, END);
-  return { type: "resource", resource: { uri, text, ...type }, ...meta };
+  return { type: "resource", resource: { uri, text: textOfAttached(part), ...type }, ...meta };
 }
 
 function metaOf(attachment: unknown): { readonly _meta?: { readonly hermes: { readonly attachment: unknown } } } {
@@ -102,10 +102,14 @@ function partOf(block: ContentBlock): ContentPart {
       const { resource } = block;
       if (!("text" in resource)) return text(`[Attached ${nameOf(block)}: binary content was left out.]`);
       const { uri, mimeType } = resource;
-      return {
-        ...text(embeddedText(block, isChanges(uri) ? withoutSecretFiles(resource.text) : resource.text)),
-        attached: { uri, ...typeOf(mimeType), ...referenceOf(block) },
-      };
+      const shown = embeddedText(uri, isChanges(uri) ? withoutSecretFiles(resource.text) : resource.text);
+      return attachedText(shown, {
+        name: nameOf(block),
+        lines: linesIn(uri),
+        uri,
+        ...typeOf(mimeType),
+        ...referenceOf(block),
+      });
     }
   }
 }
@@ -162,17 +166,11 @@ function linesIn(uri: string): string | undefined {
   return start === undefined ? undefined : `${start}-${end}`;
 }
 
-/** End of an embedded text. The text itself must not contain it. */
-const END = "</attachment>";
-const SENT_END = "<\\/attachment>";
-
-function embeddedText(block: EmbeddedResource & { type: "resource" }, whole: string): string {
-  const cut = whole.length > EMBEDDED_TEXT_LIMIT;
-  const rest = filePath(block.resource.uri) === undefined ? "" : "; read the file for the rest";
-  const shown = cut ? `${whole.slice(0, EMBEDDED_TEXT_LIMIT).toWellFormed()}\n[… cut${rest}]` : whole;
-  const lines = linesIn(block.resource.uri);
-  const range = lines === undefined ? "" : ` lines="${lines}"`;
-  return `<attachment name=${JSON.stringify(nameOf(block))}${range}>\n${shown.replaceAll(END, SENT_END)}\n${END}`;
+/** The text within the limit. */
+function embeddedText(uri: string, whole: string): string {
+  if (whole.length <= EMBEDDED_TEXT_LIMIT) return whole;
+  const rest = filePath(uri) === undefined ? "" : "; read the file for the rest";
+  return `${whole.slice(0, EMBEDDED_TEXT_LIMIT).toWellFormed()}\n[… cut${rest}]`;
 }
 
 /** Path of a file, else the label of our own client, else the address. */

@@ -1,5 +1,6 @@
 /** Prompts of a server as slash commands: `/server:prompt first second` or `/server:prompt name=value`. */
 import type { CommandAnswer, ExtensionCommand } from "../agent/extensions.ts";
+import { attachedText } from "../messages/attached-text.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { ServerPrompt } from "./server-answers.ts";
@@ -19,13 +20,17 @@ export function promptCommands(server: SessionServer, ask: ToolContext["ask"]): 
     const hint = hintOf(prompt);
     const description = withoutInvisible(prompt.description ?? prompt.title ?? prompt.name).replaceAll(/\s+/g, " ");
     return {
-      name: `${commandWord(config.name)}:${commandWord(prompt.name)}`,
+      name: commandName(config.name, prompt),
       description: `${description.slice(0, DESCRIPTION_CHARS)} (MCP server ${config.name})`,
       ...(hint !== "" && { hint }),
       run: (argument, signal) => runPrompt({ server, ask, prompt }, argument, signal),
     };
   });
   return [...new Map(commands.map((command) => [command.name, command])).values()];
+}
+
+function commandName(server: string, { name }: ServerPrompt): string {
+  return `${commandWord(server)}:${commandWord(name)}`;
 }
 
 /** The name in the characters of a command: `[a-z][a-z0-9_.-]*`. */
@@ -54,7 +59,12 @@ async function runPrompt(
   if (missing !== undefined)
     return `The prompt needs \`${missing.name}\`. Write it after the command: ${hintOf(prompt)}`;
   try {
-    return { ask: promptText(await connection.prompt(prompt.name, values, { signal, handlers: handlersFor(ask) })) };
+    const answer = await connection.prompt(prompt.name, values, { signal, handlers: handlersFor(ask) });
+    // The server wrote the text: it does not count as the user's words.
+    const name = `prompt ${prompt.name} of ${config.name}`;
+    const typed = `/${commandName(config.name, prompt)}${argument === "" ? "" : ` ${argument}`}`;
+    const uri = `mcp:${encodeURIComponent(config.name)}/${encodeURIComponent(prompt.name)}`;
+    return { ask: [{ type: "text", text: typed }, attachedText(promptText(answer), { name, uri })] };
   } catch (error) {
     signal.throwIfAborted();
     return `The prompt ${prompt.name} of ${config.name} failed: ${messageOf(error)}`;

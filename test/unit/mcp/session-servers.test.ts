@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AIAgent, mcpServers } from "../../../agent-core/index.ts";
 import type { SessionServers } from "../../../agent-core/mcp/session-servers.ts";
 import { callResult } from "../../../agent-core/mcp/tool-result.ts";
+import { typedText } from "../../../agent-core/messages/message.ts";
 import type { Answer } from "../../../agent-core/tools/tool.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
 import { call as modelCall, say, startModelServer } from "../../support/model-server/model-server.ts";
@@ -292,8 +293,16 @@ test("a prompt is a slash command, with arguments in order or by name", async ()
   const [greet] = servers.commands();
   expect(greet).toMatchObject({ name: "fix:greet-someone", hint: "<who> [how]" });
   const { signal } = new AbortController();
-  expect(await greet?.run('"Ada Lovelace" very warmly', signal)).toEqual({ ask: "Greet Ada Lovelace very warmly." });
-  expect(await greet?.run("how=coldly Bob", signal)).toEqual({ ask: "Greet Bob coldly." });
+  const run = async (argument: string) => {
+    const answer = await greet?.run(argument, signal);
+    if (typeof answer !== "object" || !("ask" in answer)) throw new Error("the prompt asks nothing");
+    return answer.ask;
+  };
+  const asked = await run('"Ada Lovelace" very warmly');
+  expect(JSON.stringify(asked)).toContain("Greet Ada Lovelace very warmly.");
+  expect(JSON.stringify(await run("how=coldly Bob"))).toContain("Greet Bob coldly.");
+  // Only what the user typed counts as the user's words.
+  expect(typedText(asked)).toBe('/fix:greet-someone "Ada Lovelace" very warmly');
   expect(await greet?.run("", signal)).toContain("needs `who`");
 });
 
