@@ -31,7 +31,8 @@ const floors = [
 /** Rooms of clients that run the agent in their own process. Nothing imports them but the command line. */
 const clients = "^(cli|gateway|batch)/";
 /** The seam: ACP, an agent in this process, the home and its configuration. */
-const seam = "protocol/|platform/|config/|entry/(local-agent|run-on-node|terminal-dialog|version)\\.ts$";
+const seam =
+  "protocol/|platform/|config/|entry/(account-dialog|local-agent|run-on-node|setup|terminal-dialog|version)\\.ts$";
 /** Parts below the seam that commands without a session read, each with its reason. */
 const below = {
   "^cli/doctor/": ".", // checks every part of the agent

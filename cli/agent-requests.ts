@@ -2,6 +2,7 @@
 import { type ClientContext, client, methods } from "@zed-industries/agent-client-protocol";
 import { endedRunText } from "../agent-core/cron/jobs-text.ts";
 import { CLIENT_INFO, localAgent, ownWords } from "../agent-core/entry/local-agent.ts";
+import { UsageError } from "../agent-core/platform/errors.ts";
 import { cronMethods } from "../agent-core/protocol/cron.ts";
 import { onAgentNotification } from "../agent-core/protocol/handle.ts";
 import { learningMethods } from "../agent-core/protocol/learning.ts";
@@ -49,6 +50,7 @@ export async function withAgent(work: (agent: ClientContext, signal: AbortSignal
       return work(agent, cancel.signal);
     });
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     report(`hermes: ${cancel.signal.aborted ? "interrupted." : ownWords(error)}`);
     return cancel.signal.aborted ? EXIT.interrupted : EXIT.failed;
   } finally {

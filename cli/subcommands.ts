@@ -3,6 +3,9 @@ import type { Table } from "./subcommand.ts";
 
 export const subcommands: Table = {
   chat: { summary: "talk with the agent, or send one prompt", load: () => import("./commands/chat.ts") },
+  setup: { summary: "choose a provider and a model, in questions", load: () => import("./commands/setup.ts") },
+  auth: { summary: "sign in to providers, and store their keys", load: () => import("./commands/auth.ts") },
+  sessions: { summary: "list, search, export and delete sessions", load: () => import("./commands/sessions.ts") },
   doctor: {
     summary: "check this machine and its configuration, and print how to fix it",
     load: () => import("./commands/doctor.ts"),
@@ -22,12 +25,10 @@ export const subcommands: Table = {
 
 /** Commands of similar agents, and what serves their purpose here. */
 export const elsewhere: Readonly<Record<string, string>> = {
-  sessions: 'hermes "/resume" lists the sessions of this folder, and hermes --resume WHICH "prompt" goes on with one',
-  import: 'hermes "/import" copies the sessions of an original Hermes home',
+  import: "hermes sessions import copies the sessions of an original Hermes home",
   config: "edit config.yaml in the Hermes home; hermes doctor names the file and checks it",
-  setup: "hermes-acp --setup asks for provider, key and model",
-  login: "hermes-acp --setup asks for provider, key and model",
-  logout: "remove the key from .env in the Hermes home; hermes doctor names the folder",
+  login: "hermes auth add PROVIDER signs in or stores a key",
+  logout: "hermes auth remove PROVIDER removes a key or sign-in",
   models: "hermes model lists the models, and --model NAME chooses one for a prompt",
   status: "hermes doctor checks this machine and its configuration",
   update: "update Hermes as you installed it: in the editor's extensions, or with npm",

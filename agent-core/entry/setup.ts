@@ -1,8 +1,11 @@
 /** `--setup` asks in the terminal for provider, key and model, and writes them into the home; `--check` tries them. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { AIAgent } from "../agent/ai-agent.ts";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
-import { type Environment, homeFolder } from "../config/home.ts";
+import { loadConfig } from "../config/config.ts";
+import { ACCOUNT, type Environment, homeFolder } from "../config/home.ts";
 import { setHomeModel, setHomeVariable } from "../config/home-file.ts";
 import { messageOf } from "../platform/errors.ts";
 import { useNetwork } from "../platform/http/connections.ts";
@@ -53,9 +56,12 @@ async function converse(environment: Environment, dialog: Dialog): Promise<boole
   if (model === undefined) return false;
   const keyVariable = provider.keyVariable ?? ANY_KEY;
   const isOwnAddress = provider.baseUrl === undefined;
-  if (reached.key !== "") await setHomeVariable(home, keyVariable, reached.key);
+  if (reached.key !== "" && !reached.key.startsWith(ACCOUNT)) await setHomeVariable(home, keyVariable, reached.key);
   await setHomeModel(home, { provider: provider.name, model, baseUrl: isOwnAddress ? reached.baseUrl : undefined });
   dialog.say(`Hermes now uses ${model} from ${provider.title}. Saved in ${home}/.env and config.yaml.`);
+  if (existsSync(join(home, "state.db"))) {
+    dialog.say("This home has sessions of the original Hermes Agent. hermes sessions import adds them.");
+  }
   return true;
 }
 
@@ -72,7 +78,7 @@ async function reach(provider: Deployment, environment: Environment, dialog: Dia
     const own = provider.urlVariable === undefined ? undefined : environment[provider.urlVariable];
     const baseUrl = own || provider.baseUrl || (await dialog.ask("Base URL, such as http://127.0.0.1:8000/v1: "));
     if (baseUrl === undefined || baseUrl === "") return undefined;
-    const key = await askKey(provider, dialog);
+    const key = (await signedInKey(provider, environment, dialog)) ?? (await askKey(provider, dialog));
     if (key === undefined) return undefined;
     dialog.say(`Testing ${provider.title} …`);
     const outcome = await attempt(provider, baseUrl, key);
@@ -81,6 +87,21 @@ async function reach(provider: Deployment, environment: Environment, dialog: Dia
     const again = await dialog.ask("Try again? [Y/n] ");
     if (again === undefined || /^n/i.test(again)) return undefined;
   }
+}
+
+/** Key after a sign-in in a browser. Undefined when the provider offers none, or the user has a key. */
+async function signedInKey(
+  provider: Deployment,
+  environment: Environment,
+  dialog: Dialog,
+): Promise<string | undefined> {
+  if (provider.hasSignIn !== true || provider.keyVariable === undefined) return undefined;
+  const answer = await dialog.ask(`Sign in to ${provider.title} in a browser? [Y/n] (n: enter a key) `);
+  if (answer === undefined || /^n/i.test(answer)) return undefined;
+  const { signIn } = await import("./account-dialog.ts");
+  if (!(await signIn(provider, environment, dialog))) return undefined;
+  const { environment: known } = await loadConfig(homeFolder(environment), {});
+  return known[provider.keyVariable];
 }
 
 /** The models that the key reaches, or the problem in one line. */

@@ -1,0 +1,40 @@
+/** Search for the stored session that a user names. */
+import { type ClientContext, methods } from "@zed-industries/agent-client-protocol";
+import { call } from "../../agent-core/protocol/method.ts";
+import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { stillBuilding } from "../../agent-core/sessions/index/session-index.ts";
+import { isSessionId } from "../../agent-core/sessions/session-files.ts";
+
+/** Listed sessions when several match. */
+const MAX_MATCHES = 15;
+
+/**
+ * The session that `--resume` and others name. `wanted`: an id, `last` for the latest session of this folder, or words of a title.
+ * Rejects with an Error that lists the matches when there is not exactly one.
+ */
+export async function findSession(agent: ClientContext, wanted: string, cwd: string): Promise<string> {
+  if (isSessionId(wanted)) return wanted;
+  if (wanted === "last") {
+    const { sessions } = await agent.request(methods.agent.session.list, { cwd });
+    const [last] = sessions;
+    if (last === undefined) throw new Error(`There is no earlier session in ${cwd}.`);
+    return last.sessionId;
+  }
+  const { titled, building } = await titledWith(agent, wanted);
+  const exact = titled.filter(({ title }) => title?.toLowerCase() === wanted.toLowerCase());
+  const [found, other] = exact.length === 1 ? exact : titled;
+  if (found === undefined) {
+    const note = building === undefined ? "" : ` ${stillBuilding(building)}`;
+    throw new Error(`There is no session with “${wanted}” in its title.${note}`);
+  }
+  if (other === undefined) return found.sessionId;
+  const lines = titled.map(({ sessionId, title, cwd: where }) => `  ${sessionId}  ${title ?? "Untitled"} (${where})`);
+  throw new Error(`Several sessions have “${wanted}” in their titles:\n${lines.join("\n")}`);
+}
+
+/** Only a hit in a message has a position. */
+async function titledWith(agent: ClientContext, query: string) {
+  if (query.trim() === "") return { titled: [], building: undefined };
+  const { hits, building } = await call(agent, sessionMethods.search, { query, limit: MAX_MATCHES });
+  return { titled: hits.filter(({ position }) => position === undefined), building };
+}
