@@ -25,6 +25,7 @@ const floors = [
   "plugins",
   "learning",
   "acp",
+  "serve",
   "entry",
 ];
 

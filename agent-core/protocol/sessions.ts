@@ -168,6 +168,11 @@ export const HermesEarlierPage = z.object({
 });
 export type HermesEarlierPage = z.infer<typeof HermesEarlierPage>;
 
+/** `upTo`: position of the last message; default: all messages. */
+export const HermesReplayRequest = z.object({ sessionId: z.string(), upTo: z.int().min(0).exactOptional() });
+
+export const HermesReplay = z.object({ updates: z.array(sessionUpdate).readonly() });
+
 export const HermesRewind = z.object({ sessionId: z.string(), position: z.int().min(0) });
 export type HermesRewind = z.infer<typeof HermesRewind>;
 
@@ -249,6 +254,8 @@ export const sessionMethods = {
   },
   /** A page of the conversation before the replayed part. */
   earlier: { name: "_hermes/session/earlier", params: HermesEarlierRequest, result: HermesEarlierPage },
+  /** The updates that `session/load` sends, of a session that stays open. Allowed while a turn runs. */
+  replay: { name: "_hermes/session/replay", params: HermesReplayRequest, result: HermesReplay },
   /** Contents of the model's window. Allowed while a turn runs. */
   context: { name: "_hermes/session/context", params: inSession, result: HermesContext },
   /** Removes the messages from a position on. Refused (-32600) while a turn runs. */

@@ -7,6 +7,7 @@ import {
   methods,
   type NewSessionResponse,
   type SessionInfo,
+  type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import { sandboxText } from "../../host/terminals/terminals.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
@@ -21,9 +22,11 @@ import {
   type HermesSearchHits,
   sessionMethods,
 } from "../../protocol/sessions.ts";
+import type { TranscriptEntry } from "../../sessions/conversation.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
 import type { FoundSession } from "../../sessions/index/search-messages.ts";
 import type { snippetOf } from "../../sessions/index/search-text.ts";
+import type { StoredSession } from "../../sessions/read-journal.ts";
 import { titleLine } from "../../sessions/titles.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
@@ -54,10 +57,14 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
     const tail = readMeta(HermesLoadMeta, params._meta)?.tail;
     const { page, earlier } = pageBefore(stored.conversation.transcript, stored.conversation.next, tail);
     if (earlier !== null) session.send(earlierUpdate(earlier));
-    await session.sendAll(replay(stored, page));
-    if (stored.title !== undefined) session.send({ sessionUpdate: "session_info_update", title: stored.title });
+    await session.sendAll(replayed(stored, page));
     session.sendUsage();
     return opened(session, server);
+  });
+  onClientRequest(app, sessionMethods.replay, async ({ params: { sessionId, upTo = Number.POSITIVE_INFINITY } }) => {
+    const stored = await server.readStored(server.session(sessionId).id);
+    const page = stored.conversation.transcript.filter(({ position }) => position <= upTo);
+    return { updates: [...replayed(stored, page)] };
   });
   // As session/load, for a client that shows the history itself.
   app.onRequest(methods.agent.session.resume, async ({ params, client }) => {
@@ -71,6 +78,12 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
     const session = await server.forkSession(client, sessionParams(place), from);
     return { sessionId: session.id, ...opened(session, server) };
   });
+}
+
+/** The conversation with its title. */
+function* replayed(stored: StoredSession, page: readonly TranscriptEntry[]): Generator<SessionUpdate> {
+  yield* replay(stored, page);
+  if (stored.title !== undefined) yield { sessionUpdate: "session_info_update", title: stored.title };
 }
 
 /** Response for a session that is open now. The slash commands follow it. */
