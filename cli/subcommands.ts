@@ -19,6 +19,11 @@ export const subcommands: Table = {
   memory: { summary: "show what is noted", load: () => import("./commands/memory.ts") },
   cron: { summary: "plan jobs, and run what is due", load: () => import("./commands/cron.ts") },
   learning: { summary: "show and change what was learnt", load: () => import("./commands/learning.ts") },
+  serve: { summary: "serve the agent of this machine to other machines", load: () => import("./commands/serve.ts") },
+  connect: {
+    summary: "connect an editor to the agent of another machine",
+    load: () => import("./commands/connect.ts"),
+  },
   completion: { summary: "print the completion of a shell", load: () => import("./commands/completion.ts") },
   version: { summary: "print the version", load: () => import("./commands/version.ts") },
 };

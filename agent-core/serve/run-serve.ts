@@ -6,7 +6,7 @@ import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { codeOf, messageOf } from "../platform/errors.ts";
 import { SERVE_PATH } from "../protocol/remote.ts";
 import { Roots } from "./roots.ts";
-import { parseServeOptions, type ServeOptions } from "./serve-options.ts";
+import { type ServeOptions, type ServeValues, serveOptions } from "./serve-options.ts";
 import { serverToken } from "./server-token.ts";
 import { SessionHub } from "./session-hub.ts";
 import { SocketServer } from "./socket-server.ts";
@@ -21,8 +21,8 @@ const BUSY = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
 const TOKEN_VARIABLE = "HERMES_SERVE_TOKEN";
 
 /** Serves until SIGINT, SIGTERM or SIGHUP. Returns the exit code; throws a UsageError for a wrong command line. */
-export async function runServe(args: readonly string[], version: string): Promise<number> {
-  const options = parseServeOptions(args);
+export async function runServe(values: ServeValues, version: string): Promise<number> {
+  const options = serveOptions(values);
   const { [TOKEN_VARIABLE]: variable, ...environment } = takeEnvironment();
   delete process.env[TOKEN_VARIABLE];
   const log = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -1,6 +1,5 @@
-/** Command line of `hermes serve`. */
-import { parseArgs } from "node:util";
-import { messageOf, UsageError } from "../platform/errors.ts";
+/** Checked options of a server. */
+import { UsageError } from "../platform/errors.ts";
 
 export type ServeOptions = {
   readonly host: string;
@@ -15,25 +14,36 @@ export type ServeOptions = {
   readonly trustsProxy: boolean;
 };
 
-const string = { type: "string" } as const;
-const strings = { type: "string", multiple: true, default: [] as string[] } as const;
+/** Options as the command line has them. */
+export type ServeValues = {
+  readonly listen: string;
+  readonly "token-file": string | undefined;
+  readonly "tls-cert": string | undefined;
+  readonly "tls-key": string | undefined;
+  readonly "allow-origin": readonly string[];
+  readonly root: readonly string[];
+  readonly "max-connections": number;
+  readonly grace: string;
+  readonly unload: string;
+  readonly "trust-proxy": boolean;
+};
 
 /** Throws a UsageError. */
-export function parseServeOptions(args: readonly string[]): ServeOptions {
-  const values = parsed(args);
+export function serveOptions(values: ServeValues): ServeOptions {
   const { host, port } = addressOf(values.listen);
-  const { "tls-cert": cert, "tls-key": key, root: roots, "allow-origin": origins } = values;
+  const { "tls-cert": cert, "tls-key": key, root: roots, "allow-origin": origins, "trust-proxy": trustsProxy } = values;
   if ((cert === undefined) !== (key === undefined)) throw new UsageError("--tls-cert and --tls-key belong together");
-  const trustsProxy = values["trust-proxy"];
-  if (!isLoopback(host)) {
-    const secures = "use --tls-cert and --tls-key, or --trust-proxy behind a proxy that does TLS";
-    if (cert === undefined && !trustsProxy) throw new UsageError(`${host} is open to other machines: ${secures}`);
-    if (roots.length === 0) throw new UsageError(`${host} is open to other machines: name the folders with --root`);
+  if (!isLoopback(host) && cert === undefined && !trustsProxy) {
+    const ways = "use --tls-cert and --tls-key, or --trust-proxy behind a proxy that does TLS";
+    throw new UsageError(`${host} is open to other machines: ${ways}`);
   }
-  for (const origin of origins) {
-    if (!URL.canParse(origin))
-      throw new UsageError(`--allow-origin ${origin} is not an origin such as https://app.example`);
-  }
+  if (!isLoopback(host) && roots.length === 0)
+    throw new UsageError(`${host} is open to other machines: name the folders of sessions with --root`);
+  const wrong = origins.find((origin) => !URL.canParse(origin));
+  if (wrong !== undefined) throw new UsageError(`--allow-origin ${wrong}: expected an origin, as https://app.example`);
+  const { "max-connections": maxConnections } = values;
+  if (!Number.isInteger(maxConnections) || maxConnections < 1)
+    throw new UsageError(`--max-connections ${maxConnections}: expected a positive number`);
   return {
     host,
     port,
@@ -41,52 +51,23 @@ export function parseServeOptions(args: readonly string[]): ServeOptions {
     tls: cert === undefined || key === undefined ? undefined : { cert, key },
     origins,
     roots,
-    maxConnections: countOf(values["max-connections"]),
+    maxConnections,
     graceMs: durationOf("grace", values.grace),
     unloadMs: durationOf("unload", values.unload),
     trustsProxy,
   };
 }
 
-/** Names of options may be written with underscores. */
-function parsed(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: args.map((word) => word.replace(/^--[\w-]+/, (name) => name.replaceAll("_", "-"))),
-      options: {
-        listen: { ...string, default: "127.0.0.1:9120" },
-        "token-file": string,
-        "tls-cert": string,
-        "tls-key": string,
-        "allow-origin": strings,
-        root: strings,
-        "max-connections": { ...string, default: "64" },
-        grace: { ...string, default: "10m" },
-        unload: { ...string, default: "30m" },
-        "trust-proxy": { type: "boolean", default: false },
-      },
-    });
-    return values;
-  } catch (error) {
-    throw new UsageError(messageOf(error).split(/[.\n]/, 1)[0] ?? "");
-  }
-}
-
 function addressOf(listen: string): { readonly host: string; readonly port: number } {
   const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d+)$/.exec(listen) ?? [];
   const number = Number(port ?? Number.NaN);
   if (number <= 65_535) return { host: host.replace(/^\[|\]$/g, ""), port: number };
-  throw new UsageError(`--listen ${listen} is not an address such as 127.0.0.1:9120`);
+  throw new UsageError(`--listen ${listen}: expected an address and a port, as 127.0.0.1:9120`);
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\./.test(host);
-}
-
-function countOf(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count > 0) return count;
-  throw new UsageError(`--max-connections ${text} is not a number of connections`);
+/** True for names of this machine that no other machine reaches. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -98,5 +79,5 @@ function durationOf(name: string, text: string): number {
   const [, number, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const ms = Number(number ?? Number.NaN) * (UNITS[unit] ?? Number.NaN);
   if (ms <= MAX_MS) return ms;
-  throw new UsageError(`--${name} ${text} is not a duration such as 90s, 10m or 2h`);
+  throw new UsageError(`--${name} ${text}: expected a duration, as 90s, 10m or 2h`);
 }

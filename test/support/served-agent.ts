@@ -1,6 +1,6 @@
 /** The agent behind sockets in the test's own process, and clients that reach it over the wire. */
 import { once } from "node:events";
-import { createServer, connect as connectTo, type Socket } from "node:net";
+import { connect as connectTo, createServer, type Socket } from "node:net";
 import type { AnyMessage, Stream } from "@zed-industries/agent-client-protocol";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import { remoteStream, remoteUrl } from "../../agent-core/protocol/remote-stream.ts";
@@ -73,7 +73,10 @@ export class ServedClient extends AcpClient {
   readonly ended: Promise<Error | undefined>;
   #onState = (): void => undefined;
 
-  constructor(port: number, { scheme = "ws", token = TOKEN, stream }: { scheme?: "ws" | "http"; token?: string; stream?: Stream } = {}) {
+  constructor(
+    port: number,
+    { scheme = "ws", token = TOKEN, stream }: { scheme?: "ws" | "http"; token?: string; stream?: Stream } = {},
+  ) {
     super();
     const url = remoteUrl(`${scheme}://127.0.0.1:${port}`);
     const changed = ({ state }: { readonly state: string }): void => {

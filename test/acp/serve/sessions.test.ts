@@ -4,7 +4,9 @@ import type { Part } from "../../support/model-server/answer.ts";
 import { call, hold, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 import { type ServedAgent, ServedClient, serveAgent, wireTo } from "../../support/served-agent.ts";
 
-async function served(options: Parameters<typeof serveAgent>[0] = {}): Promise<{ agent: ServedAgent; model: ModelServer }> {
+async function served(
+  options: Parameters<typeof serveAgent>[0] = {},
+): Promise<{ agent: ServedAgent; model: ModelServer }> {
   const model = await startModelServer();
   onTestFinished(() => model.stop());
   const environment = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-test-123456" };
@@ -15,7 +17,10 @@ async function served(options: Parameters<typeof serveAgent>[0] = {}): Promise<{
 
 const text = (words: string): Part => ({ type: "text", text: words });
 
-async function connected(port: number, options: ConstructorParameters<typeof ServedClient>[1] = {}): Promise<ServedClient> {
+async function connected(
+  port: number,
+  options: ConstructorParameters<typeof ServedClient>[1] = {},
+): Promise<ServedClient> {
   const client = new ServedClient(port, options);
   onTestFinished(() => client.stop());
   await client.initialize({ session: { notices: {} } });

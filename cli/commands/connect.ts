@@ -1,0 +1,69 @@
+/** `hermes connect`: the agent of a server as an agent over stdio, for every editor that starts one. */
+import { join } from "node:path";
+import { homeFolder } from "../../agent-core/config/home.ts";
+import { gatheredOutput, incomingMessages } from "../../agent-core/entry/message-lines.ts";
+import { messageOf, UsageError } from "../../agent-core/platform/errors.ts";
+import { remoteStream, remoteUrl } from "../../agent-core/protocol/remote-stream.ts";
+import { isLoopback } from "../../agent-core/serve/serve-options.ts";
+import { tokenFile } from "../../agent-core/serve/server-token.ts";
+import { EXIT, subcommand } from "../subcommand.ts";
+
+/** Limit of a message, as of the server. Bytes. */
+const MAX_MESSAGE_BYTES = 32_000_000;
+
+export const command = subcommand({
+  operands: "URL",
+  options: {
+    "token-file": {
+      kind: "text",
+      value: "FILE",
+      summary: "token of the server; default: HERMES_SERVE_TOKEN, and on this machine the home's",
+    },
+  },
+  examples: [
+    ["connect wss://build.example/acp --token-file ~/.build-token", "the agent of build.example, over stdio"],
+    ["connect ws://127.0.0.1:9120", "the agent behind an SSH tunnel"],
+  ],
+  withoutHome: true,
+  run: async ({ operands: [address = ""], values: { "token-file": file } }) => bridge(urlOf(address), file),
+});
+
+function urlOf(address: string): URL {
+  try {
+    return remoteUrl(address);
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+async function bridge(url: URL, file: string | undefined): Promise<number> {
+  const log = (line: string): void => void process.stderr.write(`hermes connect: ${line}\n`);
+  const remote = remoteStream({ url, token: tokenFor(url, file) }, (change) =>
+    log(change.state === "connected" ? "connected again" : change.reason),
+  );
+  const output = gatheredOutput(process.stdout);
+  const incoming = incomingMessages(process.stdin, {
+    maxBytes: MAX_MESSAGE_BYTES,
+    reply: (error) => void output.send(error).catch(() => undefined), // the editor has gone
+  });
+  const sent = ReadableStream.from(incoming).pipeTo(remote.writable);
+  const received = remote.readable.pipeTo(output.messages);
+  const fault: unknown = await Promise.race([sent, received]).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (fault !== undefined) log(messageOf(fault));
+  process.exit(fault === undefined ? EXIT.done : EXIT.failed); // standard input may still be open
+}
+
+/** The token in the home belongs to this machine's own server: no other one gets it. */
+function tokenFor({ hostname }: URL, file: string | undefined): string | undefined {
+  const { HERMES_SERVE_TOKEN: variable } = process.env;
+  if (file === undefined && variable !== undefined) return variable;
+  if (file !== undefined) return tokenFile(file)();
+  try {
+    return isLoopback(hostname) ? tokenFile(join(homeFolder(process.env), "serve-token"))() : undefined;
+  } catch {
+    return undefined; // the server says that a token is missing
+  }
+}
