@@ -1,4 +1,5 @@
 /** `hermes serve`: the agent of this machine for clients on other machines, until a signal ends it. */
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
@@ -13,6 +14,8 @@ import { SocketServer } from "./socket-server.ts";
 
 /** Time for running turns after a signal. Milliseconds. */
 const DRAIN_MS = 30_000;
+/** A certificate that ends within this time is reported. */
+const EXPIRING_MS = 14 * 24 * 3_600_000;
 /** Exit codes of the command line. */
 const FAILED = 1;
 const TRY_AGAIN = 75;
@@ -31,7 +34,8 @@ export async function runServe(values: ServeValues, version: string): Promise<nu
     const roots = new Roots(options.roots);
     const agent = { version, environment, local: nodeHost(), log };
     const hub = new SessionHub({ ...options, agent, roots, machine: hostname() });
-    const server = new SocketServer(hub, { ...options, token: token.read, log });
+    const isOwnName = await namesOf(options.tls?.cert, log);
+    const server = new SocketServer(hub, { ...options, token: token.read, isOwnName, log });
     const stopped = signalled();
     const port = await server.listen();
     process.stdout.write(`HERMES_BACKEND_READY port=${port}\n${settingFor(options, port)}\nToken: ${token.place}\n`);
@@ -47,6 +51,17 @@ export async function runServe(values: ServeValues, version: string): Promise<nu
     else log(`BACKEND_PORT_IN_USE port=${options.port}\nhermes serve: ${messageOf(error)}; choose another --listen`);
     return BUSY.has(code) ? TRY_AGAIN : FAILED;
   }
+}
+
+/** Check of a name against the certificate. Logs a certificate that ends soon. */
+async function namesOf(path: string | undefined, log: (line: string) => void): Promise<(name: string) => boolean> {
+  if (path === undefined) return () => false;
+  const { X509Certificate } = await import("node:crypto");
+  const certificate = new X509Certificate(readFileSync(path));
+  if (certificate.validToDate.getTime() - Date.now() < EXPIRING_MS) {
+    log(`serve: the certificate ${path} ends on ${certificate.validTo}; a renewed file is used within a minute`);
+  }
+  return (name) => certificate.checkHost(name) !== undefined;
 }
 
 function signalled(): Promise<void> {

@@ -1,5 +1,4 @@
 /** HTTP server of the agent: WebSocket and streamable HTTP on one path, health and metrics beside it. */
-import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
@@ -33,7 +32,7 @@ const CONNECTION_ID = "acp-connection-id";
 
 export type TlsFiles = { readonly cert: string; readonly key: string };
 
-export type SocketServerOptions = Omit<GuardOptions, "isOwnName" | "now"> & {
+export type SocketServerOptions = Omit<GuardOptions, "now"> & {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -63,12 +62,7 @@ export class SocketServer {
   constructor(hub: SessionHub, options: SocketServerOptions) {
     this.#hub = hub;
     this.#options = options;
-    const certificate = options.tls && new X509Certificate(readFileSync(options.tls.cert));
-    this.#guard = new Guard({
-      ...options,
-      isOwnName: (name) => certificate?.checkHost(name) !== undefined,
-      now: () => Date.now(),
-    });
+    this.#guard = new Guard({ ...options, now: () => Date.now() });
     this.#acp = new AcpServer({ agent: { connect: (stream) => hub.connect(stream) } });
     this.#server = this.#createServer(options.tls, this.#onRequest());
     this.#server.maxConnections = options.maxConnections * SOCKETS_PER_CONNECTION;

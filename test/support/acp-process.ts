@@ -12,16 +12,16 @@ export class AcpProcess extends AcpClient {
 
   /**
    * `user`: number of the user and group that it runs as; default: the test's own. `script`: program of the agent; default:
-   * the bundle.
+   * the bundle. An array has its arguments, too.
    */
   constructor(
     environment: Readonly<Record<string, string>> = {},
     home?: string,
     user?: number,
-    script: string = "dist/acp.js",
+    script: string | readonly string[] = "dist/acp.js",
   ) {
     super(home);
-    this.child = spawn("node", [script], {
+    this.child = spawn("node", [script].flat(), {
       env: {
         PATH: process.env["PATH"],
         TMPDIR: tmpdir(),

@@ -51,6 +51,7 @@ export async function serveAgent(options: ServedOptions = {}): Promise<ServedAge
     tls: undefined,
     token: () => TOKEN,
     origins: [],
+    isOwnName: () => false,
     trustsProxy: false,
     maxConnections: 64,
     log: (line) => log.push(line),

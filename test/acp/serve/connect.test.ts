@@ -1,0 +1,152 @@
+// `hermes serve` and `hermes connect` as programs: the agent of a server, over stdio.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../support/acp-client.ts";
+import { AcpProcess } from "../../support/acp-process.ts";
+import type { Part } from "../../support/model-server/answer.ts";
+import { call, hold, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+import { TOKEN, wireTo } from "../../support/served-agent.ts";
+
+const run = promisify(execFile);
+
+type Served = { readonly child: ChildProcess; readonly port: number; readonly lines: readonly string[] };
+
+function environment(home: string, model: ModelServer): NodeJS.ProcessEnv {
+  const { PATH } = process.env;
+  const models = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-test-123456" };
+  return { PATH, HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", HERMES_SERVE_TOKEN: TOKEN, ...models };
+}
+
+async function serve(home: string, model: ModelServer, port = 0): Promise<Served> {
+  const child = spawn("node", ["dist/cli.js", "serve", "--listen", `127.0.0.1:${port}`], {
+    env: environment(home, model),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    if (line.startsWith("Token:")) break;
+  }
+  return { child, port: Number(/port=(\d+)/.exec(lines[0] ?? "")?.[1]), lines };
+}
+
+async function startModel(): Promise<ModelServer> {
+  const model = await startModelServer();
+  onTestFinished(() => model.stop());
+  return model;
+}
+
+async function bridged(port: number): Promise<AcpProcess> {
+  const program = ["dist/cli.js", "connect", `ws://127.0.0.1:${port}`];
+  const bridge = new AcpProcess({ HERMES_SERVE_TOKEN: TOKEN }, undefined, undefined, program);
+  onTestFinished(() => bridge.stop());
+  await bridge.initialize();
+  return bridge;
+}
+
+const text = (words: string): Part => ({ type: "text", text: words });
+
+test("A server prints its port and the line for an editor, and ends its turns before it ends", async () => {
+  const model = await startModel();
+  const { child, port, lines } = await serve(temporaryFolder("hermes-served-"), model);
+  expect(lines).toEqual([
+    `HERMES_BACKEND_READY port=${port}`,
+    expect.stringContaining(`{ "url": "ws://127.0.0.1:${port}/acp" }`),
+    "Token: HERMES_SERVE_TOKEN",
+  ]);
+  const second = spawn("node", ["dist/cli.js", "serve", "--listen", `127.0.0.1:${port}`], {
+    env: environment(temporaryFolder("hermes-served-"), model),
+    stdio: "ignore",
+  });
+  expect(await once(second, "exit")).toEqual([75, null]);
+  const bridge = await bridged(port);
+  const id = await bridge.newSession();
+  const gate = hold();
+  model.script({ parts: [text("one "), gate.part, text("two")] });
+  const turn = bridge.prompt(id, "count");
+  await gate.reached;
+  child.kill("SIGTERM");
+  while ((await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
+  gate.release();
+  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+test("An editor over stdio does not notice that the bridge lost its connection", async () => {
+  const model = await startModel();
+  const { port } = await serve(temporaryFolder("hermes-served-"), model);
+  const wire = await wireTo(port);
+  onTestFinished(() => wire.stop());
+  const bridge = await bridged(wire.port);
+  const id = await bridge.newSession();
+  const gate = hold();
+  model.script(
+    { parts: [call("terminal", { command: "touch made" }), text("")] },
+    { parts: [text("one "), gate.part, text("two")] },
+  );
+  const asked: unknown[] = [];
+  bridge.on("session/request_permission", ({ toolCall }) => {
+    asked.push(toolCall);
+    wire.cut();
+    return { outcome: { outcome: "selected", optionId: "once" } };
+  });
+  await bridge.request("session/set_mode", { sessionId: id, modeId: "ask" });
+  const turn = bridge.prompt(id, "make it");
+  await gate.reached;
+  wire.cut();
+  gate.release();
+  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  expect(asked).toHaveLength(1);
+  expect(bridge.text()).toBe("one two");
+});
+
+test("A server that was killed in a turn goes on with the session, and the turn fails in words", async () => {
+  const model = await startModel();
+  const home = temporaryFolder("hermes-served-");
+  const first = await serve(home, model);
+  const bridge = await bridged(first.port);
+  const id = await bridge.newSession();
+  const gate = hold();
+  model.script(say("stored"), { parts: [text("lost "), gate.part] }, say("again"));
+  await bridge.prompt(id, "first");
+  const turn = bridge.prompt(id, "second");
+  await gate.reached;
+  first.child.kill("SIGKILL");
+  await once(first.child, "exit");
+  gate.release();
+  await serve(home, model, first.port);
+  expect((await turn).error?.message).toContain("The server has restarted");
+  expect((await bridge.prompt(id, "third")).result).toEqual({ stopReason: "end_turn" });
+  expect(bridge.text()).toContain("again");
+});
+
+test("acpx works through the bridge", async () => {
+  const model = await startModel();
+  const { port } = await serve(temporaryFolder("hermes-served-"), model);
+  const [home, cwd] = [temporaryFolder("hermes-acpx-"), temporaryFolder("hermes-work-")];
+  writeFileSync(join(cwd, "a.txt"), "one\n");
+  mkdirSync(join(home, ".acpx"));
+  model.script(callRead(), say("One line."));
+  const agent = `node ${join(process.cwd(), "dist/cli.js")} connect ws://127.0.0.1:${port}`;
+  const options = { cwd, env: { PATH: process.env["PATH"], HOME: home, HERMES_SERVE_TOKEN: TOKEN } };
+  const { stdout } = await run(
+    join(process.cwd(), "node_modules/.bin/acpx"),
+    ["--cwd", cwd, "--approve-all", "--agent", agent, "exec", "How long is a.txt?"],
+    options,
+  );
+  expect(stdout).toContain("One line.");
+});
+
+function callRead() {
+  return { parts: [call("read_file", { path: "a.txt" })] };
+}
