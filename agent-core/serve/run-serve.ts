@@ -23,7 +23,10 @@ const TRY_AGAIN = 75;
 const BUSY = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
 const TOKEN_VARIABLE = "HERMES_SERVE_TOKEN";
 
-/** Serves until SIGINT, SIGTERM or SIGHUP. Returns the exit code; throws a UsageError for a wrong command line. */
+/**
+ * Serves until SIGINT, SIGTERM or SIGHUP, which end the process. Returns the exit code of a failed start; throws a UsageError for
+ * a wrong command line.
+ */
 export async function runServe(values: ServeValues, version: string): Promise<number> {
   const options = serveOptions(values);
   const { [TOKEN_VARIABLE]: variable, ...environment } = takeEnvironment();
@@ -44,7 +47,7 @@ export async function runServe(values: ServeValues, version: string): Promise<nu
     server.drain();
     await hub.drain(DRAIN_MS);
     await server.close();
-    return 0;
+    process.exit(0); // an open socket to a model must not keep the process alive
   } catch (error) {
     const code = codeOf(error) ?? "";
     if (!BUSY.has(code)) log(`hermes serve: ${messageOf(error)}`);

@@ -67,7 +67,7 @@ export class SocketServer {
     this.#server = this.#createServer(options.tls, this.#onRequest());
     this.#server.maxConnections = options.maxConnections * SOCKETS_PER_CONNECTION;
     this.#server.on("upgrade", this.#onUpgrade());
-    this.#timers.push(setInterval(() => this.#ping(), PING_MS));
+    this.#timers.push(setInterval(() => this.#ping(), PING_MS).unref());
   }
 
   /** Resolves to the port. Rejects with the system's error. */
@@ -108,7 +108,7 @@ export class SocketServer {
         this.#options.log(`serve: the changed certificate is not used: ${messageOf(error)}`);
       }
     };
-    this.#timers.push(setInterval(renew, CERTIFICATE_MS));
+    this.#timers.push(setInterval(renew, CERTIFICATE_MS).unref());
     return server;
   }
 
