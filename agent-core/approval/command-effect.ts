@@ -38,8 +38,6 @@ export type CommandEffect =
       readonly prints?: "names" | "facts" | "below";
       readonly filter?: NameFilter;
     }
-  /** Loads Python modules, which a file of the working folder may replace. */
-  | { readonly kind: "imports"; readonly modules: readonly string[] }
   /** Prints the text of files that the repository tracks; without `paths`, of any. */
   | { readonly kind: "history"; readonly paths: readonly Arg[] }
   /** Creates, changes, overwrites or links. */

@@ -78,9 +78,7 @@ function judgeCode(command: string, scope: CommandScope, record: Recorder): void
 function checkScripts(record: Recorder): void {
   const { writes } = record;
   const scripts = record.parts().flatMap((part) => part.scripts.map(({ path }) => path.replace(/#.*$/, "")));
-  const changed = [...scripts, ...record.loads].find((path) =>
-    [...writes].some((write) => `${path}/`.startsWith(`${write}/`)),
-  );
+  const changed = scripts.find((path) => [...writes].some((write) => `${path}/`.startsWith(`${write}/`)));
   if (changed !== undefined) record.askUnknown(`Runs ${changed}, which the same command may change`);
   if (writes.size > 0 && record.findings.some(({ reason }) => /^Sets PATH to/i.test(reason)))
     record.askUnknown("Runs programs of other folders, in which the same command may write");

@@ -163,6 +163,12 @@ export function judgeWords(words: readonly Arg[], judge: PathJudge): void {
       judgePath({ kind: "write", path }, judge);
 }
 
+/** A word that may name a file which no program changes unasked. */
+export function heldBackWord(words: readonly Arg[], judge: PathJudge): Arg | undefined {
+  const pieces = words.flatMap((word) => piecesOf(word, judge.scope));
+  return pieces.find((path) => targetsOf(path, judge)?.some((target) => isHeldBack(path, target, judge.scope)));
+}
+
 function isHeldBack(path: Arg, target: string, scope: CommandScope): boolean {
   if (deviceOf(target) !== undefined) return true;
   if (path.glob) return protectedPatternReason(target, scope) !== undefined || matchesSharedFile(target, scope);

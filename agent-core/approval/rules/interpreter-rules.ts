@@ -12,11 +12,10 @@ import {
   readsSecrets,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
-import { harmlessOneLiner, type Language, scanCode } from "./one-liner.ts";
 import { ruleTable } from "./rule.ts";
+import { scanCode } from "./scan-code.ts";
 
 type Interpreter = {
-  readonly language: Language;
   /** Options that take code. */
   readonly code: RegExp;
   /** Options that take a value which is not a file to run. */
@@ -43,11 +42,6 @@ function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   if (name.text === "venv" || name.text === "virtualenv") {
     const folders = rest.filter(({ text }) => !text.startsWith("-"));
     return [CHANGE, ...folders.map((path): CommandEffect => ({ kind: "write", path }))];
-  }
-  if (name.text === "json.tool") {
-    const [input, output] = rest.filter(({ text }) => !text.startsWith("-"));
-    const imports: CommandEffect = { kind: "imports", modules: ["json", "argparse", "pathlib", "re", "sys"] };
-    return [imports, ...reads(input ? [input] : []), ...(output ? [{ kind: "write", path: output } as const] : [])];
   }
   if (PYTHON_MODULES.test(name.text)) return [project(rest), ...readsSecrets(rest)];
   const asks = askForCode(`Runs the Python module ${name.text}`, "prefix");
@@ -76,7 +70,6 @@ function packageRun(name: Arg | undefined, rest: readonly Arg[]): readonly Comma
 }
 
 const PYTHON: Interpreter = {
-  language: "python",
   code: /^-[BbdEIOqRsSuvx]*c$/,
   value: /^-[WX]$/,
   loads: /^$/,
@@ -84,7 +77,6 @@ const PYTHON: Interpreter = {
   module: python,
 };
 const NODE: Interpreter = {
-  language: "javascript",
   code: /^(?:-[pe]+|--eval|--print|--eval=.*|--print=.*|-[pe]{1,2})$/,
   value: /^(?:-C|--conditions|--input-type|--title)$/,
   loads:
@@ -93,28 +85,24 @@ const NODE: Interpreter = {
   module: node,
 };
 const RUBY: Interpreter = {
-  language: "other",
   code: /^-[acdlnpswW\d]*e$/,
   value: /^-[FEKx]$/,
   loads: /^-[rI]/,
   prints: /^(?:--version|-v|--help|-h)$/,
 };
 const PERL: Interpreter = {
-  language: "other",
   code: /^-[acdlnpstTuUwWX\d]*(?:i\S*)?[eE]$/,
   value: /^-[CD]$/,
   loads: /^-[MmI]/,
   prints: /^(?:--version|-v|-V|--help|-h)$/,
 };
 const PHP: Interpreter = {
-  language: "other",
   code: /^-[rBRE]$/,
   value: /^-[ctz]$/,
   loads: /^-d/,
   prints: /^(?:--version|-v|-m|-i|--help|-h|--ini)$/,
 };
 const OTHER: Interpreter = {
-  language: "other",
   code: /^(?:-e|-c|--eval|--execute|-Command|-EncodedCommand|-E|--command|--cmd|eval|-x)$/i,
   value: /^$/,
   loads: /^-[lr]/,
@@ -147,15 +135,15 @@ function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
     ...attached.flatMap(({ text }) => [askForCode(`Runs a piece of ${name} code`, "never"), ...scanCode(text)]),
   );
   if (first && interpreter.code.test(first.text))
-    return [...effects, ...changed, ...reads(filesAfter(args, at)), ...codeEffects(call, at, interpreter)];
+    return [...effects, ...changed, ...reads(filesAfter(args, at)), ...codeEffects(call, at)];
   if (first && first.text !== "-")
     return [
       ...effects,
-      ...scriptEffects(name, first, interpreter.language),
+      ...scriptEffects(name, first),
       ...readsSecrets(args.slice(at + 1)),
       { kind: "program-file", file: first, words: args.slice(at + 1) },
     ];
-  return [...effects, ...inputEffects(call, interpreter)];
+  return [...effects, ...inputEffects(call)];
 }
 
 /** Words after the code: with `-n` a program reads these files, and others get them as arguments. */
@@ -169,29 +157,31 @@ function filesInPlace({ args }: Call, at: number): readonly CommandEffect[] {
   return args.slice(at + 2).map((path) => ({ kind: "write", path }));
 }
 
-function codeEffects({ name, args }: Call, at: number, { language }: Interpreter): readonly CommandEffect[] {
+function codeEffects({ name, args }: Call, at: number): readonly CommandEffect[] {
   const option = args[at]?.text ?? "";
   const attached = option.startsWith("--") && option.includes("=") ? option.slice(option.indexOf("=") + 1) : undefined;
   const code = attached ?? args[at + 1]?.text ?? UNKNOWN;
-  return oneLiner(name, code, language);
+  return oneLiner(name, code);
 }
 
-function oneLiner(name: string, code: string, language: Language): readonly CommandEffect[] {
+/** Prints one text or number. */
+const PRINTS = /^\s*(?:print|console\.log)\((?:(["'])[^"'\\]*\1|[\d\s+*/.-]*)\);?\s*$/;
+
+function oneLiner(name: string, code: string): readonly CommandEffect[] {
   if (code.includes(UNKNOWN)) return [opaque(`Runs ${name} code that is not known before it runs`), ...scanCode(code)];
-  const harmless = harmlessOneLiner(code, /^(?:perl|python|node|bun|deno|py)/.test(name) ? language : "none");
-  return harmless ?? [askForCode(`Runs a piece of ${name} code`), ...scanCode(code)];
+  return PRINTS.test(code) ? [] : [askForCode(`Runs a piece of ${name} code`), ...scanCode(code)];
 }
 
-function scriptEffects(name: string, script: Arg, language: Language): readonly CommandEffect[] {
+function scriptEffects(name: string, script: Arg): readonly CommandEffect[] {
   if (script.content?.includes(UNKNOWN)) return [opaque(`Runs what another command prints as ${name} code`)];
-  if (script.content !== undefined) return oneLiner(name, script.content, language);
+  if (script.content !== undefined) return oneLiner(name, script.content);
   if (!isKnown(script)) return [opaque(`Runs a ${name} script that is not known before it runs`)];
   if (/^(?:https?|npm|jsr):/.test(script.text)) return [opaque(`Runs code from the network (${shown(script)})`)];
   return [askForCode(`Runs the ${name} script ${shown(script)}`), ...reads([script])];
 }
 
-function inputEffects({ name, input }: Call, { language }: Interpreter): readonly CommandEffect[] {
-  if (input.kind === "text") return oneLiner(name, input.text, language);
+function inputEffects({ name, input }: Call): readonly CommandEffect[] {
+  if (input.kind === "text") return oneLiner(name, input.text);
   if (input.kind === "data") return [opaque(`Runs what ${input.from} prints as ${name} code`)];
   return [ask(`Starts an interactive ${name}`)];
 }

@@ -2,7 +2,6 @@
 import type { Call, Program } from "../command-effect.ts";
 import type { Finding, Reach } from "../shell/recorder.ts";
 import { archives } from "./archive-rules.ts";
-import { awks } from "./awk-rules.ts";
 import { buildTools } from "./build-rules.ts";
 import { fileRemovers, fileWriters } from "./file-rules.ts";
 import { finders } from "./find-rules.ts";
@@ -12,9 +11,9 @@ import { diskTools, processTools, windowsTools } from "./machine-rules.ts";
 import { fetchers, networkTools } from "./network-rules.ts";
 import { nodePackages } from "./node-package-rules.ts";
 import { packageManagers } from "./package-manager-rules.ts";
-import { streamEditors } from "./sed-rules.ts";
+import { textPrograms } from "./script-rules.ts";
 import { containers, databases } from "./service-rules.ts";
-import { readers, textTools } from "./text-rules.ts";
+import { readers } from "./text-rules.ts";
 import { wrappers } from "./wrapper-rules.ts";
 
 /** Of two groups with the same name the later one wins. */
@@ -22,14 +21,12 @@ export const programs: ReadonlyMap<string, Program> = new Map(
   [
     windowsTools,
     readers,
-    textTools,
     networkTools,
     fetchers,
     fileWriters,
     fileRemovers,
     finders,
-    streamEditors,
-    awks,
+    textPrograms,
     archives,
     gits,
     interpreters,

@@ -3,10 +3,8 @@ import {
   ask,
   askForCode,
   type Call,
-  CHANGE,
   type CommandEffect,
   opaque,
-  type Program,
   reads,
   readsBelow,
   readsFacts,
@@ -17,8 +15,64 @@ import {
 import type { NameFilter } from "../reached-secrets.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import type { Options } from "./options.ts";
-import { fileReaders, type ReaderOptions, stateReaders } from "./reader-options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
+
+/**
+ * Options of the programs that only read, whatever their options. One program a line, and its aliases: letters of its options,
+ * then long names, in the notation of `Rule`. A program with another option belongs elsewhere.
+ */
+const FILE_READERS = `
+cat | AbeEnstTuv | show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting
+head | c:n:qvz0123456789 | bytes= lines= quiet silent verbose zero-terminated
+tail | c:f::Fn:qs:vz0123456789rb: | bytes= follow=? lines= max-unchanged-stats= pid= quiet silent retry sleep-interval= verbose zero-terminated
+wc | cmlLw | bytes chars lines files0-from= max-line-length words
+ls dir vdir ll | aAbBcCdDfF::gGhHiI:klLmnNop:qQrRsStT:uUvw:xXZ1@eOPW | all almost-all author escape block-size= ignore-backups color=? directory dired classify=? file-type format= full-time group-directories-first no-group human-readable si dereference-command-line dereference-command-line-symlink-to-dir hide= hyperlink=? indicator-style= inode ignore= kibibytes dereference numeric-uid-gid literal hide-control-chars show-control-chars quote-name quoting-style= reverse recursive size sort= time= time-style= tabsize= width= context zero
+stat | Lftc:xrsF | dereference file-system cached= printf= terse format=
+du | 0aB:bcDd:HhkLlmPSst:X:xg | null all apparent-size block-size= bytes total dereference-args max-depth= files0-from= human-readable inodes dereference count-links no-dereference separate-dirs si summarize threshold= time=? time-style= exclude-from= exclude= one-file-system
+df | aB:hHiklPt:Tx:vcmgY | all block-size= human-readable si inodes local no-sync output=? portability sync total type= print-type exclude-type=
+cut | b:c:d:f:nszM | bytes= characters= delimiter= fields= complement only-delimited output-delimiter= zero-terminated
+paste | d:sz | delimiters= serial zero-terminated
+comm | 123zi | check-order nocheck-order output-delimiter= total zero-terminated
+diff colordiff difft delta | qsc::C::u::U::enyW:pF:tTlrNx:X:S:iEZbwBI:aD:dv0123456789 | normal brief report-identical-files context=? unified=? ed rcs side-by-side width= left-column suppress-common-lines show-c-function show-function-line= label= expand-tabs initial-tab tabsize= suppress-blank-empty paginate recursive no-dereference new-file unidirectional-new-file ignore-file-name-case no-ignore-file-name-case exclude= exclude-from= starting-file= from-file= to-file= ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= text strip-trailing-cr ifdef= GTYPE-group-format= line-format= LTYPE-line-format= minimal horizon-lines= speed-large-files color=? palette= no-color word-diff
+cmp | bi:ln:sv | print-bytes ignore-initial= verbose bytes= quiet silent
+column | tn:O:N:l:E:deH:R:T:W:LJr:i:p:c:o:s:xhV | table table-name= table-order= table-columns= table-columns-limit= table-noextreme= table-noheadings table-header-repeat table-hide= table-right= table-truncate= table-wrap= keep-empty-lines json tree= tree-id= tree-parent= output-width= output-separator= separator= fillrows
+od | A:j:N:S::t:vw::abcdfilosxh | address-radix= endian= skip-bytes= read-bytes= strings=? format= output-duplicates width=? traditional
+hexdump | bcCdoxL::e:f:n:s:vhV | one-byte-octal one-byte-char canonical two-bytes-decimal two-bytes-octal two-bytes-hex color=? format= format-file= length= skip= no-squeezing
+strings | adfn:t:w:oT:e:Us:hvV0123456789 | all data print-file-name bytes= radix= include-all-whitespace= target= encoding= unicode= output-separator=
+md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum sum md5 | bctzwa:0UpqrsU | binary check tag text zero ignore-missing quiet status strict warn algorithm=
+readlink | femnqsvz | canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero
+realpath | emLPqsz | canonicalize-existing canonicalize-missing logical physical quiet relative-to= relative-base= strip no-symlinks zero
+tac | brs: | before regex separator=
+rev | hV
+nl | b:d:f:h:i:l:n:ps:v:w:
+fold | bsw: | bytes spaces width=
+nm | aABDgjlnPrSsuV | defined-only undefined-only dynamic extern-only print-size
+expand | it:0123456789 | initial tabs=
+grep egrep fgrep zgrep zegrep zfgrep ack ag | EFGPe:f:iwxzsvVm:bnHhoqaId:D:rRLlcTZB:A:C:N:U0123456789y | extended-regexp fixed-strings basic-regexp perl-regexp regexp= file= ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match max-count= byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive dereference-recursive include= exclude= exclude-from= exclude-dir= files-without-match files-with-matches count initial-tab null before-context= after-context= context= group-separator= no-group-separator color=? colour=? binary include-dir=
+jq | cnesrRCMSajf:L: | tab arg argjson slurpfile rawfile args jsonargs null-input raw-input slurp compact-output raw-output raw-output0 join-output ascii-output sort-keys color-output monochrome-output indent= unbuffered stream stream-errors seq exit-status from-file= library-path= slurpfile= rawfile=
+zcat bzcat xzcat | fqvkdcl | force quiet verbose
+`;
+
+/** The same for programs that print facts about the system, the time or their arguments. */
+const STATE_READERS = `
+lscpu | abBC::cJe::p::s:xyhV | all online bytes caches=? offline json extended=? parse=? sysroot= hex physical output-all
+free | bkmghltvs:c:wV | bytes kilo mega giga tera peta kibi mebi gibi tebi pebi human si lohi total committed seconds= count= wide
+uptime | phsV | pretty since
+nproc |  | all ignore=
+uname | asnrvmpio | all kernel-name nodename kernel-release kernel-version machine processor hardware-platform operating-system
+id | aZgGnruzAFPp | context group groups name real user zero
+who w | abdHlmpqrstTwuh | all boot dead heading ips login lookup process count runlevel short time mesg users message writable
+whoami arch logname hostid tty pwd true false yes sleep reset clear users groups | LP | 
+pgrep | d:lavwcfg:G:inoO:P:s:t:u:U:xF:Lr:AhV | delimiter= list-name list-full inverse lightweight count full pgroup= group= ignore-case newest oldest older= parent= session= terminal= euid= uid= exact pidfile= logpidfile runstates= ignore-ancestors cgroup= ns= nslist=
+ps | aAdeEfFgGhHjlLMmNnOoprsStTuUvVwwxXZyk:q:C: | sort= forest format= pid= ppid= user= group= no-headers headers cols= columns= width= rows= tty= deselect info quick-pid= context cumulative sid=
+lsof | aAbcCdeEfFgi::KlLMnNoOpPqQrRs::tTuUvVwxXz: |
+ss | nalremopiusbtxw460hHOMSEzZNKf:A: | numeric resolve all listening options extended memory processes info summary ipv4 ipv6 tcp udp unix family= query= no-header oneline
+which whereis type | aspvfPtb | all skip-alias skip-functions
+netstat | rigsMvWnNepoclaFCZtux46bfI: | route interfaces groups statistics wide numeric numeric-hosts numeric-ports extend programs listening all
+top | bn:d:p:u:o:cHis1w:E:e:l:
+printenv | 0 | null
+pkg-config | | cflags libs exists modversion list-all print-errors variable= atleast-version= cflags-only-I libs-only-l libs-only-L static
+`;
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
 const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandEffect[] => {
@@ -28,7 +82,7 @@ const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandE
     return [...readsFacts(operands), ...readsNames(args.filter((arg) => !operands.includes(arg)).flatMap(pathsIn))];
   if (NAMES.has(name)) return readsNames(paths);
   const option = FOLLOWING.get(name);
-  const searches = GREPS.has(name) || /^(?:rg|ag|ack)$/.test(name);
+  const searches = GREPS.has(name) || /^(?:rg|ack|ag)$/.test(name);
   const isPattern = searches && !args.some(({ text }) => /^-\w*[ef]|^--(?:regexp|file)/.test(text));
   const files = isPattern ? operands.slice(1) : operands;
   // zgrep hands each file to grep as its input, so that a recursive grep searches the working folder.
@@ -47,11 +101,9 @@ const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandE
 };
 
 /** Programs that print names, sizes or sums, but no text of a file. */
-const NAMES = words(
-  "ls dir vdir ll eza exa lsd stat du df readlink realpath namei lsattr getfacl wc cloc tokei scc file",
-);
+const NAMES = words("ls dir vdir ll stat du df readlink realpath wc file");
 /** Those of them that open no file. */
-const FACTS = words("ls dir vdir ll eza exa lsd stat readlink realpath namei lsattr getfacl");
+const FACTS = words("ls dir vdir ll stat readlink realpath");
 const DIFFS = words("diff colordiff difft delta");
 const GREPS = words("grep egrep fgrep zgrep zegrep zfgrep");
 
@@ -60,9 +112,8 @@ function isRecursive(name: string, args: readonly Arg[]): boolean {
   const has = (pattern: RegExp) => args.some(({ text }) => pattern.test(text));
   if (GREPS.has(name)) return has(/^-[A-Za-z0-9]*[rR]|^--(?:rec|der)|^--dir.*=rec|^-\w*drec/) || has(/^rec(?:urse)?$/);
   if (name === "rg") return has(/^-[A-Za-z0-9]*[u.g]|^--(?:hid|no-ig|unr|gl|ig|type-add)/);
-  if (name === "ag") return has(/^-[A-Za-z0-9]*[uUat]|^--(?:hid|unr|all)/);
   // Of two folders `diff` also prints files without `-r`, and with `-N` those that only one of them has.
-  return name === "ack" || DIFFS.has(name);
+  return DIFFS.has(name) || name === "ack" || name === "ag";
 }
 
 /** Names that the options of a search include and leave out. */
@@ -83,7 +134,6 @@ function filterOf(args: readonly Arg[]): NameFilter {
 const FOLLOWING: ReadonlyMap<string, RegExp> = new Map([
   ...[...GREPS].map((name) => [name, /^-[A-Za-z0-9]*R|^--dereference-r/] as const),
   ["rg", /^-[A-Za-z0-9]*L|^--follow/],
-  ["ag", /^-[A-Za-z0-9]*f|^--follow/],
   ["diff", /^-[A-Za-z0-9]*r|^--recursive/],
 ]);
 
@@ -122,175 +172,82 @@ const date: Rule = {
     operands.some(({ text }) => /^\d{8,}/.test(text)) ? [ask("Sets the clock of the system")] : [],
 };
 
+/** Paths, selections and comparisons. Another expression may read files or the environment. */
+const PLAIN_QUERY = /^[\w\s.,:|[\]"'=<>!()*+-]*$/;
+const REACHING_QUERY = /load|env|system|input|file/i;
+
 const yq: Rule = {
-  short: "rcnseijPCMNo:p:I:0SYyf:",
-  long: "raw-output compact-output null-input prettyPrint output-format= input-format= indent= colors no-colors no-doc exit-status inplace in-place arg= argjson= yaml-output",
+  short: "rcneiPCMNo:p:I:0Yy",
+  long: "raw-output compact-output null-input prettyPrint output-format= input-format= indent= colors no-colors no-doc exit-status inplace in-place yaml-output",
   effects: ({ args }, { operands }) => {
     const inPlace = args.some(({ text }) => /^-[a-zA-Z]*i|^--in-?place/.test(text));
-    const evaluates = args.some(({ text }) => /\b(?:load|env|system)\s*\(|--split-exp|^-s/.test(text));
+    const odd = operands.filter(
+      (arg) => !isKnown(arg) || !PLAIN_QUERY.test(arg.text.replaceAll("/", "")) || REACHING_QUERY.test(arg.text),
+    );
+    const query = operands[0] && odd.includes(operands[0]) ? operands[0] : undefined;
     return [
       ...(inPlace ? writes(operands.slice(1)) : reads(operands)),
-      ...(evaluates ? [ask("Evaluates an expression that can read or write other files")] : []),
+      ...(query ? [askForCode(`Evaluates ${shown(query)}, which can read other files`)] : []),
     ];
   },
 };
 
-const ip: Rule = {
-  short: "46abcdfhjlorst",
-  long: "brief json color",
-  effects: (_, { operands: [object, ...words] }) => {
-    const changes = words.some(({ text }) => /^(?:add|del|set|flush|change|replace|append|up|down|exec)/.test(text));
-    return changes || object?.text === "netns" ? [ask("Changes the network of this machine")] : [];
-  },
-};
-
-/** Options of openssl that neither write a file nor load code. */
-const OPENSSL_OPTION =
-  /^-(?:in|inkey|out|inform|outform|text|noout|base64|d|e|a|A|hex|c|r|i|n|p|P|v|binary|subject|issuer|dates|enddate|startdate|serial|fingerprint|pubkey|modulus|hash|checkend|purpose|ext|nameopt|verbose|CAfile|CApath|showcerts|dump|strparse|offset|length|pbkdf2|salt|nosalt|iter|k|K|iv|pass|passin|sha\w+|sha\d\S*|md\d|aes\S*|blake2\S*|hmac|sign|verify|signature|sigopt)$/;
-
-const openssl: Program = ({ args }) => {
-  const [command, ...rest] = args.map(({ text }) => text);
-  const output = rest.indexOf("-out");
-  const harmless = /^(?:version|dgst|sha\d+|md5|rand|x509|verify|crl|asn1parse|base64|enc|list|help|ciphers)$/;
-  const target = output >= 0 ? args[output + 2] : undefined;
-  const known =
-    harmless.test(command ?? "") &&
-    args.every(isKnown) &&
-    rest.every((word) => !word.startsWith("-") || OPENSSL_OPTION.test(word));
-  const inputs = args.filter((_, index) => /^-in(?:key)?$/.test(args[index - 1]?.text ?? ""));
-  return [
-    ...reads([...inputs, ...args.slice(1).filter(({ text }) => !text.startsWith("-"))]),
-    ...writes(target ? [target] : []),
-    ...(known ? [] : [ask(`Runs openssl ${command ?? ""}, which can make keys or contact other machines`)]),
-  ];
-};
-
-const man: Rule = {
-  options: {
-    "P: H C: M: pager= html config-file= manpath=": opaque(
-      "Shows a manual page through a program of the command's choice",
-    ),
-  },
-  effects: ({ args }) =>
-    args.some(({ text }) => text.includes("/"))
-      ? [opaque("Shows a manual page from a file that can run programs")]
-      : [],
-};
-
-const split: Rule = {
-  short: "a:b:C:d::el:n:t:ux::p:",
-  long: "suffix-length= additional-suffix= bytes= line-bytes= numeric-suffixes=? hex-suffixes=? elide-empty-files lines= number= separator= unbuffered verbose",
-  options: { "filter=": "shell" },
-  effects: (_, { operands: [input, prefix] }) => [...reads(input ? [input] : []), ...writes([prefix ?? knownArg("x")])],
-};
-
-const writesOperands: Rule = { operands: "write" };
-
 /** Programs that print their arguments. None of their options does more. */
 const PRINTERS = "echo printf expr test [ seq basename dirname true false";
 
+const fileReaders = linesOf(FILE_READERS);
+const stateReaders = linesOf(STATE_READERS);
+
 /** Programs that only read, whatever their options and operands: an unknown word is harmless. */
 export const plainReaders: ReadonlySet<string> = new Set(
-  [...fileReaders, ...stateReaders].flatMap(({ names }) => names.split(" ")).concat(PRINTERS.split(" ")),
+  [...fileReaders, ...stateReaders].flatMap(([names = ""]) => names.split(" ")).concat(PRINTERS.split(" ")),
 );
 
-function readerRules(readers: readonly ReaderOptions[], reads: Rule["effects"]): Readonly<Record<string, Rule>> {
-  const rules = readers.map(({ names, short, long }): [string, Rule] => [names, readerRule({ short, long }, reads)]);
-  return Object.fromEntries(rules);
+function linesOf(table: string): readonly (readonly string[])[] {
+  return table
+    .trim()
+    .split("\n")
+    .map((line) => line.split("|").map((part) => part.trim()));
 }
 
 /** Asks about an option that the table does not list; an unknown word is judged as a path. */
-function readerRule(grammar: Pick<Rule, "short" | "long">, reads: Rule["effects"]): Rule {
-  return {
-    ...grammar,
-    closed: true,
-    effects: (call, options) => [
-      ...(reads?.(call, options) ?? []),
-      ...options.strange
-        .filter(({ text }) => !text.startsWith(UNKNOWN))
-        .map((arg) => askForCode(`Runs ${call.name} with ${shown(arg)}, an option that is not known`)),
-    ],
-  };
+function readerRules(table: readonly (readonly string[])[], reads: Rule["effects"]): Readonly<Record<string, Rule>> {
+  const rules = table.map(([names = "", short = "", long = ""]): [string, Rule] => [
+    names,
+    {
+      short,
+      long,
+      closed: true,
+      effects: (call, options) => [
+        ...(reads?.(call, options) ?? []),
+        ...options.strange
+          .filter(({ text }) => !text.startsWith(UNKNOWN))
+          .map((arg) => askForCode(`Runs ${call.name} with ${shown(arg)}, an option that is not known`)),
+      ],
+    },
+  ]);
+  return Object.fromEntries(rules);
 }
 
-export const readers: ReadonlyMap<string, Program> = ruleTable({
+export const readers = ruleTable({
   ...readerRules(fileReaders, readAll),
   ...readerRules(stateReaders, () => []),
   [PRINTERS]: { operandLike: /^/ },
-  locate: { short: "bcdeil:n:rw0", long: "basename count ignore-case limit= regex existing", effects: readAll },
-  diff3: { short: "AeEimTxX3L:a", long: "show-all merge text label=", effects: readAll },
-  sdiff: {
-    short: "iEZbWBI:aw:lstd",
-    long: "ignore-case width= suppress-common-lines text",
-    options: { "o: output=": "write" },
-    effects: readAll,
-  },
-  ptx: { short: "ACF:M:O:RS:T:W:b:fg:i:o:rtw:", operands: "in-out" },
-  xmllint: { long: "noout format valid noblanks xpath= schema= recover nonet huge pretty= c14n", effects: readAll },
-  exiftool: { short: "asGntejbSlhq0123456", operands: "read" },
-  "identify ffprobe": { short: "vi:f:", long: "verbose format=", exact: false, effects: readAll },
-  pdftotext: { short: "f:l:r:q", long: "layout raw nopgbrk", operands: "in-out" },
-  highlight: { short: "O:S:l", long: "out-format= syntax= line-numbers", effects: readAll },
-  pygmentize: { short: "l:f:g", effects: readAll },
-  glow: { short: "s:w:", long: "style= width=", effects: readAll },
-  jsonlint: { short: "qc", effects: readAll },
-  xmlstarlet: {
-    verbs: { "sel val fo el c14n": { open: true, effects: readAll } },
-    otherwise: { does: ask("Runs {line}, which can change files") },
-  },
-  // The loader of a program may run code of the program.
-  ldd: {
-    short: "druv",
-    effects: (_, { operands }) =>
-      operands
-        .filter(({ text }) => !/^\/(?:usr\/)?(?:s?bin|lib)/.test(text))
-        .map((arg) => askForCode(`Runs the loader of ${shown(arg)}`)),
-  },
-  dc: {
-    effects: ({ input }, { operands }) =>
-      operands.length === 0 && input.kind === "text" && !input.text.includes("!")
-        ? []
-        : [ask("Runs dc code that can run commands")],
-    options: {
-      "e: expression=": ask("Runs dc code that can run commands"),
-      "f: file=": ask("Runs dc code that can run commands"),
-    },
-  },
-  "htop btop atop glances iotop": { short: "bn:d:", does: ask("Starts {name}, which can end processes") },
-  info: { short: "an:", long: "all node= output=-", operands: "read" },
-  lshw: { short: "cshjx", long: "short class= json sanitize businfo numeric quiet", exact: false },
   less: readsUnless(
     "o: O: k: log-file= LOG-FILE= lesskey-file= lesskey-src= lesskey-content=",
     "Makes less write a file or run a command",
     "eEfFiIgGmMnNqQrRsSuUwWXx:zLKJ | raw-control-chars RAW-CONTROL-CHARS quit-if-one-screen no-init chop-long-lines LINE-NUMBERS",
     /^\+/,
   ),
-  more: { does: askForCode("Starts more, which can run other programs"), operands: "read" },
   rg: readsUnless(
     "pre= pre-glob= pretty hostname-bin= search-zip z",
     "Makes rg run another program",
     "A:B:bsC:cE:e:f:lFLg:hivnxM:m:UIN0oPpqr:Saj:t:T:uVHwd:. | after-context= before-context= binary block-buffered byte-offset case-sensitive color= colors= column context= context-separator= count count-matches crlf max-filesize= encoding= engine= field-context-separator= field-match-separator= file= files files-with-matches files-without-match fixed-strings follow glob= glob-case-insensitive heading hidden iglob= ignore-case ignore-file= include-zero invert-match json line-buffered line-number line-regexp max-columns= max-columns-preview max-count= max-depth= mmap multiline multiline-dotall no-config no-filename no-heading no-ignore no-ignore-dot no-ignore-exclude no-ignore-global no-ignore-files no-ignore-parent no-ignore-vcs no-line-number no-messages no-mmap no-unicode null null-data one-file-system only-matching passthru path-separator= pcre2 quiet regex-size-limit= regexp= replace= smart-case sort= sortr= stats stop-on-nonmatch text threads= trace trim type= type-add= type-clear= type-list type-not= unrestricted vimgrep with-filename word-regexp version",
   ),
-  ag: readsUnless(
-    "pager=",
-    "Makes ag run another program",
-    "A:B:C:cfgG:hHiIlLm:nopQrsStuUvwz0 | nocolor color nogroup group heading noheading hidden ignore= files-with-matches nobreak numbers stats",
-  ),
-  "bat batcat": readsUnless(
-    "pager=",
-    "Makes bat run another program",
-    "pnAdul:r:H: | plain number language= style= color= paging= line-range= theme= wrap= decorations= list-languages show-all tabs=",
-    /^cache$/,
-  ),
   file: readsUnless(
     "C z Z m: compile uncompress uncompress-noreport magic-file=",
     "Makes file write or unpack a file",
     "bce:f:F:iklLhnN0pPrsSdv | brief exclude= files-from= separator= mime apple extension mime-type mime-encoding keep-going list dereference no-dereference no-buffer no-pad print0 raw special-files",
-  ),
-  dmesg: readsUnless(
-    "c C D E n: clear read-clear console-off console-on console-level=",
-    "Changes the kernel's messages",
-    "F:f:HJkL::l:PprSs:uwWxdeTt | file= facility= human json kernel color=? level= nopager raw userspace follow decode reltime ctime notime time-format= since= until=",
   ),
   journalctl: readsUnless(
     "vacuum-size= vacuum-files= vacuum-time= rotate flush sync relinquish-var smart-relinquish-var setup-keys",
@@ -311,31 +268,16 @@ export const readers: ReadonlyMap<string, Program> = ruleTable({
     operands: "read",
   },
   date,
+  man: {
+    unlisted: opaque("Runs {name} with {option}, which can run other programs"),
+    effects: ({ args }) =>
+      args.some(({ text }) => text.includes("/"))
+        ? [opaque("Shows a manual page from a file that can run programs")]
+        : [],
+  },
   hostname: ({ args }) =>
     args.every(({ text }) => /^-[aAdfiIsy]$/.test(text)) ? [] : [ask("Sets the name of this machine")],
-  iconv: {
-    short: "f:t:cls",
-    long: "from-code= to-code= list silent verbose",
-    options: { "o: output=": "write" },
-    operands: "read",
-  },
   yq,
-  ip,
-  ifconfig: ({ args }) => (args.length > 1 ? [ask("Changes the network of this machine")] : []),
-  mount: ({ args }) => (args.length > 0 ? [ask("Mounts a file system")] : []),
-  sysctl: {
-    short: "anNeqr:bX",
-    long: "all names values ignore quiet pattern= binary",
-    options: { "w p write load system": ask("Changes settings of the kernel") },
-    effects: ({ args }) => (args.some(({ text }) => text.includes("=")) ? [ask("Changes settings of the kernel")] : []),
-  },
-  openssl,
-  man,
-  msgfmt: { short: "cvfD:", long: "check statistics verbose", does: CHANGE, options: { "o:": "write" } },
-});
-
-/** Filters that can write a file or run a helper on the side. */
-export const textTools: ReadonlyMap<string, Program> = ruleTable({
   sort: {
     short: "bdfghiMnRrVcCmsuzk:S:t:",
     long: [
@@ -356,16 +298,8 @@ export const textTools: ReadonlyMap<string, Program> = ruleTable({
     long: "count repeated all-repeated=? skip-fields= group=? ignore-case skip-chars= unique zero-terminated check-chars=",
     operands: "in-out",
   },
-  shuf: {
-    short: "ei:n:rz",
-    long: "echo input-range= head-count= random-source= repeat zero-terminated",
-    options: { "o: output=": "write" },
-    operands: "read",
-  },
   tr: { short: "cCdst", long: "complement delete squeeze-repeats truncate-set1" },
   tee: { short: "aip", long: "append ignore-interrupts output-error=?", operands: "write" },
-  "sponge dos2unix unix2dos": writesOperands,
-  "split csplit": split,
 });
 
 function words(text: string): ReadonlySet<string> {

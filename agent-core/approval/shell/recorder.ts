@@ -83,8 +83,6 @@ export class Recorder {
   readonly outsideCommands = { asks: false, changes: false };
   /** Paths that the command itself writes, links or deletes; a path that is not known is empty. */
   readonly writes = new Set<string>();
-  /** Files that the command loads where they exist: modules in place of those of a library. */
-  readonly loads = new Set<string>();
   /** Secret files of the workspace that the command may print without naming them. */
   readonly reachedSecrets = new Set<string>();
   /** The command prints files out of a repository, where no sandbox can hide them. */
@@ -203,11 +201,6 @@ export class Recorder {
   /** Notes a path that the command itself changes; a script of the project does not change the project's scripts. */
   noteWrite(path: string): void {
     if (this.scripted === 0 && this.escalating === 0) this.writes.add(path);
-  }
-
-  /** Notes a file that the command loads if it exists. */
-  noteLoad(path: string): void {
-    if (this.escalating === 0) this.loads.add(path);
   }
 
   /** Notes secret files of the workspace that the command may print. */

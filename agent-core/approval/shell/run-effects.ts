@@ -27,9 +27,6 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     case "permissions":
       judgeTarget(effect, setting, walk);
       return undefined;
-    case "imports":
-      judgeImports(effect.modules, setting, walk);
-      return undefined;
     case "history":
       noteHistory(effect.paths, setting, walk);
       return undefined;
@@ -93,18 +90,6 @@ function runCommand(
     state.variables.set(arg.text.slice(0, equals), [afterPrefix(arg, equals + 1)]);
   }
   return walk.record.nested(() => walk.command(words, { ...setting, state, input: input ?? setting.input }));
-}
-
-/** A file of the working folder comes before the module of the same name in Python's library. */
-function judgeImports(modules: readonly string[], { state }: Setting, { record, scope }: Walk): void {
-  const replaced = modules.find((name) =>
-    (state.cwds ?? []).some((cwd) => existsSync(`${cwd}/${name}.py`) || existsSync(`${cwd}/${name}`)),
-  );
-  for (const cwd of state.cwds ?? [])
-    for (const name of modules) record.noteLoad(scope.resolvePath(`${cwd}/${name}.py`));
-  if (replaced !== undefined) record.askForCode(`Runs the module ${replaced} of the working folder`);
-  else if (state.cwds === undefined || state.variables.has("PYTHONPATH") || scope.variables?.has("PYTHONPATH") === true)
-    record.askForCode(`Runs Python modules of other folders (${modules.join(", ")})`);
 }
 
 /** Before `--` git takes a word for a path when a file has this name. */

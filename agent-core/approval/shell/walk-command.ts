@@ -4,6 +4,7 @@ import { pathBelow } from "../../platform/paths.ts";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { placeOf } from "../command-scope.ts";
 import { filesChangedBy } from "../git-guard.ts";
+import { heldBackWord } from "../judge-path.ts";
 import { isInBareRepository } from "../repository.ts";
 import { programs, reachOf } from "../rules/programs.ts";
 import { plainReaders } from "../rules/text-rules.ts";
@@ -196,12 +197,14 @@ function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Wa
 function runProgram(call: Call, setting: Setting, walk: Walk): Output {
   const { name, trusted, isOfProject } = locate(call.name);
   const program = programs.get(name);
+  if (isDecodingText({ ...call, name })) walk.record.markDecoding();
   // The file may hold anything, whatever its name promises.
   if (isOfProject) walk.record.markProject();
   if (program && trusted) return isHelp(call.args) ? UNKNOWN : runKnown(program, { ...call, name }, setting, walk);
   const unknown = programFile(call);
   runEffects(unknown, setting, walk);
   judgeUnread(call, unknown, setting, walk);
+  judgeHeldBack(call, setting, walk);
   if (!call.name.includes("/")) raiseAsScript(call, setting, walk);
   raiseWords(call, setting, (word) => programs.has(word), walk);
   const lowercase = name.toLowerCase();
@@ -217,7 +220,6 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
 
 function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): Output {
   const { record } = walk;
-  if (isDecodingText(call)) record.markDecoding();
   if (call.name === "git") {
     checkRepository(setting, walk);
     checkTree(call, setting, walk);
@@ -235,6 +237,12 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   }
   const printed = knownOutput(call);
   return printed === UNKNOWN ? output : printed;
+}
+
+/** Outside of a sandbox a program that nobody knows asks in every mode before it gets such a file. */
+function judgeHeldBack({ name, args }: Call, { state }: Setting, { scope, record }: Walk): void {
+  const word = heldBackWord(args, { scope, record, cwds: state.cwds });
+  if (word !== undefined) record.askUnknown(`Runs ${name}, a program that is not known, on ${shown(word)}`);
 }
 
 /** With a changed PATH, an unknown name may be a script in the working folder. */

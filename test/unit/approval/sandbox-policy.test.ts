@@ -8,6 +8,7 @@ import { Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { settingsOnly } from "../../support/git-repositories.ts";
+import { readCorpus } from "./support/corpus.ts";
 
 const home = "/home/someone";
 const scope = { cwd: "/projects/p", roots: ["/projects/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
@@ -59,6 +60,11 @@ test.each([
   "cat /projects/other/a.txt",
 ])("a command that the sandbox holds runs in it, unasked: %s", (command) => {
   expect([way(command), way(command, "auto")]).toEqual(["isolated", "isolated"]);
+});
+
+test("every everyday command that asks without a sandbox runs in it, unasked", () => {
+  const asking = readCorpus("everyday").filter(({ level }) => level === "ask");
+  for (const { command } of asking) expect(way(command), command).toBe("isolated");
 });
 
 test.each(["ls -la", "git status", "cat a.txt", "ps aux"])(
