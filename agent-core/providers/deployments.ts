@@ -136,7 +136,7 @@ export const anthropic: Deployment = {
 };
 
 /** Nous Portal, with a key or with the token of a sign-in (`accounts/nous-portal.ts`). */
-const nous: Deployment = {
+export const nous: Deployment = {
   name: "nous",
   title: "Nous Portal",
   mode: "chat_completions",
