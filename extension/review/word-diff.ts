@@ -31,9 +31,9 @@ const MAX_EDITS = 400;
 /** Weight of a word: a long name alone does not make two lines alike, nor two of them different. Characters. */
 const MAX_WEIGHT = 2;
 
-/** Shares of the text in common that make two lines one changed line: of the longer line, or of one that grew. */
+/** Shares of the text in common that make two lines one changed line: of the longer line, or of an old one that grew. */
 const COMMON_OF_LONGER = 0.45;
-const COMMON_OF_SHORTER = 0.6;
+const COMMON_OF_GROWN = 0.6;
 const MAX_GROWTH = 4;
 
 const NO_WORDS: WordDiff = { inserted: [], removed: [], oldLineOf: [] };
@@ -151,9 +151,9 @@ function weightsOf(tokens: readonly Token[]): ReadonlyMap<number, number> {
 }
 
 function isSimilar(common: number, oldSize: number, newSize: number): boolean {
-  const [small, large] = [Math.min(oldSize, newSize), Math.max(oldSize, newSize)];
-  if (common >= COMMON_OF_LONGER * large) return true; // also lines of blanks alone
-  return common >= COMMON_OF_SHORTER * small && large <= MAX_GROWTH * small;
+  if (common >= COMMON_OF_LONGER * Math.max(oldSize, newSize)) return true; // also lines of blanks alone
+  // Words that are struck, unlike new ones, stand in the way of the line that is left.
+  return oldSize <= newSize && common >= COMMON_OF_GROWN * oldSize && newSize <= MAX_GROWTH * oldSize;
 }
 
 /** Spans of tokens in a row, without line ends. */

@@ -108,6 +108,7 @@ async function takePictures(browser: Browser, root: string, width: number, order
         ["extensionDevelopmentPath", `${remote}${projectFolder}`],
         ["extensionTestsPath", `${remote}${join(root, "host.cjs")}`],
       ]),
+      { waitUntil: "commit" }, // a busy machine is slow with the rest, and the pictures wait for it
     );
     await ended;
     await page.close();

@@ -96,3 +96,10 @@ describe("The comparison of words", () => {
     expect(wordDiff(lines("let"), lines("const")).inserted).toEqual([]);
   });
 });
+
+test("an old line of which only the end is left is shown as a whole, not as struck words", () => {
+  const fresh = ["  for (const row of rows) {\n", "    trimmed.push(row.trim());\n", "  }\n"];
+  const { oldLineOf, removed } = wordDiff(["  return rows.map((row) => row.trim());\n"], fresh);
+  expect(oldLineOf).toEqual([undefined, undefined, undefined]);
+  expect(removed).toEqual([]);
+});
