@@ -28,7 +28,7 @@ const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Fault of a stream without a last event, or of an empty answer. */
 export function faultOf(
-  kind: "cut-off" | "empty",
+  kind: "cut-off" | "empty" | "unread-call",
   { endpoint, model }: Pick<ModelRequest, "endpoint" | "model">,
 ): Fault {
   return { kind, message: faultMessage({ kind, endpoint, model, detail: "" }) };
@@ -75,7 +75,7 @@ type Rule = {
   /** Matched against names and codes. */
   readonly codes?: RegExp;
   /** Matched against all texts. */
-  readonly text?: RegExp;
+  readonly text?: Pick<RegExp, "test">;
   readonly kind: FaultKind;
 };
 
@@ -111,12 +111,22 @@ const BAD_KEY =
   /(invalid|incorrect|expired|missing|malformed).{0,20}(api.?key|credential|token)|api.?key not valid|unauthori[sz]ed/i;
 const INVALID_REQUEST = /invalid_request|validation error|unprocessable/i;
 
+/** A request that a limit of tokens per minute can never admit: "Limit 30000, Requested 36278". */
+const NEVER_FITS: Rule["text"] = {
+  test(text) {
+    const [, limit, requested] = /\blimit:? ([\d,]+)\b.{0,60}\brequested:? ([\d,]+)/i.exec(text) ?? [];
+    return Number(requested?.replaceAll(",", "")) > Number(limit?.replaceAll(",", ""));
+  },
+};
+
 const is =
   (...codes: readonly number[]) =>
   (status: number): boolean =>
     codes.includes(status);
 
 const rules: readonly Rule[] = [
+  { status: () => true, text: NEVER_FITS, kind: "context-overflow" },
+  { text: NEVER_FITS, kind: "context-overflow" },
   { status: is(402), text: TEMPORARY, kind: "rate-limit" },
   { status: is(402), kind: "billing" },
   { status: is(401), kind: "authentication" },
@@ -194,17 +204,8 @@ const rules: readonly Rule[] = [
   { codes: new RegExp(FROM_PROVIDER), kind: "unexplained" },
 ];
 
-/** Limit and size of a request that a limit of tokens per minute can never admit: "Limit 30000, Requested 36278". */
-const LIMIT_AND_SIZE = /\blimit:? ([\d,]+)\b.{0,60}\brequested:? ([\d,]+)/i;
-
-function neverFits(text: string): boolean {
-  const [, limit, requested] = LIMIT_AND_SIZE.exec(text) ?? [];
-  return Number(requested?.replaceAll(",", "")) > Number(limit?.replaceAll(",", ""));
-}
-
 /** Returns `unknown` when no rule matches. */
 export function faultKindOf(signs: ErrorDetails): FaultKind {
-  if (neverFits(signs.text)) return "context-overflow";
   return rules.find((rule) => fits(rule, signs))?.kind ?? "unknown";
 }
 

@@ -62,6 +62,8 @@ export function faultMessage(facts: FaultFacts): string {
       return `${who} refused the request to ${model}${code}${detail}`;
     case "empty":
       return `${model} at ${who} gave an empty answer. Send the message again, or choose another model.`;
+    case "unread-call":
+      return `${model} at ${who} wrote a tool call as text that could not be read. Send the message again, or choose another model.`;
     case "malformed":
       return `${who} sent an unreadable answer for ${model}${detail} Try again, or check the base URL.`;
     case "unknown":

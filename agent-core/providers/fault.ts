@@ -24,6 +24,8 @@ export type FaultKind =
   | "image-rejected"
   /** The answer is empty. */
   | "empty"
+  /** The answer holds a call as text that could not be read. */
+  | "unread-call"
   | "malformed"
   | "unknown";
 

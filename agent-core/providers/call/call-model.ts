@@ -24,8 +24,15 @@ const SILENT_WAIT_MS = 2_000;
 /** Shorter totals are not worth a word. Milliseconds. */
 const SHORTEST_TOTAL_MS = 1_000;
 
-/** Added only to the request after an empty answer. */
-const NUDGE = "Your last answer was empty. Continue the task: answer in words, or call a tool.";
+/** Added only to the request after an answer without use. */
+const NUDGE = {
+  empty: "Your last answer was empty. Continue the task: answer in words, or call a tool.",
+  unread: "Your last answer held a tool call as text that could not be read. Call the tool again, or answer in words.",
+} as const;
+/** Text that gateways write in place of an empty answer. */
+const PLACEHOLDER = /^\s*\((?:empty|no) (?:content|response)\)\s*$/i;
+const PLACEHOLDER_CHARS = 30;
+const UNREAD_CALL = "The model wrote a tool call as text that could not be read, so the call did not run.";
 
 export type ModelRoute = {
   readonly chain: ModelChain;
@@ -78,6 +85,8 @@ export type CallEvent =
       readonly wait?: RetryWait;
     };
 
+type LastEvent = Extract<ModelEvent, { type: "finish" | "fault" }>;
+
 export function callModel(request: CallRequest, route: ModelRoute, signal: AbortSignal): AsyncGenerator<CallEvent> {
   return new PersistentCall(request, route, signal).run();
 }
@@ -105,22 +114,13 @@ class PersistentCall {
 
   async *run(): AsyncGenerator<CallEvent> {
     for (;;) {
-      let last: Extract<ModelEvent, { type: "finish" | "fault" }> | undefined;
-      let hasContent = false;
-      let size = 0;
       const limits = streamLimits(this.#route.silence(this.#route.chain.current), this.#route.clock);
-      for await (const event of this.#open(limits)) {
-        if (event.type === "finish" || event.type === "fault") last = event;
-        else {
-          hasContent ||= event.type === "text-delta" || event.type === "tool-call-end";
-          size += sizeOf(event);
-          yield event;
-        }
-      }
-      if (last === undefined) throw new Error("The model's stream ended without its last event."); // streamModel always ends with such an event
+      const { last, hasContent, size } = yield* this.#read(limits);
       const fault = this.#faultOf(last, hasContent);
       if (fault === undefined) {
         this.#route.adaptations.answered(this.#route.chain.current, this.#messages);
+        const isUnread = last.type === "finish" && last.hasUnreadCall === true;
+        if (isUnread) yield { type: "notice", severity: "warning", message: UNREAD_CALL };
         return void (yield last);
       }
       const isSilence = fault.kind === "timeout" && fault.status === undefined && size === 0;
@@ -128,6 +128,24 @@ class PersistentCall {
       if (!(yield* this.#recover(fault))) return void (yield { type: "fault", fault: this.#withTries(fault) });
       yield { type: "restart" };
     }
+  }
+
+  /** Passes the events of one request on, without the last one. `size`: in characters. */
+  async *#read(
+    limits: StreamLimits,
+  ): AsyncGenerator<CallEvent, { readonly last: LastEvent; readonly hasContent: boolean; readonly size: number }> {
+    let hasCalls = false;
+    let text = "";
+    let size = 0;
+    for await (const event of this.#open(limits)) {
+      if (event.type === "finish" || event.type === "fault")
+        return { last: event, hasContent: hasCalls || (text !== "" && !PLACEHOLDER.test(text)), size };
+      hasCalls ||= event.type === "tool-call-end";
+      if (event.type === "text-delta" && text.length < PLACEHOLDER_CHARS) text += event.text;
+      size += sizeOf(event);
+      yield event;
+    }
+    throw new Error("The model's stream ended without its last event."); // streamModel always ends with such an event
   }
 
   /**
@@ -175,9 +193,11 @@ class PersistentCall {
     return acceptsImages(model) && !adaptations.refusesImages(model);
   }
 
-  /** An empty answer is a fault too, except a refusal. */
-  #faultOf(last: Extract<ModelEvent, { type: "finish" | "fault" }>, hasContent: boolean): Fault | undefined {
+  /** An empty answer is a fault too, except a refusal. So is one with a call that could not be read, once. */
+  #faultOf(last: LastEvent, hasContent: boolean): Fault | undefined {
     if (last.type === "fault") return last.fault;
+    const isAskedAgain = last.hasUnreadCall === true && !this.#attempts.used.has("nudge");
+    if (isAskedAgain) return faultOf("unread-call", this.#route.chain.current);
     return hasContent || last.reason === "refusal" ? undefined : faultOf("empty", this.#route.chain.current);
   }
 
@@ -278,7 +298,10 @@ class PersistentCall {
         return shorter !== undefined;
       }
       case "nudge":
-        this.#messages = repairMessages([...this.#messages, { role: "user", content: NUDGE }]);
+        this.#messages = repairMessages([
+          ...this.#messages,
+          { role: "user", content: fault.kind === "empty" ? NUDGE.empty : NUDGE.unread },
+        ]);
         return true;
     }
   }

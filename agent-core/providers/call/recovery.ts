@@ -50,6 +50,7 @@ const remedies: { readonly [Kind in FaultKind]?: readonly Remedy[] } = {
   "image-rejected": ["drop-new-images", "drop-images"],
   "context-overflow": ["shorten"],
   empty: ["nudge"],
+  "unread-call": ["nudge"],
 };
 
 /** Facts of a refused request, for refusals in unknown words. */

@@ -6,7 +6,7 @@ import { newCallId } from "../wire/partial-tool-calls.ts";
 import { type WrittenMarks, writtenThoughtDetail } from "../wire/reasoning-places.ts";
 import type { ModelEvent, ToolSchema } from "../wire/wire.ts";
 import { textDelta } from "./harmony-text.ts";
-import { bareStarts, CALL_MARKS, type CallStarts, markedStarts, readWrittenCalls } from "./written-calls.ts";
+import { type CallStart, callStart, readWrittenCalls, type WrittenCall } from "./written-calls.ts";
 
 /** Marks around thoughts, by the models that write them: Qwen, DeepSeek, MiniMax · others · Gemini · Mistral · Kimi. */
 const THOUGHT_MARKS: readonly WrittenMarks[] = [
@@ -41,7 +41,6 @@ type Phase = "start" | "thought" | "text" | "call";
 
 export class WrittenParts {
   readonly #options: WrittenOptions;
-  #starts: { readonly marked: CallStarts; readonly bare: CallStarts } | undefined;
   readonly #lines = new LineState();
   #phase: Phase = "start";
   #held = "";
@@ -52,6 +51,9 @@ export class WrittenParts {
   #hasThought: boolean = false;
   #hasOwnReasoning: boolean = false;
   #ownCalls = 0;
+  /** All reasoning: a model may think on into its call. */
+  #reasoning = "";
+  #hasText: boolean = false;
 
   constructor(options: WrittenOptions) {
     this.#options = options;
@@ -62,10 +64,13 @@ export class WrittenParts {
   }
 
   take(event: Exclude<ModelEvent, { type: "finish" }>): readonly ModelEvent[] {
-    if (event.type === "text-delta") return this.#text(event.text);
-    if (event.type === "reasoning-delta") return this.#ownReasoning(event);
     if (event.type === "tool-call-start") this.#ownCalls += 1;
-    return [event];
+    const events = event.type === "text-delta" ? this.#text(event.text) : this.#other(event);
+    for (const read of events) {
+      if (read.type === "reasoning-delta") this.#reasoning += read.text;
+      else if (read.type === "text-delta") this.#hasText ||= read.text.trim() !== "";
+    }
+    return events;
   }
 
   /** Text that waits for its continuation, when the stream breaks. */
@@ -79,15 +84,40 @@ export class WrittenParts {
     const isBlank = this.#phase === "start" && this.#marks !== undefined;
     const held = isBlank ? "" : this.#held;
     this.#held = "";
+    const calls = this.#callsAtEnd(held, event);
+    if (calls !== undefined) return [...calls.flatMap(callEvents), this.#withMarks(writtenEnd(event))];
     if (this.#phase === "thought") return this.#endInThought(held, event);
-    const calls = this.#phase === "call" && this.#ownCalls === 0 ? this.#readCalls(held, event) : undefined;
-    const last = calls ?? textDelta(held);
-    const isCall = calls?.some(({ type }) => type === "tool-call-end") ?? false;
-    return [...last, this.#withMarks(isCall ? writtenEnd(event) : event)];
+    const hasUnreadCall = this.#phase === "call" && this.#ownCalls === 0;
+    return [...textDelta(held), this.#withMarks(hasUnreadCall ? { ...event, hasUnreadCall } : event)];
+  }
+
+  /** Calls that end the answer, or its reasoning when nothing else follows. */
+  #callsAtEnd(held: string, { reason }: Finish): readonly WrittenCall[] | undefined {
+    if (reason === "length" || this.#ownCalls > 0) return undefined;
+    if (this.#phase === "call") return readWrittenCalls(held, this.#options.tools);
+    if (this.#phase === "thought") return this.#callsIn(this.#reasoning + held);
+    return this.#hasText || held.trim() !== "" ? undefined : this.#callsIn(this.#reasoning);
+  }
+
+  #callsIn(reasoning: string): readonly WrittenCall[] | undefined {
+    const { tools, allowsBareJson } = this.#options;
+    const lines = new LineState();
+    let from = 0;
+    for (const { index: at } of tools.length === 0 ? [] : reasoning.matchAll(MARK_START)) {
+      lines.read(reasoning.slice(from, at));
+      from = at;
+      if (lines.isQuoted) continue;
+      const rest = reasoning.slice(at);
+      const isCall = callStart(rest, tools, allowsBareJson && lines.isAtStart) === "call";
+      const calls = isCall ? readWrittenCalls(rest, tools) : undefined;
+      if (calls !== undefined) return calls;
+    }
+    return undefined;
   }
 
   /** Reasoning of the server's own means that the text holds none. */
-  #ownReasoning(event: ModelEvent): readonly ModelEvent[] {
+  #other(event: ModelEvent): readonly ModelEvent[] {
+    if (event.type !== "reasoning-delta") return [event];
     this.#hasOwnReasoning = true;
     if (this.#presumed === undefined) return [event];
     this.#presumed = undefined;
@@ -200,39 +230,12 @@ export class WrittenParts {
     return this.#marks === undefined && !this.#hasOwnReasoning && !this.#lines.isQuoted;
   }
 
-  #kindOf(rest: string): ReturnType<CallStarts> {
-    const closes = this.#mayCloseAlone() ? [LONE_CLOSE] : [];
-    const marks = this.#options.tools.length > 0 && this.#ownCalls === 0 ? CALL_MARKS : [];
-    const isMark = marks.some((mark) => rest.startsWith(mark));
+  #kindOf(rest: string): CallStart {
+    const { tools, allowsBareJson } = this.#options;
     if (this.#lines.isQuoted) return "other";
-    if (isMark) return this.#callStarts.marked(rest);
-    if ([...marks, ...closes].some((mark) => mark.startsWith(rest))) return "maybe";
-    const mayBeBare = marks.length > 0 && this.#options.allowsBareJson && this.#lines.isAtStart;
-    return mayBeBare ? this.#callStarts.bare(rest) : "other";
-  }
-
-  /** Made for the first mark, because few answers have one. */
-  get #callStarts() {
-    const { tools } = this.#options;
-    this.#starts ??= { marked: markedStarts(tools), bare: bareStarts(tools) };
-    return this.#starts;
-  }
-
-  /** The calls at the answer's end; the text itself and a notice when it is no readable call. */
-  #readCalls(text: string, { reason }: Finish): readonly ModelEvent[] | undefined {
-    const { tools } = this.#options;
-    const calls = reason === "length" ? undefined : readWrittenCalls(text, tools);
-    if (calls === undefined) {
-      const message = "The model wrote a tool call as text that could not be read, so the call did not run.";
-      return [...textDelta(text), { type: "notice", severity: "warning", message }];
-    }
-    return calls.flatMap(({ name, input }, index): readonly ModelEvent[] => {
-      const call = { id: newCallId(), type: "function", function: { name, arguments: JSON.stringify(input) } } as const;
-      return [
-        { type: "tool-call-start", index, id: call.id, name },
-        { type: "tool-call-end", index, call },
-      ];
-    });
+    if (this.#mayCloseAlone() && LONE_CLOSE.startsWith(rest)) return "maybe";
+    if (tools.length === 0 || this.#ownCalls > 0) return "other";
+    return callStart(rest, tools, allowsBareJson && this.#lines.isAtStart);
   }
 
   /** A presumed thought without an end was the answer. Its empty list keeps the next answer from being presumed. */
@@ -247,6 +250,14 @@ export class WrittenParts {
     const details = event.reasoningDetails ?? [];
     return { ...event, reasoningDetails: [...details, writtenThoughtDetail(this.#marks)] };
   }
+}
+
+function callEvents({ name, input }: WrittenCall, index: number): readonly ModelEvent[] {
+  const call = { id: newCallId(), type: "function", function: { name, arguments: JSON.stringify(input) } } as const;
+  return [
+    { type: "tool-call-start", index, id: call.id, name },
+    { type: "tool-call-end", index, call },
+  ];
 }
 
 /** Ends an answer whose calls were written. The mark keeps them apart from calls of the server's own. */

@@ -61,7 +61,7 @@ export function step(state: FoldState, raw: unknown): FoldStep {
   };
   events.push(...called.events);
   if (finishReason === undefined) return { state: next, events };
-  rejectFailure(finishReason);
+  if (endOf(finishReason) === "failure") throw failureOf(finishReason);
   const ended = endCalls(next.calls);
   return { state: { ...next, calls: ended.calls }, events: [...events, ...ended.events] };
 }
@@ -108,6 +108,7 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
   return [
     ...(reasoning === "" ? [] : [{ type: "reasoning-delta", text: reasoning } as const]),
     ...(text === "" ? [] : [{ type: "text-delta", text } as const]),
+    ...unknownEnd(state, state.finishReason),
     {
       type: "finish",
       reason: reasonOf(state, state.finishReason),
@@ -175,16 +176,67 @@ function argumentsOf(value: string | Record<string, unknown> | null | undefined)
   return value ? JSON.stringify(value) : "";
 }
 
-/** Finish reasons of OpenRouter and DeepSeek that mean an error. */
-function rejectFailure(reason: string): void {
-  if (reason === "error") throw new Error("server_error: it stopped in the middle of the answer");
-  if (reason === "insufficient_system_resource") throw new Error("overloaded: it ran out of resources");
+/**
+ * Finish reasons, in small letters. Sources: OpenAI, Mistral (model_length), TGI (eos_token), vLLM (abort), DeepSeek
+ * (insufficient_system_resource), Zhipu (sensitive, network_error), OpenRouter (error), and Gemini behind gateways.
+ */
+const ENDS = {
+  whole: [
+    "stop",
+    "tool_calls",
+    "function_call",
+    "eos",
+    "eos_token",
+    "end_turn",
+    "stop_sequence",
+    "tool_use",
+    "complete",
+  ],
+  length: ["length", "max_tokens", "model_length", "max_length", "max_output_tokens", "model_context_window_exceeded"],
+  refusal: [
+    "content_filter",
+    "sensitive",
+    "safety",
+    "recitation",
+    "blocklist",
+    "prohibited_content",
+    "spii",
+    "refusal",
+  ],
+  failure: ["error", "server_error", "insufficient_system_resource", "network_error", "malformed_function_call"].concat(
+    ["unexpected_tool_call", "other", "abort", "aborted", "cancelled", "timeout", "overloaded"],
+  ),
+};
+
+type End = keyof typeof ENDS | "unknown";
+
+function endOf(reason: string): End {
+  const known = (["whole", "length", "refusal", "failure"] as const).find((end) =>
+    ENDS[end].includes(reason.toLowerCase()),
+  );
+  return known ?? "unknown";
+}
+
+function failureOf(reason: string): Error {
+  if (reason === "insufficient_system_resource") return new Error("overloaded: it ran out of resources");
+  const message = `it stopped in the middle of the answer (${reason})`;
+  return reason === "error"
+    ? new Error(`server_error: ${message}`)
+    : Object.assign(new Error(message), { error: { message } });
+}
+
+/** Calls show that the answer is whole. */
+function unknownEnd({ calls, refused }: FoldState, reason: string): readonly ModelEvent[] {
+  if (refused || calls.calls.length > 0 || endOf(reason) !== "unknown") return [];
+  const message = `The server ended the answer for a reason that Hermes does not know (${reason.slice(0, 40)}). Send "continue" if it is incomplete.`;
+  return [{ type: "notice", severity: "info", message }];
 }
 
 /** The streamed content decides, since servers say "stop" after calls or invent reasons. */
 function reasonOf({ calls, refused }: FoldState, reason: string): FinishReason {
-  if (refused || reason === "content_filter") return "refusal";
-  if (reason === "length" || reason === "max_tokens" || reason === "model_length") return "length";
+  const end = endOf(reason);
+  if (refused || end === "refusal") return "refusal";
+  if (end === "length") return "length";
   return calls.calls.length > 0 ? "tool_calls" : "stop";
 }
 

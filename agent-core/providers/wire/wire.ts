@@ -90,6 +90,8 @@ export type ModelEvent =
       readonly reason: FinishReason;
       readonly usage: Usage | undefined;
       readonly reasoningDetails?: readonly unknown[];
+      /** The text holds a call that could not be read. */
+      readonly hasUnreadCall?: true;
       /** Server that gets the answer's opaque parts back. */
       readonly origin?: string;
     }

@@ -184,10 +184,11 @@ test("a server that refuses its own field gets it twice, and then no more", asyn
   expect(isSent).toEqual([false, true, false, true, false, false]);
 });
 
-test("a call as text that cannot be read is shown, and one notice says that it did not run", async () => {
+test("a call as text that cannot be read gets one further request, and is then shown with a notice", async () => {
   const text = '<tool_call>{"name": "read_file", "arguments": {"path": "a.t';
   const notices: string[] = [];
-  model.script(say(text));
+  model.script(say(text), say("Done."), say(text), say(text));
+  expect(await agentFor(plain).chat("read it")).toBe("Done.");
   const agent = agentFor(plain, { callbacks: { status: ({ message }) => void notices.push(message) } });
   expect(await agent.chat("read it")).toBe(text);
   expect(notices).toEqual(["The model wrote a tool call as text that could not be read, so the call did not run."]);
@@ -220,4 +221,50 @@ test("a model that is chosen in the session has the dialect and the text calls o
   agent.setModel({ ...settings, dialect: "deepseek", textCalls: "off" });
   expect(agent.model.endpoint).toMatchObject({ dialect: "deepseek", textCalls: "off" });
   await agent.close();
+});
+
+const args = { path: "a.txt" };
+const json = JSON.stringify({ name: "read_file", arguments: args });
+test.each([
+  ["Hermes", `<tool_call>\n${json}\n</tool_call>`],
+  ["Qwen2.5-Coder", `<tools>\n${json}\n</tools>`],
+  [
+    "Qwen3-Coder",
+    "<tool_call>\n<function=read_file>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>",
+  ],
+  ["Llama 4", '[read_file(path="a.txt")]'],
+  ["Mistral", `[TOOL_CALLS]read_file[ARGS]${JSON.stringify(args)}`],
+  ["GLM", "<tool_call>read_file\n<arg_key>path</arg_key>\n<arg_value>a.txt</arg_value>\n</tool_call>"],
+  [
+    "Kimi",
+    `<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>${JSON.stringify(args)}<|tool_call_end|><|tool_calls_section_end|>`,
+  ],
+  [
+    "DeepSeek",
+    `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read_file<｜tool▁sep｜>${JSON.stringify(args)}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`,
+  ],
+  [
+    "MiniMax",
+    '<minimax:tool_call>\n<invoke name="read_file">\n<parameter name="path">a.txt</parameter>\n</invoke>\n</minimax:tool_call>',
+  ],
+  ["LFM2", "<|tool_call_start|>[read_file(path='a.txt')]<|tool_call_end|>"],
+  ["Gemma 4", '<|tool_call>call:read_file{path:<|"|>a.txt<|"|>}<tool_call|>'],
+  ["Cline", "<read_file>\n<path>a.txt</path>\n</read_file>"],
+  [
+    "Command R",
+    `<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "read_file", "parameters": ${JSON.stringify(args)}}]<|END_ACTION|>`,
+  ],
+  ["a call in reasoning", { parts: [{ type: "reasoning", text: `I look.\n<tool_call>${json}</tool_call>` } as const] }],
+])("a model that writes calls as %s gets through a task of 30 calls", async (_family, written) => {
+  const answer = typeof written === "string" ? say(`Next.\n${written}`) : written;
+  let calls = 0;
+  model.respondWith(() => {
+    calls += 1;
+    if (calls > 30) return say("All read.");
+    writeFileSync(join(cwd, "a.txt"), `line ${calls}\n`); // a new result each time is progress
+    return answer;
+  });
+  expect(await agentFor(plain).chat("read it thirty times")).toBe("All read.");
+  expect(model.requests).toHaveLength(31);
+  expect(JSON.stringify(sent(30))).toContain("line 30");
 });

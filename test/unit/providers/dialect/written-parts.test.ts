@@ -20,7 +20,6 @@ function read(text: string, chars = 3, more: Partial<WrittenOptions> = {}): read
   return [...events, ...parts.finish({ type: "finish", reason: "stop", usage: undefined })];
 }
 
-const noticesOf = (events: readonly ModelEvent[]) => events.filter(({ type }) => type === "notice");
 const LIST = ["list", '{"depth":2}'] as const;
 
 describe("calls that a model wrote as text", () => {
@@ -62,6 +61,32 @@ describe("calls that a model wrote as text", () => {
     ["bare JSON in OpenAI's form", '{"type": "function", "function": {"name": "list", "parameters": {"depth": 2}}}'],
     ["fenced JSON", '```json\n{"name": "list", "arguments": {"depth": 2}}\n```'],
     ["arguments as text", '<tool_call>{"name": "list", "arguments": "{\\"depth\\": 2}"}</tool_call>'],
+    ["Qwen2.5-Coder", '<tools>\n{"name": "list", "arguments": {"depth": 2}}\n</tools>'],
+    ["Llama 4 in Python", "[list(depth=2)]"],
+    ["LFM2", "<|tool_call_start|>[list(depth=2)]<|tool_call_end|>"],
+    ["Olmo", "<function_calls>\nlist(depth=2)\n</function_calls>"],
+    ["Gemma 4", "<|tool_call>call:list{depth:2}<tool_call|>"],
+    ["Cline", "<list>\n<depth>2</depth>\n</list>"],
+    ["Nemotron", '<TOOLCALL>[{"name": "list", "arguments": {"depth": 2}}]</TOOLCALL>'],
+    [
+      "Command R",
+      '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "list", "parameters": {"depth": 2}}]<|END_ACTION|>',
+    ],
+    ["InternLM", '<|action_start|><|plugin|>{"name": "list", "parameters": {"depth": 2}}<|action_end|>'],
+    ["Apertus", '<|tools_prefix|>[{"list": {"depth": 2}}]<|tools_suffix|>'],
+    [
+      "Step",
+      '<steptml:toolcall><steptml:invoke name="list"><steptml:parameter name="depth">2</steptml:parameter></steptml:invoke></steptml:toolcall>',
+    ],
+    ["Granite", '<tool_call>[{"name": "list", "arguments": {"depth": 2}}]'],
+    ["Hunyuan", '<tool_calls>[{"name": "list", "arguments": {"depth": 2}}]</tool_calls>'],
+    ["a list of calls", '[{"name": "list", "arguments": {"depth": 2}}]'],
+    [
+      "an object around calls",
+      '{"tool_calls": [{"type": "function", "function": {"name": "list", "arguments": {"depth": 2}}}]}',
+    ],
+    ["LangChain", '```json\n{"action": "list", "action_input": {"depth": 2}}\n```'],
+    ["single quotes", "<tool_call>{'name': 'list', 'arguments': {'depth': 2}}</tool_call>"],
     ["JSON with a mistake", '<tool_call>{"name": "list", "arguments": {"depth": 2,}}</tool_call>'],
   ])("%s", (_, text) => {
     for (const chars of [1, 3, 1_000]) {
@@ -72,6 +97,50 @@ describe("calls that a model wrote as text", () => {
         expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool_calls" });
       }
     }
+  });
+
+  const long = 'say "hi"; it\'s <b>\nx = {1}\n';
+  test.each([
+    ["Python", `[write_file(path='a.ts', content=${JSON.stringify(long)})]`],
+    ["Python with a long text", `\`\`\`tool_code\nwrite_file(path="a.ts", content='''${long}''')\n\`\`\``],
+    ["Gemma 4", `<|tool_call>call:write_file{path:<|"|>a.ts<|"|>,content:<|"|>${long}<|"|>}<tool_call|>`],
+    ["Cline", `<write_file>\n<path>a.ts</path>\n<content>\n${long}\n</content>\n</write_file>`],
+    [
+      "Qwen",
+      `<tool_call>${JSON.stringify({ name: "write_file", arguments: { path: "a.ts", content: long } })}</tool_call>`,
+    ],
+    [
+      "GLM",
+      `<tool_call>write_file\n<arg_key>path</arg_key>\n<arg_value>a.ts</arg_value>\n<arg_key>content</arg_key>\n<arg_value>\n${long}\n</arg_value>\n</tool_call>`,
+    ],
+  ])("text with quotes, tags and line breaks arrives whole from %s", (_, text) => {
+    for (const chars of [1, 7, 1_000]) {
+      expect(callsOf(read(text, chars))).toEqual([["write_file", JSON.stringify({ path: "a.ts", content: long })]]);
+    }
+  });
+
+  test.each([
+    [
+      "a thought that goes on into a call",
+      '<think>\nI look.\n<tool_call>\n{"name": "list", "arguments": {"depth": 2}}\n</tool_call>',
+    ],
+    [
+      "a thought with a call before its end",
+      "<think>I look.\n<function=list>\n<parameter=depth>2</parameter>\n</function>\n</think>\n",
+    ],
+    ["a thought with bare JSON", '<think>\nI look.\n{"name": "list", "arguments": {"depth": 2}}\n</think>'],
+  ])("%s runs when there is no answer", (_, text) => {
+    for (const chars of [1, 7, 1_000]) expect(callsOf(read(text, chars))).toEqual([LIST]);
+    expect(callsOf(read(`${text.replace(/<\/think>\s*$/, "")}</think>\nDone.`))).toEqual([]);
+  });
+
+  test("a call in the server's own reasoning runs when there is no answer", () => {
+    const parts = new WrittenParts({ tools, allowsBareJson: false });
+    const text = "I look.\n<tool_call>list\n<arg_key>depth</arg_key><arg_value>2</arg_value></tool_call>";
+    const events = [...text].flatMap((piece) => parts.take({ type: "reasoning-delta", text: piece }));
+    events.push(...parts.finish({ type: "finish", reason: "stop", usage: undefined }));
+    expect(callsOf(events)).toEqual([LIST]);
+    expect(events.at(-1)).toMatchObject({ reason: "tool_calls" });
   });
 
   test("several calls run in their order, and text of the schema stays text", () => {
@@ -94,7 +163,7 @@ describe("calls that a model wrote as text", () => {
       const events = read(text, chars);
       expect(joined(events, "text-delta")).toBe(text);
       expect(callsOf(events)).toEqual([]);
-      expect(noticesOf(events)).toEqual([]);
+      expect(events.at(-1)).not.toHaveProperty("hasUnreadCall");
     }
   });
 
@@ -102,11 +171,11 @@ describe("calls that a model wrote as text", () => {
     ["text after the call", '<tool_call>{"name": "list", "arguments": {}}</tool_call>\nThat is how I would call it.'],
     ["a call that was cut off", '<tool_call>{"name": "write_file", "arguments": {"path": "a", "content": "half'],
     ["a package.json with a tool's name", '```json\n{"name": "list", "version": "1.0.0"}\n```'],
-  ])("%s is shown, does not run, and is noted in one line", (_, text) => {
+  ])("%s is shown, does not run, and is reported", (_, text) => {
     const events = read(text);
     expect(joined(events, "text-delta")).toBe(text);
     expect(callsOf(events)).toEqual([]);
-    expect(noticesOf(events)).toHaveLength(1);
+    expect(events.at(-1)).toMatchObject({ type: "finish", hasUnreadCall: true });
   });
 
   test("without offered tools everything is text", () => {
@@ -126,7 +195,7 @@ describe("calls that a model wrote as text", () => {
     const start = parts.take({ type: "tool-call-start", index: 0, id: "call_1", name: "list" });
     const end = parts.finish({ type: "finish", reason: "tool_calls", usage: undefined });
     expect(joined([...shown, ...start, ...end], "text-delta")).toBe(text);
-    expect(noticesOf(end)).toEqual([]);
+    expect(end.at(-1)).not.toHaveProperty("hasUnreadCall");
   });
 
   test("text streams on while nothing can be a mark", () => {

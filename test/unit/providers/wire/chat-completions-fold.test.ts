@@ -285,3 +285,49 @@ test("a state is never changed: the same chunk gives the same events again", () 
   expect(step(state, chunk).events).toEqual(first.events);
   expect(callsOf([...step(first.state, finish("stop")).events])).toEqual([["x", "{"]]);
 });
+
+describe("the reason of the end", () => {
+  const ended = (reason: string, more: Record<string, unknown> = { content: "Half" }) =>
+    fold([delta(more), finish(reason)]);
+
+  test.each(["stop", "eos_token", "COMPLETE", "STOP", "end_turn"])(
+    "%s ends a whole answer without a word",
+    (reason) => {
+      expect(ended(reason)).toMatchObject([{ type: "text-delta" }, { type: "finish", reason: "stop" }]);
+    },
+  );
+
+  test.each(["length", "MAX_TOKENS", "model_length", "max_length", "max_output_tokens"])("%s is a limit", (reason) => {
+    expect(ended(reason).at(-1)).toMatchObject({ type: "finish", reason: "length" });
+  });
+
+  test.each(["content_filter", "sensitive", "SAFETY", "RECITATION", "PROHIBITED_CONTENT"])(
+    "%s is a refusal",
+    (reason) => {
+      expect(ended(reason).at(-1)).toMatchObject({ type: "finish", reason: "refusal" });
+    },
+  );
+
+  test.each(["error", "network_error", "MALFORMED_FUNCTION_CALL", "OTHER", "abort", "insufficient_system_resource"])(
+    "%s is a fault, since the answer is half",
+    (reason) => {
+      expect(() => ended(reason)).toThrow(/stopped in the middle|ran out/);
+    },
+  );
+
+  test.each(["pad", "repetition_detected", "LANGUAGE", "IMAGE_OTHER", "unspecified"])(
+    "%s is unknown, and a line says so",
+    (reason) => {
+      const [, notice, last] = ended(reason);
+      expect(notice).toMatchObject({
+        type: "notice",
+        message: expect.stringContaining(`(${reason}). Send "continue"`),
+      });
+      expect(last).toMatchObject({ type: "finish", reason: "stop" });
+      const called = ended(reason, {
+        tool_calls: [{ index: 0, id: "a", function: { name: "list", arguments: "{}" } }],
+      });
+      expect(called.filter(({ type }) => type === "notice")).toEqual([]);
+    },
+  );
+});
