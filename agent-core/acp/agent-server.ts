@@ -335,6 +335,12 @@ function linesOf(count: number): string {
     : `${count} lines of this session's journal cannot be read and were`;
 }
 
+/** Settings of sessions whose user is not at the machine: commands run in the sandbox or not at all, and only people approve. */
+function forChats(configured: ConfiguredAgent): ConfiguredAgent {
+  const { options, terminal } = configured;
+  return { ...configured, terminal: { ...terminal, sandbox: "on" }, options: { ...options, approvals: "manual" } };
+}
+
 type LiveConfigurationOptions = {
   /** Hermes' home folder. */
   readonly home: string;
@@ -371,8 +377,9 @@ class LiveConfiguration {
 
   /** Reads the configuration again. */
   async read(): Promise<ConfiguredAgent> {
-    const { platform } = this.#client();
-    const configured = await configuredAgent(this.#environment, platform, this.#clock);
+    const { platform, isChat } = this.#client();
+    const own = await configuredAgent(this.#environment, platform, this.#clock);
+    const configured = isChat ? forChats(own) : own;
     this.directory.configure(configured);
     useNetwork(configured.options.environment ?? this.#environment);
     // A key of the client may be newer than the one that the session started with.

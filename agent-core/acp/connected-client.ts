@@ -1,6 +1,6 @@
 /** The client of a connection: its declared capabilities, its own models, its lists of sessions. */
 import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
-import { HermesClientCapabilities } from "../protocol/capabilities.ts";
+import { CHAT_GATEWAY, HermesClientCapabilities } from "../protocol/capabilities.ts";
 import { type CronRun, cronMethods } from "../protocol/cron.ts";
 import { learningMethods } from "../protocol/learning.ts";
 import { notify, readMeta } from "../protocol/method.ts";
@@ -28,6 +28,9 @@ export class ConnectedClient {
   /** Key of `platform_toolsets` in config.yaml. */
   readonly platform: "acp" | "cli";
 
+  /** The client is the gateway to chats. */
+  readonly isChat: boolean;
+
   /** `context`: undefined before `initialize`. `models`: default: those of the client. */
   constructor(
     capabilities: ClientCapabilities,
@@ -37,6 +40,7 @@ export class ConnectedClient {
   ) {
     const title = info?.title ?? info?.name;
     this.platform = info?.name === COMMAND_LINE ? "cli" : "acp";
+    this.isChat = info?.name === CHAT_GATEWAY;
     this.capabilities = capabilities;
     this.title = title;
     const ours = hermesCapabilities(capabilities);

@@ -17,6 +17,8 @@ export type SessionParams = {
   readonly trusted: boolean;
   /** Model of a new session, as `provider:model`; undefined: the configured one. */
   readonly model: string | undefined;
+  /** The client's part of the system prompt. */
+  readonly context: string | undefined;
 };
 
 export function sessionParams(params: {
@@ -33,6 +35,7 @@ export function sessionParams(params: {
     // In an editor without workspace trust, the user's configuration is the consent.
     trusted: ours?.trusted ?? true,
     model: ours?.model,
+    context: ours?.context,
   };
 }
 

@@ -8,7 +8,7 @@ import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.
 import { protectedPatternReason, protectedReason } from "./protected-paths.ts";
 import { secretsBelow, secretsMatching } from "./reached-secrets.ts";
 import { readPlace } from "./read-places.ts";
-import { secretReason } from "./secret-paths.ts";
+import { isOfGateway, OF_GATEWAY, secretReason } from "./secret-paths.ts";
 import { type Arg, isKnown, shown, TOKEN, UNKNOWN } from "./shell/arg.ts";
 import type { Recorder } from "./shell/recorder.ts";
 
@@ -34,7 +34,8 @@ export function judgePath(effect: PathEffect, judge: PathJudge): void {
     return;
   }
   for (const target of targets) {
-    if (effect.kind === "read") judgeRead(effect, target, judge);
+    if (isOfGateway(target, judge.scope)) judge.record.block(`Uses ${shown(effect.path)}: ${OF_GATEWAY}`);
+    else if (effect.kind === "read") judgeRead(effect, target, judge);
     else if (effect.kind === "write") judgeWrite(effect, target, judge);
     else judgeRemoval(effect, target, judge);
   }

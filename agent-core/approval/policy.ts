@@ -23,7 +23,7 @@ import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { isPlainRepository } from "./repository.ts";
 import { textFilters } from "./rules/programs.ts";
-import { secretReason } from "./secret-paths.ts";
+import { isOfGateway, OF_GATEWAY, secretReason } from "./secret-paths.ts";
 import { type CommandPart, widerReach } from "./shell/recorder.ts";
 import { decideUnread } from "./unread-command.ts";
 
@@ -44,9 +44,9 @@ function judge(effect: Effect, context: PolicyContext): Decision {
     case "none":
       return ALLOW;
     case "read":
-      return decideRead(effect.paths, context);
     case "edit":
-      return decideEdit(effect.paths, context);
+      if (effect.paths.some((path) => isOfGateway(path, context.scope))) return deny(`No session uses this file: ${OF_GATEWAY}.`);
+      return effect.kind === "read" ? decideRead(effect.paths, context) : decideEdit(effect.paths, context);
     case "memory":
     case "skill":
       return decideKnowledge(effect, context);

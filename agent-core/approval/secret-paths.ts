@@ -65,6 +65,14 @@ export function withoutSecretFiles(diff: string): string {
     .join("");
 }
 
+/** True for a file of the gateway to chats: pairing, ledger, chats. No session reads or writes it, whatever a user answers. */
+export function isOfGateway(path: string, scope: CommandScope): boolean {
+  const home = scope.resolvePath(scope.hermesHome);
+  return [path, scope.resolvePath(path)].some((each) => partsBelow(home, each)?.[0] === "gateway");
+}
+
+export const OF_GATEWAY = "it belongs to the gateway to chats, and decides who may command this machine";
+
 /** Reason why reading `path` (absolute) may show a secret; undefined for an ordinary file. */
 export function secretReason(path: string, scope: CommandScope): string | undefined {
   const real = scope.resolvePath(path);

@@ -137,6 +137,33 @@ export const mcpServerSection = z.object({
 
 export type McpServerSection = z.output<typeof mcpServerSection>;
 
+/** Ids of people and chats, which YAML may read as numbers. */
+const ids = z.union([z.array(scalar), scalar.transform((id) => [id])]);
+
+/** A chat platform of the gateway. Further settings are those of its adapter. */
+const platformSection = z.looseObject({
+  /** False wins over a token. Default: on when there is a token. */
+  enabled: z.boolean().optional(),
+  /** Default: the platform's variable, such as TELEGRAM_BOT_TOKEN. */
+  token: text.optional(),
+  /** Module of an adapter of the user's own; relative to `gateway/adapters` in the home. */
+  adapter: text.optional(),
+  /** Ids of those who may write, beside X_ALLOWED_USERS and paired ones. */
+  allowed_users: ids.optional(),
+  /** Ids of admins. Default: everyone who may write. */
+  allow_admin_from: ids.optional(),
+  /** Commands of those who are no admins. Default: all. */
+  user_allowed_commands: names.optional(),
+  /** Chat for messages that name none. */
+  home_channel: scalar.optional(),
+  /** False: in groups each message counts, not only those that name the bot. */
+  require_mention: z.boolean().default(true),
+  /** Settings of single chats by their ids. */
+  channel_overrides: z
+    .record(z.string(), z.object({ model: text.optional(), provider: text.optional(), system_prompt: text.optional() }))
+    .optional(),
+});
+
 /** Longest timeout of a plugin's hook, as in the original. */
 const MAX_HOOK_SECONDS = 600;
 
@@ -326,6 +353,33 @@ export const sections = {
       base_url: text.optional(),
       /** True reads pages of this machine and of private networks too. */
       allow_private_urls: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** Chat platforms by name: telegram, discord, slack, whatsapp, or one with an adapter of the user's own. */
+  platforms: z.record(z.string(), platformSection).default({}),
+  gateway: z
+    .object({
+      /** Folder that chats work in, absolute. `hermes gateway setup` names it. */
+      folder: text.optional(),
+      /** In groups each person has a session. */
+      group_sessions_per_user: z.boolean().default(true),
+    })
+    .prefault({}),
+  /** Time at which a chat's session ends by itself. */
+  session_reset: z
+    .object({
+      mode: z.enum(["none", "idle", "daily", "both"]).default("none"),
+      idle_minutes: z.number().positive().default(1_440),
+      /** Hour of the machine's time zone. */
+      at_hour: z.number().int().min(0).max(23).default(4),
+    })
+    .prefault({}),
+  display: z
+    .object({
+      /** Use of a message that comes while a turn runs. */
+      busy_input_mode: z.enum(["queue", "steer", "interrupt"]).default("queue"),
+      /** Tool calls that chats show: none, the last one, all, or all with every part. */
+      tool_progress: z.enum(["off", "new", "all", "verbose"]).default("all"),
     })
     .prefault({}),
   toolsets: names.optional(),

@@ -28,11 +28,11 @@ const safeguards: readonly { readonly name: Safeguard; readonly settings: RegExp
 const ORIGINAL: Readonly<Record<string, string>> = {
   "": `attachments bedrock bot_mode checkpoints command_allowlist context_file_max_chars
     context_file_read_timeout credential_pool_strategies curator custom_providers custom_toolsets dashboard database
-    discord display file_read_max_chars gateway goals honcho human_delay kanban logging
+    discord file_read_max_chars goals honcho human_delay kanban logging
     loops lsp matrix mattermost max_concurrent_sessions max_live_sessions mcp mcp_discovery_timeout
     mcp_single_query_discovery_timeout moa model_aliases model_catalog model_overrides models_dev monitoring openrouter
-    personalities platform_hints platforms privacy prompt_caching provider_routing quick_commands runtime secrets
-    security session session_reset signal slack smart_model_routing streaming stt telegram timezone tool_budget
+    personalities platform_hints privacy prompt_caching provider_routing quick_commands runtime secrets
+    security session signal slack smart_model_routing streaming stt telegram timezone tool_budget
     tool_loop_guardrails tool_output tools tts updates voice wake_word web whatsapp`,
   model: "auth_mode default_headers entra extra_headers model ollama_num_ctx reasoning_echo streaming",
   agent: `agent_cache api_max_retries bot_mode_protocol budget_warning_ratio build_wait_timeout clarify_timeout

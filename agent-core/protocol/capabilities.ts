@@ -1,6 +1,9 @@
 /** Extensions that each side declares at `initialize`. */
 import * as z from "zod";
 
+/** Client name of the gateway: people in chats, away from the machine. Their sessions get stricter settings. */
+export const CHAT_GATEWAY = "hermes-gateway";
+
 const flag = z.boolean().exactOptional();
 
 /** `clientCapabilities._meta.hermes`. */

@@ -9,6 +9,8 @@ export const HermesSessionMeta = z.object({
   trusted: z.boolean().exactOptional(),
   /** Model of a new session: an id of the config option `model`. */
   model: z.string().exactOptional(),
+  /** Text of the client about the conversation's place, for the system prompt of a new session. */
+  context: z.string().exactOptional(),
 });
 export type HermesSessionMeta = z.infer<typeof HermesSessionMeta>;
 
