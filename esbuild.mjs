@@ -87,11 +87,18 @@ const bundles = {
       __GRAMMARS__: '"../grammars"',
       __INDEX_WORKER__: '"../session-index.js"',
       __PAGE_WORKER__: '"../page-worker.js"',
+      __ADAPTER_PROCESS__: '"../gateway/adapter-process.js"',
       __PLUGIN_PROCESS__: '"../plugin-process.js"',
       __SKILLS__: '"../skills"',
     },
   },
   // By itself, so that a plugin starts with one file: it runs in a process and a thread, and each of them loads every chunk.
+  // In a folder of its own: the extension's package leaves it out.
+  gateway: {
+    ...node,
+    outdir: "dist/gateway",
+    entryPoints: { "adapter-process": "gateway/adapters/adapter-process.ts" },
+  },
   plugin: { ...node, entryPoints: { "plugin-process": "agent-core/plugins/plugin-process.ts" } },
   webview: {
     ...webview,

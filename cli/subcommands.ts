@@ -24,6 +24,9 @@ export const subcommands: Table = {
     summary: "connect an editor to the agent of another machine",
     load: () => import("./commands/connect.ts"),
   },
+  gateway: { summary: "serve chats: Telegram, Discord, Slack, WhatsApp", load: () => import("./commands/gateway.ts") },
+  pairing: { summary: "let people of chats in, and shut them out", load: () => import("./commands/pairing.ts") },
+  send: { summary: "send a message to a chat", load: () => import("./commands/send.ts") },
   completion: { summary: "print the completion of a shell", load: () => import("./commands/completion.ts") },
   version: { summary: "print the version", load: () => import("./commands/version.ts") },
 };
@@ -38,5 +41,4 @@ export const elsewhere: Readonly<Record<string, string>> = {
   status: "hermes doctor checks this machine and its configuration",
   update: "update Hermes as you installed it: in the editor's extensions, or with npm",
   acp: "hermes-acp serves editors",
-  gateway: "messengers are not served",
 };

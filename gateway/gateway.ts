@@ -9,6 +9,7 @@ import { AgentLink } from "./agent-link.ts";
 import { answerWithText, commandIn, runCommand } from "./chats/chat-commands.ts";
 import { type ChatPlatform, type ChatPorts, ChatSession } from "./chats/chat-session.ts";
 import { Questions } from "./chats/questions.ts";
+import { Deliveries } from "./deliveries.ts";
 import { type ChatRecord, GatewayJournal, type OpenEvent } from "./journal.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { Pairing } from "./pairing.ts";
@@ -40,6 +41,7 @@ export class Gateway {
   readonly #pairing: Pairing;
   readonly #agent: AgentLink;
   readonly #questions: Questions;
+  readonly #deliveries: Deliveries;
   readonly #links = new Map<string, AdapterLink>();
   readonly #chats = new Map<string, ChatSession>();
   readonly #ports: ChatPorts;
@@ -59,8 +61,15 @@ export class Gateway {
     this.outbox = new Outbox({ journal: this.#journal, clock, senderOf, readFile: readRegularFile, log });
     this.#questions = new Questions(this.outbox, clock);
     const { display, reset } = settings;
-    const [journal, agent, outbox, questions, workspace] = [this.#journal, this.#agent, this.outbox, this.#questions, this.#workspace];
+    const [journal, agent, outbox, questions, workspace] = [
+      this.#journal,
+      this.#agent,
+      this.outbox,
+      this.#questions,
+      this.#workspace,
+    ];
     this.#ports = { journal, agent, outbox, questions, workspace, clock, display, reset, log };
+    this.#deliveries = new Deliveries({ ...this.#ports, home: settings.home, platforms: settings.platforms });
     this.#left = [...this.#journal.events.values()];
     for (const platform of settings.platforms) this.#connect(platform);
   }
@@ -74,6 +83,7 @@ export class Gateway {
   async dispose(drainMs = DRAIN_MS): Promise<void> {
     this.#isEnding = true;
     const over = AbortSignal.timeout(drainMs);
+    await this.#deliveries.dispose();
     await Promise.all([...this.#chats.values()].map((chat) => chat.dispose(over)));
     await this.outbox.drained(over);
     await this.outbox.dispose();
@@ -124,8 +134,12 @@ export class Gateway {
   #handle(stored: OpenEvent): void {
     const platform = this.#options.settings.platforms.find(({ name }) => name === stored.platform);
     const { event } = stored;
-    if (platform === undefined) return this.#journal.end([stored.id]);
-    const handled = event.kind === "press" ? this.#press(platform, stored, event) : this.#message(platform, stored, event);
+    if (platform === undefined) {
+      this.#journal.end([stored.id]);
+      return;
+    }
+    const handled =
+      event.kind === "press" ? this.#press(platform, stored, event) : this.#message(platform, stored, event);
     handled.catch((error: unknown) => {
       this.#options.log(`${platform.name}: a message could not be handled: ${messageOf(error)}`);
       this.#journal.end([stored.id]);
@@ -152,7 +166,9 @@ export class Gateway {
     const chat = this.#chatOf(platform, stored, message);
     if (clock.now() - message.at > STALE_MS) {
       this.#journal.end([stored.id]);
-      return chat.say("I was away when you wrote, and did nothing about that message. Send it again if it still matters.");
+      return chat.say(
+        "I was away when you wrote, and did nothing about that message. Send it again if it still matters.",
+      );
     }
     const rank = rankOf(platform, message.user, this.#pairing);
     const answersForOthers = isNamedAdmin(platform, message.user);
@@ -164,7 +180,8 @@ export class Gateway {
     }
     const { name = "", argument = "" } = command ?? {};
     const setHome = (): void => this.#journal.keepState(`home ${platform.name}`, message.chat);
-    const isDone = command === undefined ? answerWithText(call) : await runCommand(name, { ...call, argument, setHome });
+    const isDone =
+      command === undefined ? answerWithText(call) : await runCommand(name, { ...call, argument, setHome });
     if (isDone) return this.#journal.end([stored.id]);
     chat.take(stored);
     await this.#closeIdle();
@@ -208,7 +225,9 @@ export class Gateway {
   /** Closes sessions that nobody used last. */
   async #closeIdle(): Promise<void> {
     const open = [...this.#chats.values()].filter(({ isOpen, isBusy }) => isOpen && !isBusy);
-    const spare = open.sort((one, other) => one.record.at - other.record.at).slice(0, Math.max(0, open.length - MAX_OPEN));
+    const spare = open
+      .sort((one, other) => one.record.at - other.record.at)
+      .slice(0, Math.max(0, open.length - MAX_OPEN));
     for (const chat of spare) {
       this.#chats.delete(chat.record.key);
       await chat.unload();
@@ -217,7 +236,15 @@ export class Gateway {
 }
 
 /** Before an adapter said its limits, no message goes out. */
-const NO_LIMITS = { textLength: 1_000, measure: "bytes", markup: "plain", perChatMs: 1_000, perSecond: 1, buttons: 0, fileBytes: 0 } as const;
+const NO_LIMITS = {
+  textLength: 1_000,
+  measure: "bytes",
+  markup: "plain",
+  perChatMs: 1_000,
+  perSecond: 1,
+  buttons: 0,
+  fileBytes: 0,
+} as const;
 
 function pairingText(platform: string, code: string): string {
   return `I do not know you. If this is your Hermes, run this at the machine within an hour:\n\n\`hermes pairing approve ${platform} ${code}\``;

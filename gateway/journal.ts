@@ -58,7 +58,9 @@ const step = z.object({
   /** An event came in. */
   came: z.object({ platform: z.string(), event: incoming, chat: z.string() }).exactOptional(),
   /** A turn began with these events. `runs`: how often one has begun. `preview`: message that it edits. */
-  began: z.object({ events: z.array(z.string()), runs: z.number(), preview: z.string().exactOptional() }).exactOptional(),
+  began: z
+    .object({ events: z.array(z.string()), runs: z.number(), preview: z.string().exactOptional() })
+    .exactOptional(),
   /** These events are dealt with. */
   done: z.array(z.string()).exactOptional(),
   out: z.array(outgoing).exactOptional(),
@@ -100,7 +102,13 @@ export class GatewayJournal {
       if (parsed.success) this.#apply(parsed.data);
     }
     const shortened = `${path}.new`;
-    writeFileSync(shortened, this.#steps().map((each) => `${JSON.stringify(each)}\n`).join(""), { mode: 0o600 });
+    writeFileSync(
+      shortened,
+      this.#steps()
+        .map((each) => `${JSON.stringify(each)}\n`)
+        .join(""),
+      { mode: 0o600 },
+    );
     renameSync(shortened, path);
     syncFolder(dirname(path));
     this.#file = openSync(path, "a", 0o600);
@@ -122,6 +130,13 @@ export class GatewayJournal {
   end(events: readonly string[], out: readonly OutgoingEntry[] = []): void {
     if (events.length === 0 && out.length === 0) return;
     this.#write({ ...(events.length > 0 && { done: [...events] }), ...(out.length > 0 && { out: [...out] }) });
+  }
+
+  /** Stores messages once for each id. False for a known id. */
+  addOnce(id: string, out: readonly OutgoingEntry[]): boolean {
+    if (this.#known.get(platformOf(id))?.has(id) === true) return false;
+    this.#write({ known: [id], out: [...out] });
+    return true;
   }
 
   sending(id: string): void {
@@ -153,7 +168,14 @@ export class GatewayJournal {
     if (came !== undefined) {
       const id = eventId(came.platform, came.event.id);
       this.#know(id);
-      this.events.set(id, { id, platform: came.platform, chat: came.chat, event: came.event, runs: 0, preview: undefined });
+      this.events.set(id, {
+        id,
+        platform: came.platform,
+        chat: came.chat,
+        event: came.event,
+        runs: 0,
+        preview: undefined,
+      });
     }
     for (const id of began?.events ?? []) {
       const event = this.events.get(id);
@@ -170,7 +192,7 @@ export class GatewayJournal {
   }
 
   #know(id: string): void {
-    const platform = id.slice(0, id.indexOf(":"));
+    const platform = platformOf(id);
     const known = this.#known.get(platform) ?? new Set();
     known.add(id);
     if (known.size > KEPT_EVENTS * 2) this.#known.set(platform, new Set([...known].slice(-KEPT_EVENTS)));
@@ -194,6 +216,10 @@ export class GatewayJournal {
 
 function eventId(platform: string, id: string): string {
   return `${platform}:${id}`;
+}
+
+function platformOf(id: string): string {
+  return id.slice(0, id.indexOf(":"));
 }
 
 function textOf(path: string): string {

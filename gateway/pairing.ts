@@ -42,7 +42,12 @@ type PairingFile = z.infer<typeof fileSchema>;
 
 const EMPTY: PairingFile = { version: 1, open: [], approved: [], asked: {}, failures: 0, lockedUntil: 0 };
 
-export type PairingEntry = { readonly platform: string; readonly user: string; readonly name: string; readonly at: number };
+export type PairingEntry = {
+  readonly platform: string;
+  readonly user: string;
+  readonly name: string;
+  readonly at: number;
+};
 
 export class Pairing {
   readonly #path: string;
@@ -94,18 +99,31 @@ export class Pairing {
         throw new UsageError(`Too many wrong codes: pairing is locked for ${minutes} more minutes.`);
       }
       const match = file.open.find(
-        (one) => one.platform === platform && this.#isOpen(one) && isSame(one.hash, hashOf(code.trim().toUpperCase(), one.salt)),
+        (one) =>
+          one.platform === platform &&
+          this.#isOpen(one) &&
+          isSame(one.hash, hashOf(code.trim().toUpperCase(), one.salt)),
       );
       if (match === undefined) {
         const failures = file.failures + 1;
         const isLocked = failures >= MAX_FAILURES;
-        return { file: { ...file, failures: isLocked ? 0 : failures, lockedUntil: isLocked ? now + LOCK_MS : 0 }, result: undefined };
+        return {
+          file: { ...file, failures: isLocked ? 0 : failures, lockedUntil: isLocked ? now + LOCK_MS : 0 },
+          result: undefined,
+        };
       }
       const { salt: _, hash: __, ...person } = match;
-      const approved = [...file.approved.filter((one) => !(one.platform === platform && one.user === match.user)), { ...person, at: now }];
-      return { file: { ...file, failures: 0, approved, open: file.open.filter((one) => one !== match) }, result: person };
+      const approved = [
+        ...file.approved.filter((one) => !(one.platform === platform && one.user === match.user)),
+        { ...person, at: now },
+      ];
+      return {
+        file: { ...file, failures: 0, approved, open: file.open.filter((one) => one !== match) },
+        result: person,
+      };
     });
-    if (found === undefined) throw new UsageError(`There is no open request on ${platform} with this code. Codes end after an hour.`);
+    if (found === undefined)
+      throw new UsageError(`There is no open request on ${platform} with this code. Codes end after an hour.`);
     return found;
   }
 
@@ -119,7 +137,10 @@ export class Pairing {
 
   /** Number of open requests that are gone now. */
   clearPending(): number {
-    return this.#change((file) => ({ file: { ...file, open: [] }, result: file.open.filter((one) => this.#isOpen(one)).length }));
+    return this.#change((file) => ({
+      file: { ...file, open: [] },
+      result: file.open.filter((one) => this.#isOpen(one)).length,
+    }));
   }
 
   #isOpen({ at }: PairingEntry): boolean {
@@ -141,7 +162,9 @@ export class Pairing {
       return fileSchema.parse(JSON.parse(readFileSync(this.#path, "utf8")));
     } catch (error) {
       if (hasCode(error, "ENOENT")) return EMPTY;
-      throw new Error(`${this.#path} cannot be read. Nobody is paired until it is repaired or removed.`, { cause: error });
+      throw new Error(`${this.#path} cannot be read. Nobody is paired until it is repaired or removed.`, {
+        cause: error,
+      });
     }
   }
 

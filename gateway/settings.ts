@@ -121,8 +121,10 @@ function idsIn(list: string): readonly string[] {
 export function workspaceOf({ workspace, home }: Pick<GatewaySettings, "workspace" | "home">): string {
   if (workspace === undefined) throw new UsageError("No folder is chosen for chats. Run `hermes gateway setup`.");
   if (!isAbsolute(workspace)) throw new UsageError(`gateway.folder: ${workspace} is not an absolute path.`);
-  if (statOf(workspace)?.isDirectory() !== true) throw new UsageError(`gateway.folder: there is no folder ${workspace}.`);
+  if (statOf(workspace)?.isDirectory() !== true)
+    throw new UsageError(`gateway.folder: there is no folder ${workspace}.`);
   const overlaps = [relative(workspace, home), relative(home, workspace)].some((way) => !way.startsWith(".."));
-  if (overlaps) throw new UsageError(`gateway.folder: ${workspace} holds the Hermes home or lies in it. Choose another.`);
+  if (overlaps)
+    throw new UsageError(`gateway.folder: ${workspace} holds the Hermes home or lies in it. Choose another.`);
   return workspace;
 }

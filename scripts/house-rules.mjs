@@ -11,6 +11,7 @@ const SMALL = 60;
 const lazy = "loaded on first use";
 const smallFiles = {
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
+  "gateway/setup.ts": lazy,
   "cli/run.ts": "loaded after the check of the runtime",
 };
 

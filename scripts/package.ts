@@ -61,7 +61,7 @@ const REGISTRY_ID = "hermes-vscode";
 /** Files of dist/ that the agent needs outside VS Code. */
 const FILES = [
   ...["acp.js", "cli.js", "session-index.js", "page-worker.js", "plugin-process.js"],
-  ...["chunks/*.js", "*.wasm", "grammars/*.wasm", "skills/*/SKILL.md"],
+  ...["gateway/*.js", "gateway/chunks/*.js", "chunks/*.js", "*.wasm", "grammars/*.wasm", "skills/*/SKILL.md"],
 ];
 
 /** Time of `npx` for the first answer, on a busy machine. Milliseconds. */

@@ -194,7 +194,8 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
       environment: options.environment ?? {},
     }),
   learnt,
-  ({ params: { context } }) => context === undefined ? undefined : { name: "client", promptText: async () => context },
+  ({ params: { context } }) =>
+    context === undefined ? undefined : { name: "client", promptText: async () => context },
 ];
 
 /** Undefined where nothing that was learnt may reach a prompt. The code loads with the prompt of a new session. */

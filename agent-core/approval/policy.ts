@@ -45,7 +45,8 @@ function judge(effect: Effect, context: PolicyContext): Decision {
       return ALLOW;
     case "read":
     case "edit":
-      if (effect.paths.some((path) => isOfGateway(path, context.scope))) return deny(`No session uses this file: ${OF_GATEWAY}.`);
+      if (effect.paths.some((path) => isOfGateway(path, context.scope)))
+        return deny(`No session uses this file: ${OF_GATEWAY}.`);
       return effect.kind === "read" ? decideRead(effect.paths, context) : decideEdit(effect.paths, context);
     case "memory":
     case "skill":

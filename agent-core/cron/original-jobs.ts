@@ -1,6 +1,7 @@
 /** Jobs of the original Hermes Agent as jobs of ours. Its table stays as it is; what has no counterpart here is named. Pure. */
 import * as z from "zod";
 import { newId } from "../platform/new-id.ts";
+import { CronDelivery } from "../protocol/cron.ts";
 import { type Job, KEPT_RUNS } from "./job.ts";
 import { machineZone, type Rule } from "./schedule.ts";
 
@@ -119,10 +120,15 @@ function runsLeft({ repeat, schedule }: OriginalJob): number | undefined {
   return schedule.kind === "once" && left > 0 ? undefined : left;
 }
 
+/** True for a chat of a named platform, which the gateway here reaches too. */
+function isChat(deliver: string): boolean {
+  return deliver.includes(":") && CronDelivery.safeParse(deliver).success;
+}
+
 /** Properties that the job loses. */
 function lossesOf({ deliver, model, provider }: OriginalJob): readonly string[] {
   return [
-    ...(LOCAL.has(deliver) ? [] : [`its results went to ${deliver}, and are a notification here`]),
+    ...(LOCAL.has(deliver) || isChat(deliver) ? [] : [`its results went to ${deliver}, and are a notification here`]),
     ...(model !== "" && provider === "" ? ["it uses the configured model here"] : []),
   ];
 }
@@ -143,7 +149,7 @@ function jobOf(job: OriginalJob, settings: ImportSettings, taken: ReadonlySet<st
     prompt,
     skills,
     workdir: job.workdir === "" ? workdir : job.workdir,
-    deliver: job.deliver === "none" ? "none" : "notify",
+    deliver: job.deliver === "none" || isChat(job.deliver) ? job.deliver : "notify",
     ...(model !== "" && provider !== "" && { model: `${provider}:${model}` }),
     ...(left !== undefined && { times: left }),
   };

@@ -3,6 +3,7 @@
  * lock before it starts, so that each planned instant runs once, and a run whose process died is never repeated.
  */
 import { join } from "node:path";
+import { leaveDelivery } from "../config/deliveries.ts";
 import { replaceFile } from "../config/home-file.ts";
 import type { Config } from "../config/sections.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -228,6 +229,10 @@ export class Scheduler {
       const { ok, summary, denied } = result;
       run = { ...run, state: ok ? "completed" : "failed", ended: clock.now(), summary, denied };
       run = { ...run, output: await this.#writeOutput(job, run, result.text) };
+      if (job.deliver !== "notify" && job.deliver !== "none") {
+        const text = ok ? result.text : `The job "${job.name}" failed. ${summary}`;
+        await leaveDelivery(this.#options.home, { to: job.deliver, text });
+      }
     } catch (error) {
       const failure = `The output could not be written: ${messageOf(error)}`;
       run = { ...run, state: "failed", ended: clock.now(), summary: failure };
@@ -276,7 +281,7 @@ export class Scheduler {
     try {
       const job = (await this.files.jobs(machineZone())).find(({ id }) => id === run.job);
       const failures = failuresInARow(run.job, await this.files.runs());
-      finished(viewOf(run), job?.deliver === "none" ? undefined : messageFor(run, failures));
+      finished(viewOf(run), job === undefined || job.deliver === "notify" ? messageFor(run, failures) : undefined);
     } catch (error) {
       log(`cron: ${messageOf(error)}`);
     }

@@ -25,8 +25,11 @@ export const CronRun = z.object({
 });
 export type CronRun = z.infer<typeof CronRun>;
 
-/** `notify`: a notification when a run ended. `none`: only the output file and the history. */
-export const CronDelivery = z.enum(["notify", "none"]);
+/**
+ * `notify`: a notification when a run ended. `none`: only the output file and the history. Else the answer goes to a chat, by
+ * the gateway: `platform`, `platform:chat` or `platform:chat:thread`.
+ */
+export const CronDelivery = z.string().regex(/^[a-z][a-z0-9_-]*(?::\S+)?$/, "expected notify, none or platform:chat");
 export type CronDelivery = z.infer<typeof CronDelivery>;
 
 export const CronJob = z.object({

@@ -15,7 +15,7 @@ const input = z.object({
   skills: z.array(z.string()).exactOptional(),
   workdir: text.describe("Default: this folder"),
   model: text.describe("provider:model"),
-  deliver: z.enum(["notify", "none"]).exactOptional(),
+  deliver: text.describe("notify, none, or a chat as platform:id"),
 });
 
 type Call = z.infer<typeof input>;
@@ -42,7 +42,10 @@ export const tool = defineTool({
   run,
 });
 
-function effectOf({ action, name = "", schedule, prompt, workdir, skills = [], model }: Call, cwd: string): Effect {
+function effectOf(
+  { action, name = "", schedule, prompt, workdir, skills = [], model, deliver }: Call,
+  cwd: string,
+): Effect {
   if (action === "list") return { kind: "none" };
   if (action === "pause" || action === "remove") {
     return { kind: "job", reasons: [`Planned jobs change: ${action} ${JSON.stringify(name)}`] };
@@ -54,6 +57,7 @@ function effectOf({ action, name = "", schedule, prompt, workdir, skills = [], m
     (action === "create" || workdir !== undefined) && `Folder: ${workdir ?? cwd}`,
     skills.length > 0 && `Skills: ${skills.join(", ")}`,
     model !== undefined && `Model: ${model}`,
+    deliver !== undefined && `Result goes to: ${deliver}`,
   ].filter((fact) => typeof fact === "string");
   const first = `${action === "create" ? "A new job" : `The job ${JSON.stringify(name)}`} works later without you, with the permissions of the mode code`;
   return { kind: "job", reasons: [first, ...facts] };

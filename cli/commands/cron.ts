@@ -24,7 +24,7 @@ const options = {
     kind: "text",
     value: "WHERE",
     verbs: changing,
-    summary: "notify (default) or none",
+    summary: "notify (default), none, or a chat such as telegram:12345",
   },
   cwd: {
     kind: "text",
@@ -94,7 +94,7 @@ function definedIn(values: Readonly<Record<string, unknown>>): Readonly<Record<s
 
 function deliveryOf(text: string): CronDelivery {
   const { data } = CronDelivery.safeParse(text);
-  if (data === undefined) throw new UsageError(`--deliver ${text}: expected ${CronDelivery.options.join(" or ")}`);
+  if (data === undefined) throw new UsageError(`--deliver ${text}: expected notify, none or platform:chat`);
   return data;
 }
 

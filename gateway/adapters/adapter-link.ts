@@ -5,7 +5,7 @@ import type { Clock } from "../../agent-core/platform/clock.ts";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { Sender } from "../outbox/outbox.ts";
 import type { PlatformSettings } from "../settings.ts";
-import { failed, incoming, type Incoming, type Limits, type OutgoingFile, type Sent } from "./adapter.ts";
+import { failed, type Incoming, incoming, type Limits, type OutgoingFile, type Sent } from "./adapter.ts";
 import type { AdapterMethod, FromAdapter, ToAdapter } from "./adapter-messages.ts";
 
 /** Longest time of a call. Milliseconds. */
@@ -98,7 +98,7 @@ export class AdapterLink {
   async stop(): Promise<void> {
     this.#ended.abort(new Error("the gateway ended"));
     const child = this.#child;
-    if (child === undefined || child.exitCode !== null) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const exit = new Promise((resolve) => child.once("exit", resolve));
     this.#post({ type: "stop" });
     const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
@@ -138,9 +138,11 @@ export class AdapterLink {
         return;
       case "connected":
         this.#pauseMs = FIRST_PAUSE_MS;
-        return this.#change({ kind: "connected" });
+        this.#change({ kind: "connected" });
+        return;
       case "failed":
-        return this.#failed(message.kind, message.reason);
+        this.#failed(message.kind, message.reason);
+        return;
       case "event": {
         const parsed = incoming.safeParse(message.event);
         try {
@@ -151,12 +153,15 @@ export class AdapterLink {
           this.#child?.kill("SIGKILL"); // the next process asks the platform for it again
           return;
         }
-        return this.#post({ type: "stored", id: message.id });
+        this.#post({ type: "stored", id: message.id });
+        return;
       }
       case "save":
-        return onSave(message.state);
+        onSave(message.state);
+        return;
       case "log":
-        return log(`${platform.name}: ${message.line}`);
+        log(`${platform.name}: ${message.line}`);
+        return;
       case "result":
         this.#calls.get(message.id)?.resolve(message.value);
         return;
@@ -170,7 +175,8 @@ export class AdapterLink {
     this.#made.resolve();
     if (kind === "unreachable") {
       this.#child?.kill("SIGKILL");
-      return this.#change({ kind: "waiting", reason });
+      this.#change({ kind: "waiting", reason });
+      return;
     }
     this.#ended.abort(new Error(reason));
     this.#child?.kill("SIGKILL");
@@ -228,6 +234,7 @@ export class AdapterLink {
 
 /** Variables of the system and of proxies; an adapter gets those of its own platform with its settings. */
 function environmentOf(all: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const shared = /^(?:PATH|HOME|TMPDIR|TEMP|TMP|LANG|LC_\w+|TZ|SystemRoot|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(?:https?|all|no)_proxy)$/i;
+  const shared =
+    /^(?:PATH|HOME|TMPDIR|TEMP|TMP|LANG|LC_\w+|TZ|SystemRoot|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(?:https?|all|no)_proxy)$/i;
   return Object.fromEntries(Object.entries(all).filter(([name]) => shared.test(name)));
 }

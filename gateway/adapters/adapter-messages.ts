@@ -21,9 +21,17 @@ export type FromAdapter =
   /** `methods`: those of the optional ones that the adapter has. */
   | { readonly type: "made"; readonly limits: Limits; readonly methods: readonly AdapterMethod[] }
   | { readonly type: "connected" }
-  | { readonly type: "failed"; readonly kind: "unauthorized" | "conflict" | "unusable" | "unreachable"; readonly reason: string }
+  | {
+      readonly type: "failed";
+      readonly kind: "unauthorized" | "conflict" | "unusable" | "unreachable";
+      readonly reason: string;
+    }
   | { readonly type: "event"; readonly id: number; readonly event: Incoming }
   | { readonly type: "save"; readonly state: string }
   | { readonly type: "log"; readonly line: string }
-  | { readonly type: "result"; readonly id: number; readonly value: Sent | Uint8Array | { readonly name: string } | undefined }
+  | {
+      readonly type: "result";
+      readonly id: number;
+      readonly value: Sent | Uint8Array | { readonly name: string } | undefined;
+    }
   | { readonly type: "error"; readonly id: number; readonly reason: string };

@@ -43,10 +43,17 @@ async function handle(message: ToAdapter): Promise<void> {
   }
 }
 
-async function start({ adapter: which, settings, saved, receives }: Extract<ToAdapter, { type: "start" }>): Promise<void> {
+async function start({
+  adapter: which,
+  settings,
+  saved,
+  receives,
+}: Extract<ToAdapter, { type: "start" }>): Promise<void> {
   try {
     adapter = (await load(which)).makeAdapter(settings);
-    const methods = (["edit", "sendFile", "fetchFile", "typing", "chatInfo"] as const).filter((name) => adapter?.[name] !== undefined);
+    const methods = (["edit", "sendFile", "fetchFile", "typing", "chatInfo"] as const).filter(
+      (name) => adapter?.[name] !== undefined,
+    );
     post({ type: "made", limits: adapter.limits, methods });
     if (!receives) return;
     await adapter.connect({

@@ -156,6 +156,12 @@ export function failedRequest(error: unknown): Sent {
 }
 
 function codes(error: Error): string {
-  const { code, cause, error: inner } = { code: "", error: undefined, ...error, cause: error.cause } as Record<string, unknown>;
-  return [code, ...[cause, inner].map((each) => (each instanceof Error ? `${each.message} ${codes(each)}` : ""))].join(" ");
+  const {
+    code,
+    cause,
+    error: inner,
+  } = { code: "", error: undefined, ...error, cause: error.cause } as Record<string, unknown>;
+  return [code, ...[cause, inner].map((each) => (each instanceof Error ? `${each.message} ${codes(each)}` : ""))].join(
+    " ",
+  );
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "../adapters/adapter.ts";
 import type { AgentLink } from "../agent-link.ts";
 import type { Rank } from "../who-may.ts";
 import type { ChatSession } from "./chat-session.ts";
-import { type Questions, valueOf } from "./questions.ts";
+import { answerIn, type Questions } from "./questions.ts";
 
 export type CommandCall = {
   readonly message: IncomingMessage;
@@ -43,7 +43,8 @@ const commands: Readonly<Record<string, Command>> = {
   new: newSession,
   reset: newSession,
   stop: ({ chat }) => (chat.stop() ? undefined : "Nothing is running."),
-  whoami: ({ message: { user, chat }, rank }) => `Your id is \`${user}\`, this chat's is \`${chat}\`. You are ${rank === "admin" ? "an admin" : "a user"}.`,
+  whoami: ({ message: { user, chat }, rank }) =>
+    `Your id is \`${user}\`, this chat's is \`${chat}\`. You are ${rank === "admin" ? "an admin" : "a user"}.`,
   status: ({ chat }) => {
     const { sessionId, platform } = chat.record;
     const state = chat.isBusy ? `A turn runs, and ${chat.waiting} messages wait.` : "Nothing runs.";
@@ -64,7 +65,10 @@ async function newSession({ chat }: CommandCall): Promise<string> {
   return "A new session begins with your next message.";
 }
 
-function answer({ questions, chat, message, answersForOthers }: CommandCall, wanted: readonly string[]): string | undefined {
+function answer(
+  { questions, chat, message, answersForOthers }: CommandCall,
+  wanted: readonly string[],
+): string | undefined {
   const open = questions.of(chat.record.key, message.user, answersForOthers);
   const option = open?.options.find(({ value }) => wanted.includes(value));
   if (open === undefined || open.kind !== "approval" || option === undefined) return "There is no question to answer.";
@@ -107,9 +111,14 @@ export async function runCommand(name: string, call: CommandCall): Promise<boole
 }
 
 /** Answers an open question of the model with a text. False when none waits for this person. */
-export function answerWithText({ questions, chat, message, answersForOthers }: Omit<CommandCall, "argument" | "agent" | "setHome">): boolean {
+export function answerWithText({
+  questions,
+  chat,
+  message,
+  answersForOthers,
+}: Omit<CommandCall, "argument" | "agent" | "setHome">): boolean {
   const open = questions.of(chat.record.key, message.user, answersForOthers);
   if (open?.kind !== "question" || message.text === "") return false;
-  open.answer(valueOf(message.text, open.options), message.text.slice(0, 60));
+  open.answer(answerIn(message.text, open.options), message.text.slice(0, 60));
   return true;
 }

@@ -17,7 +17,7 @@ const TYPING_MS = 4_500;
 const MAX_RUNS = 2;
 const SILENT = /^(?:\[SILENT\]|NO_REPLY)$/;
 
-/** What a chat needs of its platform. */
+/** The part of a platform that a chat needs. */
 export type ChatPlatform = {
   readonly name: string;
   readonly limits: Limits;
@@ -95,8 +95,8 @@ export class ChatSession {
   take(event: OpenEvent): void {
     this.#waiting.push(event);
     const { busy_input_mode: mode } = this.#ports.display;
-    if (this.#turn === undefined || mode === "queue") return this.#start();
-    if (mode === "interrupt") this.stop();
+    if (this.#turn === undefined || mode === "queue") this.#start();
+    else if (mode === "interrupt") this.stop();
     else void this.#steer(event);
   }
 
@@ -118,14 +118,19 @@ export class ChatSession {
     await this.unload();
     const { sessionId: before, earlier, ...record } = this.#record;
     const others = [before, ...earlier].filter((id) => id !== undefined && id !== sessionId);
-    this.#keep({ ...record, earlier: others.filter((id) => id !== undefined), ...(sessionId !== undefined && { sessionId }) });
+    this.#keep({
+      ...record,
+      earlier: others.filter((id) => id !== undefined),
+      ...(sessionId !== undefined && { sessionId }),
+    });
   }
 
   /** Closes the agent's session; the next message opens it again. */
   async unload(): Promise<void> {
     const id = this.#open;
     this.#open = undefined;
-    if (id !== undefined) await this.#ports.agent.close(id).catch((error: unknown) => this.#ports.log(messageOf(error)));
+    if (id !== undefined)
+      await this.#ports.agent.close(id).catch((error: unknown) => this.#ports.log(messageOf(error)));
   }
 
   /** Leaves a running turn to the next start of the gateway. */
@@ -163,17 +168,24 @@ export class ChatSession {
 
   /** The messages of the next turn: all that wait, but a command and an interrupted turn stand alone. */
   #next(): OpenEvent[] {
-    const isAlone = (event: OpenEvent | undefined): boolean => event?.event.kind === "message" && event.event.text.startsWith("/");
+    const isAlone = (event: OpenEvent | undefined): boolean =>
+      event?.event.kind === "message" && event.event.text.startsWith("/");
     const runs = this.#waiting[0]?.runs;
-    const end = this.#waiting.findIndex((event, index) => index > 0 && (isAlone(event) || isAlone(this.#waiting[0]) || event.runs !== runs));
+    const end = this.#waiting.findIndex(
+      (event, index) => index > 0 && (isAlone(event) || isAlone(this.#waiting[0]) || event.runs !== runs),
+    );
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
   }
 
   #giveUp(events: readonly OpenEvent[]): void {
     const { outbox, journal } = this.#ports;
-    const text = "The gateway ended twice while it worked on your last message, so it was given up. Send it again if it still matters.";
+    const text =
+      "The gateway ended twice while it worked on your last message, so it was given up. Send it again if it still matters.";
     const entry = outbox.entry(this.place, text);
-    journal.end(events.map(({ id }) => id), [entry]);
+    journal.end(
+      events.map(({ id }) => id),
+      [entry],
+    );
     outbox.push([entry]);
   }
 
@@ -181,7 +193,12 @@ export class ChatSession {
     const { journal, outbox, clock, display } = this.#ports;
     const platform = this.#platform();
     const messages = events.flatMap(({ event }) => (event.kind === "message" ? [event] : []));
-    const began = (preview?: string): void => journal.began(events.map(({ id }) => id), runs, preview);
+    const began = (preview?: string): void =>
+      journal.began(
+        events.map(({ id }) => id),
+        runs,
+        preview,
+      );
     this.#resetIfDue(messages);
     began();
     const view = new TurnView({
@@ -198,7 +215,9 @@ export class ChatSession {
     this.#turn = turn;
     platform.typing();
     const stopTyping = clock.every(TYPING_MS, () => platform.typing());
-    const end = await this.#prompt(turn, messages, runs > 1, platform).catch((error: unknown) => ({ error: messageOf(error) }));
+    const end = await this.#prompt(turn, messages, runs > 1, platform).catch((error: unknown) => ({
+      error: messageOf(error),
+    }));
     stopTyping();
     this.#turn = undefined;
     const replaces = await view.end();
@@ -207,7 +226,12 @@ export class ChatSession {
     await this.#deliver(turn, end, replaces);
   }
 
-  async #prompt(turn: Turn, messages: readonly IncomingMessage[], isResumed: boolean, platform: ChatPlatform): Promise<StopReason> {
+  async #prompt(
+    turn: Turn,
+    messages: readonly IncomingMessage[],
+    isResumed: boolean,
+    platform: ChatPlatform,
+  ): Promise<StopReason> {
     const { agent, workspace } = this.#ports;
     const sessionId = await this.#session(platform, messages);
     const { fileBytes: maxBytes } = platform.limits;
@@ -239,7 +263,12 @@ export class ChatSession {
     return {
       update: (update) => this.#turn?.view.update(update),
       permit: (request) => this.#permit(request),
-      answer: (text, choices) => this.#ask(text, choices.map((choice) => ({ label: choice, value: choice })), "question"),
+      answer: (text, choices) =>
+        this.#ask(
+          text,
+          choices.map((choice) => ({ label: choice, value: choice })),
+          "question",
+        ),
     };
   }
 
@@ -249,12 +278,25 @@ export class ChatSession {
     return this.#ask(`**${title.replaceAll(/[*`\n]/g, " ")}**\n\n${text}`, shown, isQuestion ? "question" : "approval");
   }
 
-  async #ask(text: string, options: readonly { readonly label: string; readonly value: string }[], kind: "approval" | "question") {
+  async #ask(
+    text: string,
+    options: readonly { readonly label: string; readonly value: string }[],
+    kind: "approval" | "question",
+  ) {
     const turn = this.#turn;
     if (turn === undefined) return undefined;
     const { limits, canEdit } = this.#platform();
     const { asker, stop } = turn;
-    const question = { place: this.place, chatKey: this.#record.key, asker, text, options, kind, canEdit, maxButtons: limits.buttons };
+    const question = {
+      place: this.place,
+      chatKey: this.#record.key,
+      asker,
+      text,
+      options,
+      kind,
+      canEdit,
+      maxButtons: limits.buttons,
+    };
     return this.#ports.questions.ask(question, stop.signal);
   }
 
@@ -271,20 +313,30 @@ export class ChatSession {
     } else this.#start();
   }
 
-  async #deliver({ events, view }: Turn, end: StopReason | { readonly error: string }, replaces: string | undefined): Promise<void> {
+  async #deliver(
+    { events, view }: Turn,
+    end: StopReason | { readonly error: string },
+    replaces: string | undefined,
+  ): Promise<void> {
     const { outbox, journal, workspace } = this.#ports;
     const media = await mediaIn(view.text, workspace);
     const notes = [ENDS[typeof end === "object" ? "error" : end], typeof end === "object" ? end.error : undefined];
-    if (media.refused.length > 0) notes.push(`Not sent, because only files of the chat's folder leave it: ${media.refused.length}.`);
+    if (media.refused.length > 0)
+      notes.push(`Not sent, because only files of the chat's folder leave it: ${media.refused.length}.`);
     const isSilent = SILENT.test(media.text.trim());
-    const said = [...(isSilent ? [] : [media.text]), ...notes].filter((part) => part !== undefined && part !== "").join("\n\n");
+    const said = [...(isSilent ? [] : [media.text]), ...notes]
+      .filter((part) => part !== undefined && part !== "")
+      .join("\n\n");
     const text = said === "" && !isSilent && media.files.length === 0 ? "(The answer was empty.)" : said;
     const shown = text === "" && replaces !== undefined ? "✓" : text;
     const entries = [
       ...(shown === "" ? [] : [outbox.entry(this.place, shown, { replaces })]),
       ...media.files.map((path) => outbox.fileEntry(this.place, path)),
     ];
-    journal.end(events.map(({ id }) => id), entries);
+    journal.end(
+      events.map(({ id }) => id),
+      entries,
+    );
     outbox.push(entries);
   }
 
@@ -294,7 +346,10 @@ export class ChatSession {
     const now = clock.now();
     const { at, sessionId, earlier, ...record } = this.#record;
     const user = messages.at(-1)?.user ?? record.user;
-    if (sessionId === undefined || !isResetDue(reset, at, now)) return this.#keep({ ...this.#record, user, at: now });
+    if (sessionId === undefined || !isResetDue(reset, at, now)) {
+      this.#keep({ ...this.#record, user, at: now });
+      return;
+    }
     void this.unload();
     this.#keep({ ...record, user, at: now, earlier: [sessionId, ...earlier] });
     this.say("A new session begins. `/resume` lists the earlier ones.");
@@ -317,7 +372,11 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** True when a session whose last message came at `last` ends before a message at `now`. */
-export function isResetDue({ mode, idle_minutes: minutes, at_hour: hour }: Config["session_reset"], last: number, now: number): boolean {
+export function isResetDue(
+  { mode, idle_minutes: minutes, at_hour: hour }: Config["session_reset"],
+  last: number,
+  now: number,
+): boolean {
   const isIdle = (mode === "idle" || mode === "both") && now - last > minutes * MINUTE_MS;
   const boundary = new Date(now);
   boundary.setHours(hour, 0, 0, 0);

@@ -42,7 +42,10 @@ export class Questions {
   /** Resolves to the value of an option, or to a text; undefined after five minutes, and when `signal` ends. */
   async ask(question: Question, signal: AbortSignal): Promise<string | undefined> {
     const id = randomBytes(8).toString("hex");
-    const { promise, resolve } = Promise.withResolvers<{ readonly value: string | undefined; readonly label: string }>();
+    const { promise, resolve } = Promise.withResolvers<{
+      readonly value: string | undefined;
+      readonly label: string;
+    }>();
     this.#open.set(id, { ...question, id, answer: (value, label) => resolve({ value, label }) });
     const over = AbortSignal.any([signal]);
     const waiting = new AbortController();
@@ -72,13 +75,14 @@ export class Questions {
 
   /** The open question of a chat that a person may answer. */
   of(chatKey: string, user: string, answersForOthers: boolean): Pick<Open, "kind" | "options" | "answer"> | undefined {
-    return [...this.#open.values()].find((each) => each.chatKey === chatKey && (each.asker === user || answersForOthers));
+    return [...this.#open.values()].find(
+      (each) => each.chatKey === chatKey && (each.asker === user || answersForOthers),
+    );
   }
 
   async #close({ place, text, canEdit }: Question, message: string | undefined, label: string): Promise<void> {
     if (message === undefined || !canEdit) return;
-    // The buttons go with the edit. A full rate leaves them: they answer nothing any more.
-    await this.#outbox.preview(place, message, `${text}\n\n*${label}*`);
+    await this.#outbox.editLater(place, message, `${text}\n\n*${label}*`); // the buttons go with the edit
   }
 }
 
@@ -95,7 +99,7 @@ function withHints({ text, options, kind }: Question, hasButtons: boolean): stri
 }
 
 /** The value that a text means for a question: of a number, of an option's label, or the text itself. */
-export function valueOf(text: string, options: readonly Option[]): string {
+export function answerIn(text: string, options: readonly Option[]): string {
   const wanted = text.trim();
   const byNumber = /^\d{1,2}$/.test(wanted) ? options[Number(wanted) - 1] : undefined;
   const byLabel = options.find(({ label }) => label.toLowerCase() === wanted.toLowerCase());

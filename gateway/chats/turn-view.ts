@@ -53,7 +53,8 @@ export class TurnView {
         return;
       case "tool_call":
       case "tool_call_update":
-        return this.#call(update);
+        this.#call(update);
+        return;
       case "notice":
         if (update.severity !== "info") this.#show(`! ${update.title}`);
         return;
@@ -83,17 +84,32 @@ export class TurnView {
     if (shown !== "") this.#answer?.show(`${shown} ▌`);
   }
 
-  #call({ toolCallId: id, title, status, content, _meta: meta }: Extract<SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>): void {
+  #call({
+    toolCallId: id,
+    title,
+    status,
+    content,
+    _meta: meta,
+  }: Extract<SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>): void {
     const earlier = this.#calls.get(id);
     const tasks = "tasks" in Object(meta?.["hermes"]);
-    const texts = tasks ? (content ?? []).flatMap((each) => (each.type === "content" && each.content.type === "text" ? each.content.text.split("\n") : [])) : [];
+    const texts = tasks
+      ? (content ?? []).flatMap((each) =>
+          each.type === "content" && each.content.type === "text" ? each.content.text.split("\n") : [],
+        )
+      : [];
     const parts = texts.length > 0 ? texts : (earlier?.parts ?? []);
-    this.#calls.set(id, { title: title ?? earlier?.title ?? "a call", status: status ?? earlier?.status ?? "pending", parts });
+    this.#calls.set(id, {
+      title: title ?? earlier?.title ?? "a call",
+      status: status ?? earlier?.status ?? "pending",
+      parts,
+    });
     this.#show(undefined);
   }
 
   #show(notice: string | undefined): void {
-    if (notice !== undefined) this.#calls.set(`notice ${this.#calls.size}`, { title: notice, status: "notice", parts: [] });
+    if (notice !== undefined)
+      this.#calls.set(`notice ${this.#calls.size}`, { title: notice, status: "notice", parts: [] });
     this.#progress?.show(this.#lines());
   }
 

@@ -13,8 +13,8 @@ export class LiveMessage {
   #shown: string | undefined;
   #stop: (() => void) | undefined;
   #sending: Promise<void> = Promise.resolve();
-  #isSending = false;
-  #isLost = false;
+  #isSending: boolean = false;
+  #isLost: boolean = false;
 
   /** `id`: a message of an earlier process. `everyMs`: time between two edits. `onId`: called when the message is sent. */
   constructor(options: {
@@ -45,7 +45,7 @@ export class LiveMessage {
     this.#stop = undefined;
     await this.#sending;
     if (last !== undefined && this.#id !== undefined && last !== this.#shown) {
-      await this.#outbox.preview(this.#place, this.#id, last);
+      void this.#outbox.editLater(this.#place, this.#id, last);
     }
     return this.#id;
   }

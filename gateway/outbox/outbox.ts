@@ -5,11 +5,10 @@
 import { basename } from "node:path";
 import type { Clock } from "../../agent-core/platform/clock.ts";
 import { newId } from "../../agent-core/platform/new-id.ts";
-import { type Button, type Limits, type Outgoing, type OutgoingFile, failed, type Sent } from "../adapters/adapter.ts";
+import { type Button, failed, type Limits, type Outgoing, type OutgoingFile, type Sent } from "../adapters/adapter.ts";
 import type { GatewayJournal, OutgoingEntry } from "../journal.ts";
 import { lengthOf, toMarkup } from "../text/markup.ts";
 import { splitMarkdown } from "../text/split.ts";
-import { Rates } from "./rates.ts";
 
 /** Unknown outcomes after which a message is given up. */
 const MAX_TRIES = 3;
@@ -20,6 +19,10 @@ const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 /** Pause when a platform asks for one without its length. Milliseconds. */
 const DEFAULT_PAUSE_MS = 5_000;
+const EDIT_TRIES = 20;
+const EDIT_RETRY_MS = 500;
+const SECOND = 1_000;
+const MINUTE = 60_000;
 const DOUBTFUL = "(perhaps a repeat) ";
 
 /** The sending part of an adapter. */
@@ -97,17 +100,37 @@ export class Outbox {
   }
 
   /** Edits or sends a message beside the ledger, if the rates allow it now: a preview that a later one replaces. */
-  async preview(place: Place, id: string | undefined, markdown: string, buttons: readonly Button[] = []): Promise<Sent> {
+  async preview(
+    place: Place,
+    id: string | undefined,
+    markdown: string,
+    buttons: readonly Button[] = [],
+  ): Promise<Sent> {
     const sender = this.#options.senderOf(place.platform);
     if (sender === undefined) return failed("unsent", "the platform is not connected");
     const rates = this.#ratesOf(place.platform, sender);
     const { clock } = this.#options;
     const busy = id === undefined && (this.#queues.get(keyOf(place))?.length ?? 0) > 0;
     if (busy || rates.take(place.chat, place.isGroup, clock.now()) > 0) return failed("rate", "");
-    const message = { text: toMarkup(markdown, sender.limits.markup), isPlain: false, buttons, nonce: newId().slice(0, 25) };
+    const message = {
+      text: toMarkup(markdown, sender.limits.markup),
+      isPlain: false,
+      buttons,
+      nonce: newId().slice(0, 25),
+    };
     const sent = await (id === undefined ? sender.send(place.chat, message) : sender.edit(place.chat, id, message));
     if (!sent.ok && sent.kind === "rate") rates.pause(sent.retryAfterMs ?? DEFAULT_PAUSE_MS, clock.now());
     return sent;
+  }
+
+  /** Edits a message beside the ledger as soon as the rates allow it. Gives up after a while. */
+  async editLater(place: Place, id: string, markdown: string): Promise<void> {
+    for (let tries = 0; tries < EDIT_TRIES; tries += 1) {
+      const sent = await this.preview(place, id, markdown);
+      if (sent.ok || (sent.kind !== "rate" && sent.kind !== "unsent")) return;
+      await this.#options.clock.wait(EDIT_RETRY_MS, this.#ended.signal).catch(() => undefined);
+      if (this.#ended.signal.aborted) return;
+    }
   }
 
   /** The platform is connected. */
@@ -276,4 +299,46 @@ export class Outbox {
 
 function keyOf({ platform, chat }: Pick<Place, "platform" | "chat">): string {
   return `${platform}:${chat}`;
+}
+
+/** Rates of one platform: the next moment at which a message may be sent. */
+class Rates {
+  readonly #limits: Limits;
+  /** Times of the last messages in all chats. */
+  #all: number[] = [];
+  /** Times of the last messages of each chat. */
+  readonly #chats = new Map<string, number[]>();
+  #pausedUntil = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Milliseconds until a message may be sent to a chat; 0: now, and the message counts. */
+  take(chat: string, isGroup: boolean, now: number): number {
+    const { perChatMs, perSecond, groupPerMinute = Number.POSITIVE_INFINITY } = this.#limits;
+    this.#all = this.#all.filter((at) => at > now - SECOND);
+    const sent = (this.#chats.get(chat) ?? []).filter((at) => at > now - MINUTE);
+    const waits = [
+      this.#pausedUntil - now,
+      (sent.at(-1) ?? Number.NEGATIVE_INFINITY) + perChatMs - now,
+      this.#all.length < perSecond ? 0 : (this.#all[0] ?? now) + SECOND - now,
+      isGroup && sent.length >= groupPerMinute ? (sent[0] ?? now) + MINUTE - now : 0,
+    ];
+    const wait = Math.max(0, ...waits);
+    if (wait > 0) return wait;
+    this.#all.push(now);
+    this.#chats.set(chat, [...sent, now]);
+    if (this.#chats.size > 10_000) this.#forget(now);
+    return 0;
+  }
+
+  /** The platform asked for a pause. */
+  pause(ms: number, now: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
+  }
+
+  #forget(now: number): void {
+    for (const [chat, sent] of this.#chats) if ((sent.at(-1) ?? 0) < now - MINUTE) this.#chats.delete(chat);
+  }
 }

@@ -39,7 +39,9 @@ const dialects: Readonly<Record<Markup, Dialect>> = {
     code: ["<code>", "</code>"],
     pre: (text, language) => {
       const name = language.replaceAll(/[^\w+#-]/g, "");
-      return name === "" ? `<pre>${html(text)}</pre>` : `<pre><code class="language-${name}">${html(text)}</code></pre>`;
+      return name === ""
+        ? `<pre>${html(text)}</pre>`
+        : `<pre><code class="language-${name}">${html(text)}</code></pre>`;
     },
     link: (text, url) => `<a href="${html(url).replaceAll('"', "&quot;")}">${text}</a>`,
     quote: (text) => `<blockquote>${text}</blockquote>`,
@@ -93,11 +95,6 @@ type Token = ReturnType<typeof parser.parse>[number];
 /** The Markdown in the platform's markup. Never throws. */
 export function toMarkup(markdown: string, markup: Markup): string {
   return blocks(parser.parse(markdown, {}), dialects[markup]).trim();
-}
-
-/** A text without Markdown in the platform's markup. */
-export function escapeMarkup(text: string, markup: Markup): string {
-  return dialects[markup].escape(text);
 }
 
 /** Characters of a text as the platform counts them. */
@@ -184,7 +181,10 @@ function table(tokens: readonly Token[]): string {
   }
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => [...(row[column] ?? "")].length)));
   const line = (row: readonly string[]): string =>
-    row.map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - [...cell].length))).join(" │ ").trimEnd();
+    row
+      .map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - [...cell].length)))
+      .join(" │ ")
+      .trimEnd();
   const [head = [], ...others] = rows;
   return [line(head), widths.map((width) => "─".repeat(width)).join("─┼─"), ...others.map(line)].join("\n");
 }
@@ -221,7 +221,11 @@ function span(token: Token, content: string, dialect: Dialect): string {
 function word(token: Token, dialect: Dialect): string {
   switch (token.type) {
     case "code_inline":
-      return dialect.code[0] + (dialect.escape === markdownEscaped ? token.content : dialect.escape(token.content)) + dialect.code[1];
+      return (
+        dialect.code[0] +
+        (dialect.escape === markdownEscaped ? token.content : dialect.escape(token.content)) +
+        dialect.code[1]
+      );
     case "softbreak":
     case "hardbreak":
       return "\n";

@@ -48,7 +48,7 @@ function blocksOf(text: string): readonly Block[] {
     const [, marks] = FENCE.exec(line) ?? [];
     if (mark !== undefined) {
       open.push(line);
-      if (marks !== undefined && marks.startsWith(mark) && line.trim() === marks) end();
+      if (marks?.startsWith(mark) && line.trim() === marks) end();
     } else if (marks !== undefined) {
       end();
       mark = marks;
@@ -63,7 +63,8 @@ function blocksOf(text: string): readonly Block[] {
 
 function splitBlock({ text, fence }: Block, fits: (piece: string) => boolean): readonly string[] {
   const lines = text.split("\n");
-  if (fence === undefined) return pack(lines, "\n", fits, (line) => pack(line.match(PARTS) ?? [], "", fits, (part) => letters(part, fits)));
+  if (fence === undefined)
+    return pack(lines, "\n", fits, (line) => pack(line.match(PARTS) ?? [], "", fits, (part) => letters(part, fits)));
   const wrap = (body: string): string => `${fence.open}\n${body}\n${fence.close}`;
   const fitsWrapped = (body: string): boolean => fits(wrap(body));
   return pack(lines.slice(1, -1), "\n", fitsWrapped, (line) => letters(line, fitsWrapped)).map(wrap);

@@ -33,6 +33,8 @@ const LIMITS: Limits = {
 };
 /** Longest silence of a poll. Seconds. */
 const POLL_SECONDS = 30;
+/** Pauses after a failed poll, which double. Milliseconds. */
+const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
 
 type Update = Awaited<ReturnType<Api["getUpdates"]>>[number];
@@ -98,7 +100,9 @@ class Telegram implements Adapter {
       const file = new InputFile(bytes, name);
       const options = { caption, ...(thread !== undefined && { message_thread_id: thread }) };
       const isPicture = /\.(?:png|jpe?g|webp)$/i.test(name) && bytes.length < 10_000_000;
-      const sent = await (isPicture ? this.#api.sendPhoto(id, file, options) : this.#api.sendDocument(id, file, options));
+      const sent = await (isPicture
+        ? this.#api.sendPhoto(id, file, options)
+        : this.#api.sendDocument(id, file, options));
       return String(sent.message_id);
     });
   }
@@ -123,21 +127,11 @@ class Telegram implements Adapter {
   async #poll(host: AdapterHost, bot: Bot): Promise<void> {
     const { signal } = this.#ended;
     let offset = Number(host.saved ?? 0);
-    let pause = 500;
+    let pause = FIRST_RETRY_MS;
     while (!signal.aborted) {
       try {
-        const updates = await this.#api.getUpdates(
-          { offset, timeout: POLL_SECONDS, allowed_updates: ["message", "callback_query"] },
-          signal as Parameters<Api["getUpdates"]>[1], // the library's own type of the same interface
-        );
-        for (const update of updates) {
-          const event = eventOf(update, bot);
-          if (event !== undefined) await host.receive(event);
-          if (update.callback_query) void this.#api.answerCallbackQuery(update.callback_query.id).catch(() => undefined);
-          offset = update.update_id + 1;
-        }
-        if (updates.length > 0) host.save(String(offset));
-        pause = 500;
+        offset = await this.#take(offset, host, bot);
+        pause = FIRST_RETRY_MS;
       } catch (error) {
         if (signal.aborted) return;
         if (isUnauthorized(error)) return host.fail("unauthorized", reasonOf(error));
@@ -147,6 +141,23 @@ class Telegram implements Adapter {
         pause = Math.min(pause * 2, MAX_RETRY_MS);
       }
     }
+  }
+
+  /** One poll. Resolves to the number of the next update. */
+  async #take(offset: number, host: AdapterHost, bot: Bot): Promise<number> {
+    const updates = await this.#api.getUpdates(
+      { offset, timeout: POLL_SECONDS, allowed_updates: ["message", "callback_query"] },
+      this.#ended.signal as Parameters<Api["getUpdates"]>[1], // the library's own type of the same interface
+    );
+    for (const update of updates) {
+      const event = eventOf(update, bot);
+      if (event !== undefined) await host.receive(event);
+      if (update.callback_query) void this.#api.answerCallbackQuery(update.callback_query.id).catch(() => undefined);
+    }
+    const last = updates.at(-1);
+    if (last === undefined) return offset;
+    host.save(String(last.update_id + 1));
+    return last.update_id + 1;
   }
 }
 
@@ -167,7 +178,10 @@ function eventOf({ update_id, message, callback_query: press }: Update, bot: Bot
   const id = String(update_id);
   if (press?.data !== undefined && press.message !== undefined) {
     const { chat, message_id: pressed } = press.message;
-    const thread = "message_thread_id" in press.message && press.message.is_topic_message ? press.message.message_thread_id : undefined;
+    const thread =
+      "message_thread_id" in press.message && press.message.is_topic_message
+        ? press.message.message_thread_id
+        : undefined;
     const from = { user: String(press.from.id), userName: nameOf(press.from) };
     const place = chatAddress(chat.id, thread);
     return { kind: "press", id, at: Date.now(), chat: place, ...from, data: press.data, message: String(pressed) };
@@ -213,18 +227,26 @@ function isAddressed(message: Message, text: string, bot: Bot): boolean {
 }
 
 function withoutName(text: string, name: string): string {
-  return text.replace(new RegExp(`^(/\\w+)@${name}\\b`, "i"), "$1").replace(new RegExp(`\\s*@${name}\\b\\s*`, "gi"), " ").trim();
+  return text
+    .replace(new RegExp(`^(/\\w+)@${name}\\b`, "i"), "$1")
+    .replace(new RegExp(`\\s*@${name}\\b\\s*`, "gi"), " ")
+    .trim();
 }
 
 function filesOf({ photo, document, voice, audio, video }: Message): ChatFile[] {
   const files: ChatFile[] = [];
-  const add = (kind: ChatFile["kind"], file: { file_id: string; file_size?: number; mime_type?: string }, name: string): void => {
+  const add = (
+    kind: ChatFile["kind"],
+    file: { file_id: string; file_size?: number; mime_type?: string },
+    name: string,
+  ): void => {
     const { file_id: ref, file_size: size, mime_type: type } = file;
     files.push({ ref, name, kind, ...(type !== undefined && { type }), ...(size !== undefined && { size }) });
   };
   const largest = photo?.at(-1);
   if (largest) add("image", { ...largest, mime_type: "image/jpeg" }, "photo.jpg");
-  if (document) add(document.mime_type?.startsWith("image/") ? "image" : "file", document, document.file_name ?? "file");
+  if (document)
+    add(document.mime_type?.startsWith("image/") ? "image" : "file", document, document.file_name ?? "file");
   if (voice) add("voice", voice, "voice.ogg");
   if (audio) add("voice", audio, audio.file_name ?? "audio.mp3");
   if (video) add("file", video, video.file_name ?? "video.mp4");
@@ -239,7 +261,8 @@ async function attempt(send: () => Promise<string>): Promise<Sent> {
     if (!(error instanceof GrammyError)) throw error;
     const { error_code: code, description } = error;
     if (/can't parse entities|unsupported start tag/i.test(description)) return failed("format", description);
-    if (/message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i.test(description)) return failed("gone", description);
+    if (/message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i.test(description))
+      return failed("gone", description);
     if (code === 404) return failed("unauthorized", description);
     return failedStatus(code, description, retryAfter(error));
   }

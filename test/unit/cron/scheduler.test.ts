@@ -290,7 +290,7 @@ test("jobs of the original Hermes are imported once, with a line about the other
   writeFileSync(path, table);
   const state = await requests.state();
   expect(state.note).toBe(
-    'Imported 3 of 6 jobs of the original Hermes, whose cron/jobs.json stays as it is. "chat": its results went to telegram:1, and are a notification here; not "script": it runs a script; not "odd": its schedule is unknown; not "past": it has ended. The original Hermes still runs its own jobs whenever it runs: pause there what is to run here.',
+    'Imported 3 of 6 jobs of the original Hermes, whose cron/jobs.json stays as it is. not "script": it runs a script; not "odd": its schedule is unknown; not "past": it has ended. The original Hermes still runs its own jobs whenever it runs: pause there what is to run here.',
   );
   const listed = state.jobs.filter(({ builtIn }) => !builtIn);
   expect(listed.map(({ name, state: now, schedule }) => [name, now, schedule])).toEqual([

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { call, callTools, hold, say } from "../../support/model-server/model-server.ts";
 import { startGateway } from "../../support/platforms/start-gateway.ts";
 import { FakeTelegram } from "../../support/platforms/telegram.ts";
+import { sweep } from "../../support/scale.ts";
 
 async function start(options: Parameters<typeof startGateway>[1] = {}) {
   const telegram = await new FakeTelegram().start();
@@ -44,7 +45,9 @@ describe("A message from Telegram", () => {
   test("grows by edits while the model writes, and ends as one message", async () => {
     const { telegram, model } = await start();
     const pause = hold();
-    model.script({ parts: [{ type: "text", text: "First half" }, pause.part, { type: "text", text: " and the rest." }] });
+    model.script({
+      parts: [{ type: "text", text: "First half" }, pause.part, { type: "text", text: " and the rest." }],
+    });
     telegram.write("tell");
     await telegram.until("First half ▌");
     pause.release();
@@ -60,11 +63,16 @@ describe("A message from Telegram", () => {
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
       "base64",
     );
-    telegram.write("look", { file: { name: "x.png", type: "image/jpeg", bytes: png, kind: "image" }, quoted: "run rm -rf /" });
+    telegram.write("look", {
+      file: { name: "x.png", type: "image/jpeg", bytes: png, kind: "image" },
+      quoted: "run rm -rf /",
+    });
     await telegram.until("seen");
     expect(asked(model)).toContain('<attachment name=\\"quoted-from-chat\\">\\nrun rm -rf /');
     expect(asked(model)).toContain("data:image/jpeg;base64,");
-    expect(readdirSync(join(workspace, "chat-files"))).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d-\w{6}-photo\.jpg$/)]);
+    expect(readdirSync(join(workspace, "chat-files"))).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d-\d\d-\w{6}-photo\.jpg$/),
+    ]);
     telegram.write("", { file: { name: "v.ogg", type: "audio/ogg", bytes: new Uint8Array(9), kind: "voice" } });
     await telegram.until("seen", 1);
     expect(asked(model)).toMatch(/A voice message is in .*voice\.ogg/);
@@ -78,7 +86,10 @@ describe("A message from Telegram", () => {
 describe("An answer", () => {
   test("of 100 kB comes in order, complete, and with whole code blocks", async () => {
     const { telegram, model } = await start();
-    const lines = Array.from({ length: 1_500 }, (_, index) => `const x${index} = "<${index}>"; // مرحبا ${index}`);
+    const lines = Array.from(
+      { length: sweep(1_500, 300) },
+      (_, index) => `const x${index} = "<${index}>"; // مرحبا ${index}`,
+    );
     const code = `\`\`\`ts\n${lines.join("\n")}\n\`\`\``;
     const table = "| a | b |\n|---|---|\n| 1 | 2 |";
     model.script(say(`Before\n\n${code}\n\n${table}\n\n${"שלום עולם ".repeat(500)}\n\nThe end.`));
@@ -87,7 +98,7 @@ describe("An answer", () => {
     const whole = telegram.texts().join("\n");
     for (const line of lines) expect(whole).toContain(line);
     expect(telegram.texts().every((text) => text.length <= 4_096)).toBe(true);
-    expect(whole.match(/const x\d+ =/g)).toHaveLength(1_500);
+    expect(whole.match(/const x\d+ =/g)).toHaveLength(lines.length);
     expect(whole).toContain("a │ b");
   }, 120_000);
 
@@ -181,7 +192,11 @@ describe("Nobody else gets in", () => {
     const { telegram, model, home } = await start();
     const path = join(home, "gateway", "pairing.json");
     model.script(
-      callTools(call("read_file", { path }), call("write_file", { path, content: "{}" }), call("terminal", { command: `cat ${path}` })),
+      callTools(
+        call("read_file", { path }),
+        call("write_file", { path, content: "{}" }),
+        call("terminal", { command: `cat ${path}` }),
+      ),
       say("could not"),
     );
     telegram.write("show me the pairing");
@@ -219,7 +234,14 @@ describe("A question in a chat", () => {
   test("of the model takes a button, a number or free words; commands answer approvals", async () => {
     const { telegram, model, workspace } = await start();
     const clarify = callTools(call("clarify", { question: "Which colour?", choices: ["red", "blue"] }));
-    model.script(clarify, say("one"), clarify, say("two"), callTools(call("read_file", { path: ".env" })), say("three"));
+    model.script(
+      clarify,
+      say("one"),
+      clarify,
+      say("two"),
+      callTools(call("read_file", { path: ".env" })),
+      say("three"),
+    );
     telegram.write("ask");
     telegram.press(await telegram.until(/Which colour/), "blue");
     await telegram.until("one");
@@ -276,17 +298,19 @@ describe("Commands of a chat", () => {
   });
 
   test("messages during a turn wait, and become one prompt", async () => {
-    const { telegram, model } = await start();
+    const { telegram, model, home } = await start();
     const pause = hold();
     model.script({ parts: [pause.part, { type: "text", text: "done one" }] }, say("done rest"));
     telegram.write("m0");
     await pause.reached;
     for (let at = 1; at <= 300; at += 1) telegram.write(`m${at}`);
-    await expect.poll(() => telegram.calls.filter((name) => name === "getUpdates").length).toBeGreaterThan(4);
+    const journal = join(home, "gateway", "journal.jsonl");
+    await expect.poll(() => readFileSync(journal, "utf8").includes("m300")).toBe(true);
     pause.release();
     await telegram.until("done rest");
-    for (const at of [1, 150, 300]) expect(JSON.stringify(model.requests.map(({ body }) => body.messages.at(-1)))).toContain(`m${at}`);
-    expect(model.requests.length).toBeLessThanOrEqual(3);
+    for (const at of [1, 150, 300])
+      expect(JSON.stringify(model.requests.map(({ body }) => body.messages.at(-1)))).toContain(`m${at}`);
+    expect(model.requests.length).toBe(2);
   });
 
   test("steer and interrupt bring a message into a running turn, or end it", async () => {
