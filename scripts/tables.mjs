@@ -1,8 +1,9 @@
 // A folder is a registry: writes table.gen.ts next to the files that export the table's entry, and bundled.gen.ts with the
-// front matter of the bundled skills. `--check` only compares.
+// front matter of the bundled skills; docs/config.md and config.schema.json have the settings. `--check` only compares.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSkill } from "../agent-core/skills/skill.ts";
+import { configReference, configSchema } from "./config-reference.ts";
 
 /** Folder, exported name in each file, type of an entry and the module that declares it. `lazy`: loaded when used. */
 const tables = [
@@ -77,6 +78,9 @@ const wantedFiles = tables
   .map((table) => ({ path: join(table.folder, "table.gen.ts"), wanted: render(table) }));
 const skills = "agent-core/skills";
 wantedFiles.push({ path: join(skills, "bundled.gen.ts"), wanted: await renderSkills(join(skills, "bundled")) });
+
+wantedFiles.push({ path: "docs/config.md", wanted: configReference() });
+wantedFiles.push({ path: "config.schema.json", wanted: configSchema() });
 
 const check = process.argv.includes("--check");
 let stale = 0;

@@ -48,7 +48,7 @@ type SessionHostOptions = Omit<AcpHostOptions, "roots" | "backend"> & {
 
 /** Runs commands where the configuration says. */
 export function sessionHost(
-  { terminal, variables }: Pick<ConfiguredAgent, "terminal" | "variables">,
+  { config, variables }: Pick<ConfiguredAgent, "config" | "variables">,
   { cwd, otherFolders }: Pick<SessionParams, "cwd" | "otherFolders">,
   { home, ...options }: SessionHostOptions,
 ): Host {
@@ -56,7 +56,7 @@ export function sessionHost(
   const scope = { cwd, roots, home: homedir(), hermesHome: home, resolvePath };
   const folders = { withheld: withheldFolder(home), outputs: spillFolder(home, options.sessionId) };
   let hasConfined = false;
-  const backend = configuredBackend(terminal, roots, variables, {
+  const backend = configuredBackend(config.terminal, roots, variables, {
     async confine(caches, kind, writable) {
       const { confine } = await import("../approval/confinement.ts");
       hasConfined = true;

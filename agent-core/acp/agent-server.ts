@@ -255,7 +255,7 @@ export class AgentServer {
     const choices = stored ?? { model: params.model, reasoningEffort: undefined };
     const model = await startingModel(directory, choices, this.#client.keyHint);
     const { local, log, job } = this.options;
-    if (configured.terminal.sandbox !== "off") await this.#prepareSandbox();
+    if (configured.config.terminal.sandbox !== "off") await this.#prepareSandbox();
     const session = createSession(() => {
       const made = new AcpSession({
         client,
@@ -381,10 +381,10 @@ class LiveConfiguration {
     const own = await configuredAgent(this.#environment, platform, this.#clock);
     const configured = isChat ? forChats(own) : own;
     this.directory.configure(configured);
-    useNetwork(configured.options.environment ?? this.#environment);
+    useNetwork(configured.options.environment);
     // A key of the client may be newer than the one that the session started with.
     const refreshEnvironment = async (): Promise<Environment> =>
-      (await configuredAgent(this.#environment, platform)).options.environment ?? this.#environment;
+      (await configuredAgent(this.#environment, platform)).options.environment;
     return { ...configured, options: { ...configured.options, refreshEnvironment } };
   }
 

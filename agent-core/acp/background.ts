@@ -188,7 +188,7 @@ export class Background {
       doNext: async (signal: AbortSignal) =>
         isOn(work.loop, await this.#readSettings()) && this.#next(work, daily, signal),
     }));
-    const idleMs = (): number => ports.settings().idle_seconds * 1_000;
+    const idleMs = (): number => ports.settings().idleSeconds * 1_000;
     this.#runner = new Runner({ home, works, clock, idleMs, log });
     for (const turn of this.#turns) turn.end = this.#runner.beginTurn();
     const stores = loops.map(({ store }) => store);
@@ -204,7 +204,7 @@ export class Background {
   async #dailyJobs(): Promise<DailyJobs> {
     const { home, models } = this.#options;
     const { DailyJobs: Jobs } = await import("../cron/cron-files.ts");
-    return new Jobs(home, this.#clock, async () => (await models.configuration.read()).cron.timezone);
+    return new Jobs(home, this.#clock, async () => (await models.configuration.read()).config.cron.timezone);
   }
 
   /** A daily loop works from its planned instant on, until it has nothing more to do. */
@@ -222,8 +222,8 @@ export class Background {
 
   /** Settings of today's config.yaml: a loop that the user switched off stops with its current piece. */
   async #readSettings(): Promise<LearningSettings> {
-    const { learning, asksForSkills } = await this.#options.models.configuration.read();
-    this.#settings = { ...learning, asksForSkills };
+    const { learning, skills } = (await this.#options.models.configuration.read()).config;
+    this.#settings = { ...learning, asksForSkills: skills.writeApproval };
     return this.#settings;
   }
 
@@ -235,7 +235,7 @@ export class Background {
   }
 
   async #budget(): Promise<DailyBudget> {
-    const { daily_tokens: tokens, daily_usd: usd } = this.#settings ?? (await this.#readSettings());
+    const { dailyTokens: tokens, dailyUsd: usd } = this.#settings ?? (await this.#readSettings());
     const { DailyBudget: Budget } = await import("../learning/daily-budget.ts");
     return new Budget(this.#options.home, { tokens, usd }, this.#clock);
   }

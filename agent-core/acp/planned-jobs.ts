@@ -91,7 +91,7 @@ export class PlannedJobs {
       import("../cron/scheduler.ts"),
       import("../cron/cron-requests.ts"),
     ]);
-    const settings = async (): Promise<CronSettings> => (await models.configuration.read()).cron;
+    const settings = async (): Promise<CronSettings> => (await models.configuration.read()).config.cron;
     const changed = (): void => models.client.notifyCronChanged();
     const scheduler = new SchedulerClass({
       home,
@@ -143,15 +143,14 @@ export class PlannedJobs {
   async #missingSkills(skills: readonly string[], workdir: string): Promise<readonly string[]> {
     if (skills.length === 0) return [];
     const { home, models } = this.#options;
-    const { plugins, options } = await models.configuration.read();
-    if (plugins.enabled.length > 0) return [];
+    const { config } = await models.configuration.read();
+    if (config.plugins.enabled.length > 0) return [];
     const [{ externalPlaces, projectPlaces, scanPlace }, { bundled }] = await Promise.all([
       import("../skills/skill-places.ts"),
       import("../skills/bundled.gen.ts"),
     ]);
-    const { externalFolders = [] } = options.skills || {};
     const own = { source: "home" as const, folder: skillsFolder(home), shown: "home" };
-    const places = [own, ...projectPlaces([workdir]), ...externalPlaces(externalFolders, home)];
+    const places = [own, ...projectPlaces([workdir]), ...externalPlaces(config.skills.externalDirs, home)];
     const found = (await Promise.all(places.map(scanPlace))).flatMap((place) => place.skills);
     const names = new Set([...found, ...bundled].map(({ name }) => name));
     return skills.filter((name) => !names.has(name));

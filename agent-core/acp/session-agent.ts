@@ -7,13 +7,13 @@ import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { Extension } from "../agent/extensions.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import { resumedOptions } from "../agent/stored-agent.ts";
+import type { ApprovalMode } from "../approval/decision.ts";
 import { configFile, hasLearnt, sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import type { LearntContext } from "../learning/learnt-context.ts";
 import { McpExtension } from "../mcp/mcp-extension.ts";
 import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
-import { systemClock } from "../platform/clock.ts";
 import { Plugins } from "../plugins/plugins.ts";
 import type { EditorFiles } from "../prompt/surroundings.ts";
 import { fileMethods } from "../protocol/files.ts";
@@ -57,7 +57,9 @@ export type SessionAgentOptions = {
 };
 
 /** The session's changing state, and its callbacks that do not wait for the user. */
-export type SessionState = Required<Pick<AIAgentOptions, "trusted" | "approvalMode">> & {
+export type SessionState = {
+  readonly trusted: () => boolean;
+  readonly approvalMode: () => ApprovalMode;
   readonly callbacks: NonNullable<AIAgentOptions["callbacks"]>;
   /** Shows a status of the journal. */
   readonly status: (event: StatusEvent) => void;
@@ -91,24 +93,24 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
   const host = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
   const agent = new AIAgent({
     ...configured.options,
-    ...(skills && { skills: { ...skills, reservedNames } }),
+    skills: skills && { ...skills, reservedNames },
     ...settingsOf(model.resolved),
-    ...(models && { editorModels: models }),
-    ...(hermesCapabilities(capabilities).openFiles === true && { editorFiles: () => openFiles(client) }),
+    editorModels: models,
+    editorFiles: hermesCapabilities(capabilities).openFiles === true ? () => openFiles(client) : undefined,
     modelFacts: (resolved) => directory.facts(resolved),
     sessionId: id,
     cwd: params.cwd,
     otherFolders: params.otherFolders,
     onDefect: log,
     infersVerdicts: hermesCapabilities(capabilities).sessionIndex !== true,
-    ...(title !== undefined && { platform: title }),
+    platform: title,
     ...resumedOptions(stored),
     ...decisions,
     host,
     journal,
     sessionIndex: index,
-    ...(jobs && { cron: jobs }),
-    ...((platform === "cli" || jobs === undefined) && { extensionsMs: SINGLE_TURN_MS }),
+    cron: jobs,
+    extensionsMs: platform === "cli" || jobs === undefined ? SINGLE_TURN_MS : undefined,
     extensions: [
       ...sessionExtensions({ ...options, status, trusted: decisions.trusted }),
       ...(jobs === undefined ? [jobNote] : []),
@@ -173,25 +175,26 @@ type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "stat
 /** Makers of extensions, in the order of the prompt. Each loads its code when something of its kind is configured. */
 const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [
   mcpServers,
-  ({ configured: { hooks, variables, options }, params: { cwd }, home, trusted, log }) =>
+  ({ configured: { config, variables, options }, params: { cwd }, home, trusted, log }) =>
     hooksExtension({
-      ...hooks,
+      section: config.hooks,
+      autoAccept: config.hooksAutoAccept,
       withheld: variables.withheld,
       cwd,
       home,
       trusted,
       onDefect: log,
-      environment: options.environment ?? {},
+      environment: options.environment,
     }),
-  ({ configured: { plugins, pluginEngine, variables, options }, home, log }) =>
+  ({ configured: { config, pluginEngine, variables, options }, home, log }) =>
     new Plugins({
       home,
-      config: plugins,
+      config: config.plugins,
       engineName: pluginEngine,
       reservedNames,
       variables,
       log,
-      environment: options.environment ?? {},
+      environment: options.environment,
     }),
   learnt,
   ({ params: { context } }) =>
@@ -200,9 +203,9 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
 
 /** Undefined where nothing that was learnt may reach a prompt. The code loads with the prompt of a new session. */
 function learnt({ configured, params, home, status, jobs }: ExtensionFacts): Extension | undefined {
-  const { enabled, consolidation, use } = configured.learning;
+  const { enabled, consolidation, use } = configured.config.learning;
   if (!enabled || !consolidation || !use || !hasLearnt(home)) return undefined;
-  const { clock = systemClock } = configured.options;
+  const { clock } = configured.options;
   const roots = [params.cwd, ...params.otherFolders];
   let loaded: Promise<LearntContext> | undefined;
   const load = async (): Promise<LearntContext> => {
@@ -235,7 +238,7 @@ function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
 function mcpServers({ configured, params, home, trusted, client, identity, id, log }: ExtensionFacts): Extension {
   const { cwd, otherFolders } = params;
   const place = { source: "config", sourceName: "config.yaml", path: configFile(home) } as const;
-  const own = serversFrom(configured.mcpServers, place);
+  const own = serversFrom(configured.config.mcpServers, place);
   const editor = editorServers(params.mcpServers);
   const servers = mergeServers(own.servers, editor.servers);
   const { capabilities } = identity;
@@ -246,7 +249,7 @@ function mcpServers({ configured, params, home, trusted, client, identity, id, l
     otherFolders,
     trusted,
     home,
-    environment: configured.options.environment ?? {},
+    environment: configured.options.environment,
     openPage: (page) => openPage({ client, sessionId: id, capabilities }, page),
     isListed: hermesCapabilities(capabilities).extensions === true,
     onDefect: log,
@@ -273,7 +276,7 @@ function sessionJournal(
     setImmediate(() => journal.setListeners(listeners)); // after the current response, as all warnings
     return journal;
   }
-  const { clock = systemClock } = configured.options;
+  const { clock } = configured.options;
   const path = journalPath(sessionsFolder(home), id);
   if (path === undefined) throw new Error(`${id} is not the id of a session.`);
   return new Journal({

@@ -4,7 +4,7 @@ import type { Auxiliary } from "../agent/auxiliary.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { Environment } from "../config/home.ts";
-import type { AuxiliaryTask } from "../config/sections.ts";
+import type { AuxiliaryTask } from "../config/model-sections.ts";
 import type { DailyBudget } from "../learning/daily-budget.ts";
 import type { LearningModel } from "../learning/loop.ts";
 import { offline } from "../providers/deployments.ts";

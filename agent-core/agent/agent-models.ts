@@ -108,8 +108,7 @@ function withNewKey(
   environment: Readonly<Record<string, string | undefined>>,
 ): ResolvedModel | undefined {
   const { provider, baseUrl, apiKey } = model.endpoint;
-  const settings = { provider, model: model.model, apiMode: model.mode, ...(baseUrl !== undefined && { baseUrl }) };
-  const again = resolveModel(settings, environment);
+  const again = resolveModel({ provider, model: model.model, apiMode: model.mode, baseUrl }, environment);
   const fresh = again.ok ? again.model.endpoint.apiKey : undefined;
   return fresh === undefined || fresh === apiKey
     ? undefined

@@ -34,17 +34,17 @@ import type { IterationBudget } from "./iteration-budget.ts";
 /** Settings of sub-agents. */
 export type DelegationSettings = {
   /** Iterations of a sub-agent; default 50. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
   /** Maximum number of sub-agents that work at the same time; default 3. */
-  readonly maxConcurrent?: number;
+  readonly maxConcurrent?: number | undefined;
   /** 2: sub-agents may delegate, too. Default 1. */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
   /** Iterations of sub-agents count against the budget of the turn. Default: they do not. */
-  readonly sharesBudget?: boolean;
+  readonly sharesBudget?: boolean | undefined;
   /** Model of sub-agents; default: the conversation's. */
-  readonly model?: ModelSettings;
+  readonly model?: ModelSettings | undefined;
   /** Timeout of a task that has none; default: none. */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | undefined;
 };
 
 /** Parts of an agent that its sub-agents share. */
@@ -78,116 +78,116 @@ export type SkillSettings = {
   /** Names of skills that are off. */
   readonly disabled: readonly string[];
   /** Sources that `/skills search` looks through. Default: public skills. */
-  readonly hubSources?: readonly string[];
+  readonly hubSources?: readonly string[] | undefined;
   /** Names that no command file of another agent may have. */
-  readonly reservedNames?: readonly string[];
+  readonly reservedNames?: readonly string[] | undefined;
   /** False: learnt skills are not read. */
-  readonly useLearnt?: boolean;
+  readonly useLearnt?: boolean | undefined;
 };
 
 /** Model settings: default from the environment, else the built-in offline model. */
 export type AIAgentOptions = ModelSettings & {
-  readonly apiMode?: ApiMode;
+  readonly apiMode?: ApiMode | undefined;
   /** Default 90. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
   /** Timeout of a command in seconds when its call gives none. Default 180. */
-  readonly commandSeconds?: number;
+  readonly commandSeconds?: number | undefined;
   /** Limits of the scripts of `execute_code`. Default: 300 seconds, 50 tool calls. */
-  readonly scriptLimits?: ScriptLimits;
+  readonly scriptLimits?: ScriptLimits | undefined;
   /** Default: public pages, and no search. */
-  readonly web?: Pick<WebAccess, "allowsPrivate" | "search">;
+  readonly web?: Pick<WebAccess, "allowsPrivate" | "search"> | undefined;
   /** Budget of the turn that started this agent, if iterations count there too. Default: none. */
-  readonly parentBudget?: IterationBudget;
-  readonly delegation?: DelegationSettings;
+  readonly parentBudget?: IterationBudget | undefined;
+  readonly delegation?: DelegationSettings | undefined;
   /** True evaluates the results of all delegated tasks, false of none. Default: those of graphs. */
-  readonly evaluation?: boolean;
+  readonly evaluation?: boolean | undefined;
   /** For a sub-agent. Default: nothing is shared. */
-  readonly inherited?: InheritedParts;
+  readonly inherited?: InheritedParts | undefined;
   /** Default: all toolsets. */
-  readonly enabledToolsets?: readonly string[];
-  readonly disabledToolsets?: readonly string[];
+  readonly enabledToolsets?: readonly string[] | undefined;
+  readonly disabledToolsets?: readonly string[] | undefined;
   /** Default: this machine (NodeHost). */
-  readonly host?: Host;
+  readonly host?: Host | undefined;
   /** Default `HERMES_HOME`, else `~/.hermes`. */
-  readonly home?: string;
-  readonly callbacks?: AgentCallbacks;
-  readonly sampling?: Sampling;
+  readonly home?: string | undefined;
+  readonly callbacks?: AgentCallbacks | undefined;
+  readonly sampling?: Sampling | undefined;
   /** Messages that precede the conversation in every request. They are never stored. Default: none. */
-  readonly prefillMessages?: readonly Message[];
+  readonly prefillMessages?: readonly Message[] | undefined;
   /** Models to fall back to, in order. Default: none. */
-  readonly fallbacks?: readonly ModelSettings[];
+  readonly fallbacks?: readonly ModelSettings[] | undefined;
   /** Models of auxiliary tasks. Default: the conversation's model. */
-  readonly auxiliary?: AuxiliaryOptions["tasks"];
+  readonly auxiliary?: AuxiliaryOptions["tasks"] | undefined;
   /** System prompt of a resumed session, which keeps its cached prefix valid. Default: a new one. */
-  readonly systemPrompt?: string;
+  readonly systemPrompt?: string | undefined;
   /** Title of a resumed session. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** Reads the environment again after a refused key. Default: it never changes. */
-  readonly refreshEnvironment?: () => Promise<Environment>;
+  readonly refreshEnvironment?: (() => Promise<Environment>) | undefined;
   /** Idle timeout of a model's stream by provider, in milliseconds. Default 60,000. */
-  readonly silenceMs?: (provider: string) => number | undefined;
+  readonly silenceMs?: ((provider: string) => number | undefined) | undefined;
   /** Further fields in the body of a provider's chat completions requests. Default: none. */
-  readonly extraBody?: (provider: string) => Readonly<Record<string, unknown>> | undefined;
+  readonly extraBody?: ((provider: string) => Readonly<Record<string, unknown>> | undefined) | undefined;
   /** Longest time without progress of a model call, with all retries. Milliseconds; default: 5 minutes; 0: no retry. */
-  readonly retryMs?: number;
+  readonly retryMs?: number | undefined;
   /** Default: the system's. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** The editor's models, for the mode `editor_model`. Default: none. */
-  readonly editorModels?: EditorModels;
+  readonly editorModels?: EditorModels | undefined;
   /** Facts from the endpoints about their models. Default: facts by name. */
-  readonly modelFacts?: (model: ResolvedModel) => ModelFacts;
+  readonly modelFacts?: ((model: ResolvedModel) => ModelFacts) | undefined;
   /** Working folder, absolute; default the process's. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Further workspace folders, absolute. */
-  readonly otherFolders?: readonly string[];
+  readonly otherFolders?: readonly string[] | undefined;
   /** Default the process's. */
-  readonly environment?: Environment;
+  readonly environment?: Environment | undefined;
   /** Read before each call, so it may change during a turn. Default `code`. */
-  readonly approvalMode?: () => ApprovalMode;
+  readonly approvalMode?: (() => ApprovalMode) | undefined;
   /** `smart`: a model may allow harmless commands. `off`: nothing asks; blocked commands stay blocked. Default `manual`. */
-  readonly approvals?: "manual" | "smart" | "off";
+  readonly approvals?: "manual" | "smart" | "off" | undefined;
   /** False until the user trusts the workspace; until then the agent only reads. Default: always true. */
-  readonly trusted?: () => boolean;
+  readonly trusted?: (() => boolean) | undefined;
   /** Hooks of the session; those of a sub-agent are its parent's. Default: the hooks of `extensions`. */
-  readonly hooks?: () => readonly Hook[];
+  readonly hooks?: (() => readonly Hook[]) | undefined;
   /** False leaves the state of the workspace (git, layout, open files) out of the prompt. Default true. */
-  readonly surroundings?: boolean;
+  readonly surroundings?: boolean | undefined;
   /** Files that the user has open in the editor. Default: none. */
-  readonly editorFiles?: () => Promise<EditorFiles>;
+  readonly editorFiles?: (() => Promise<EditorFiles>) | undefined;
   /** Name of the user's editor or program. */
-  readonly platform?: string;
+  readonly platform?: string | undefined;
   /** Default: a new id. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** Storage of the conversation. Default: none. */
-  readonly journal?: Journal;
+  readonly journal?: Journal | undefined;
   /** Index for the tool `session_search`. Default: none, and no such tool. */
-  readonly sessionIndex?: SessionIndex;
+  readonly sessionIndex?: SessionIndex | undefined;
   /** Planned jobs, for the tool `cronjob`. Default: none, and no such tool. */
-  readonly cron?: CronAccess;
+  readonly cron?: CronAccess | undefined;
   /** Conversation of a resumed session, which `journal` already has. */
-  readonly conversation?: Conversation;
+  readonly conversation?: Conversation | undefined;
   /** Plans of a resumed session, in order. */
-  readonly plans?: readonly StoredPlan[];
+  readonly plans?: readonly StoredPlan[] | undefined;
   /** Entries that `journal` already has: usage and changes of files. */
-  readonly entries?: readonly JournalEntry[];
+  readonly entries?: readonly JournalEntry[] | undefined;
   /** Edits of a resumed session's last turn on which nobody has decided, in order. */
-  readonly lastEdits?: () => readonly TextDiff[];
+  readonly lastEdits?: (() => readonly TextDiff[]) | undefined;
   /** Memory across sessions; false: none. Default: the folder `memories` of the home. */
-  readonly memory?: Memory | false;
+  readonly memory?: Memory | false | undefined;
   /** True for a client that reports no verdicts on edits: they are inferred from the files at the next turn. */
-  readonly infersVerdicts?: boolean;
+  readonly infersVerdicts?: boolean | undefined;
   /** User messages between two background reviews of the memory; 0: none. Default 0. */
-  readonly memoryReviewTurns?: number;
+  readonly memoryReviewTurns?: number | undefined;
   /** Skills; false: none. Default: those of the home, of a trusted workspace and of the package. */
-  readonly skills?: SkillSettings | false;
+  readonly skills?: SkillSettings | false | undefined;
   /** Browser of the browser tools. Default: the user's, without a window. */
-  readonly browser?: BrowserSettings;
+  readonly browser?: BrowserSettings | undefined;
   /** Decides when and how to compress the conversation. Default: the built-in engine. */
-  readonly contextEngine?: ContextEngine;
+  readonly contextEngine?: ContextEngine | undefined;
   /** Abilities beyond the built-in ones. The agent disposes of them when it closes. Default: none. */
-  readonly extensions?: readonly Extension[];
+  readonly extensions?: readonly Extension[] | undefined;
   /** Longest wait of the first turn for them. Milliseconds; default: 1,500. */
   readonly extensionsMs?: number | undefined;
   /** Receives a line for the log about each defect that was handled. */
-  readonly onDefect?: (message: string) => void;
+  readonly onDefect?: ((message: string) => void) | undefined;
 };

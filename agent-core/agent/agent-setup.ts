@@ -29,8 +29,7 @@ import { type ModelFacts, modelInfo } from "../providers/model-info.ts";
 import { secretsOf } from "../providers/redact.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
-import type { SessionIndex } from "../sessions/index/session-index.ts";
-import type { Journal, NewEntry } from "../sessions/journal.ts";
+import type { NewEntry } from "../sessions/journal.ts";
 import type { UsageLedger } from "../sessions/usage-ledger.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
 import type { WebAccess } from "../web/web-access.ts";
@@ -40,20 +39,19 @@ import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from ".
 import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { Extensions } from "./extensions.ts";
-import type { IterationBudget } from "./iteration-budget.ts";
 import { notifier } from "./notifier.ts";
 import { buildPrompt, contextFiles, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
 
 export type AgentSetup = {
+  /** Options as they were given. */
+  readonly options: AIAgentOptions;
   readonly host: Host;
   /** Environment at the start. It contains secrets. */
   readonly environment: Environment;
   readonly clock: Clock;
   readonly cwd: string;
-  /** Further folders of the workspace, absolute. */
-  readonly otherFolders: readonly string[];
   readonly catalogue: ToolCatalogue;
   readonly extensions: Extensions;
   readonly hooks: () => readonly Hook[];
@@ -64,14 +62,9 @@ export type AgentSetup = {
   readonly grants: Grants;
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
-  readonly parentBudget: IterationBudget | undefined;
   readonly isSubAgent: boolean;
   readonly commandSeconds: number;
-  readonly scriptLimits: AIAgentOptions["scriptLimits"];
   readonly web: WebAccess;
-  readonly journal: Journal | undefined;
-  readonly sessionIndex: SessionIndex | undefined;
-  readonly cron: AIAgentOptions["cron"];
   readonly memory: Memory | undefined;
   readonly skills: SessionSkills | undefined;
   readonly models: ModelChain;
@@ -116,11 +109,11 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
   const forPrompt = { home, cwd, memory, contextFiles: projectFiles, onDefect, extensions, surroundings };
   const setup: AgentSetup = {
+    options,
     host,
     environment,
     clock,
     cwd,
-    otherFolders: options.otherFolders ?? [],
     catalogue,
     extensions,
     hooks: options.hooks ?? (() => extensions.hooks()),
@@ -128,15 +121,10 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     policy: policyOf(options, host, { cwd, hermesHome: home, trusted, grants, secrets: secretsOf(environment) }),
     grants,
     callbacks: options.callbacks ?? {},
-    maxIterations: options.maxIterations ?? sectionDefault("agent").max_turns,
-    parentBudget: options.parentBudget,
+    maxIterations: options.maxIterations ?? sectionDefault("agent").maxTurns,
     isSubAgent: options.inherited !== undefined,
     commandSeconds: options.commandSeconds ?? sectionDefault("terminal").timeout,
-    scriptLimits: options.scriptLimits,
     web: webAccess(options.web, auxiliary, () => modelInfo(models.current.model, modelFacts(models.current)).images),
-    journal: options.journal,
-    sessionIndex: options.sessionIndex,
-    cron: options.cron,
     memory,
     skills,
     models,
@@ -227,7 +215,7 @@ function skillsOf(
     trusted,
     environment,
     onDefect,
-    ...(hubSources && { hubSources }),
+    hubSources,
     homeSkills: skillsFolder(home),
     roots: [cwd, ...otherFolders],
     pluginFolders: () => (options.extensions ?? []).flatMap((extension) => extension.skillFolders?.() ?? []),
@@ -272,12 +260,10 @@ type SessionPorts = {
 
 /** Undefined without a journal, because restores need its entries, and for a sub-agent, whose host logs its changes. */
 export function sessionCheckpoints(
-  options: AIAgentOptions,
-  { host, cwd, journal, onDefect }: AgentSetup,
+  { options, host, cwd, home: hermesHome, onDefect }: AgentSetup,
   ports: SessionPorts,
 ): Checkpoints | undefined {
-  if (journal === undefined || options.inherited !== undefined) return undefined;
-  const hermesHome = options.home ?? homeFolder(options.environment ?? process.env);
+  if (options.journal === undefined || options.inherited !== undefined) return undefined;
   const roots = [cwd, ...(options.otherFolders ?? [])];
   const { language } = host.terminals;
   const scope = { roots, home: homedir(), hermesHome, language, resolvePath };

@@ -83,7 +83,7 @@ export class AIAgent {
     this.#files = new FileMemory(() => conversation.next);
     const page = (): string | undefined => this.#browser.address;
     this.#shell = new AgentShell(setup.host.terminals, setup.cwd, hasRunCommands(conversation.messages), page);
-    this.checkpoints = sessionCheckpoints(options, setup, {
+    this.checkpoints = sessionCheckpoints(setup, {
       position: () => record.conversation.next,
       journal: (entry) => record.journal(entry),
       notifyUser: (message) => notify.status({ severity: "warning", message }),
@@ -113,15 +113,13 @@ export class AIAgent {
       context: this.#context,
       contextFor,
       notify,
-      platform: options.platform,
-      lastEdits: options.lastEdits,
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => {
         this.checkpoints?.beginTurn();
         // The list of sessions names a running one. Only a model's title waits for the end of the turn.
         if (setup.auxiliary.ownModel("title_generation") === undefined) this.#makeTitle();
       },
-      ...(options.infersVerdicts && { onInferred: (verdict: ReviewOutcome) => void this.recordReview(verdict) }),
+      onInferred: options.infersVerdicts ? (verdict) => void this.recordReview(verdict) : undefined,
     });
     this.#review = createMemoryReview(setup, {
       record,
@@ -132,7 +130,6 @@ export class AIAgent {
     });
     this.#delegating = {
       sessionId: this.sessionId,
-      options,
       setup,
       notify,
       hooks: this.hooks,
@@ -214,8 +211,7 @@ export class AIAgent {
 
   /** Sets the effort from the next call on. Undefined: the provider's default. */
   setReasoningEffort(effort: Sampling["reasoningEffort"]): void {
-    const { reasoningEffort: _, ...rest } = this.#setup.sampling;
-    this.#setup.sampling = { ...rest, ...(effort !== undefined && { reasoningEffort: effort }) };
+    this.#setup.sampling = { ...this.#setup.sampling, reasoningEffort: effort };
   }
 
   /** Fill level and contents of the model's window, estimates before the first answer. */
@@ -391,21 +387,20 @@ export class AIAgent {
   }
 
   #toolContext(callId: string, signal: AbortSignal): Omit<ToolContext, "show"> {
-    const { host, cwd, callbacks, spillFolder, sessionIndex, memory, skills, policy } = this.#setup;
-    const { otherFolders, cron, web, commandSeconds, scriptLimits } = this.#setup;
+    const { options, host, cwd, callbacks, spillFolder, memory, skills, policy, web, commandSeconds } = this.#setup;
     return {
       cwd,
-      otherFolders,
+      otherFolders: options.otherFolders ?? [],
       memory,
-      cron,
+      cron: options.cron,
       web,
       commandSeconds,
-      scriptLimits,
+      scriptLimits: options.scriptLimits,
       callId,
       signal,
       isSecret: (path) => policy.isSecret(path),
       host: this.checkpoints?.hostFor(callId) ?? host,
-      sessions: sessionIndex,
+      sessions: options.sessionIndex,
       skills: skills?.library,
       sessionId: this.sessionId,
       shell: this.#shell.state,

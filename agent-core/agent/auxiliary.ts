@@ -2,7 +2,7 @@
  * Model calls outside the conversation: titles, summaries, approvals, notes for the memory. A task may have its own
  * model with fallbacks; without one the conversation's model answers.
  */
-import type { AuxiliaryTask } from "../config/sections.ts";
+import type { AuxiliaryTask } from "../config/model-sections.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import { callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
@@ -44,7 +44,7 @@ const RETRY_SHARE = 1 / 6;
 export type AuxiliaryModels = {
   readonly chain: readonly ModelSettings[];
   /** Milliseconds. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 };
 
 export type AuxiliaryOptions = {

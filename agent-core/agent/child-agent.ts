@@ -54,7 +54,6 @@ type ChildAgent = {
 /** The agent that delegates. */
 export type DelegatingAgent = {
   readonly sessionId: string;
-  readonly options: AIAgentOptions;
   readonly setup: AgentSetup;
   readonly hooks: Hooks;
   readonly checkpoints: Checkpoints | undefined;
@@ -72,13 +71,13 @@ export class SubAgents {
   readonly #scores: KnownScores = new Map();
 
   constructor(parent: DelegatingAgent) {
-    const { delegation: settings = {}, inherited } = parent.options;
+    const { delegation: settings = {}, inherited } = parent.setup.options;
     this.#parent = parent;
     this.#depth = (inherited?.depth ?? 0) + 1;
     this.delegation =
       inherited?.delegation ??
       new Delegation({
-        maxConcurrent: settings.maxConcurrent ?? sectionDefault("delegation").max_concurrent_children,
+        maxConcurrent: settings.maxConcurrent ?? sectionDefault("delegation").maxConcurrentChildren,
         compileSchema: async (schema) => (await import("../tools/argument-check.ts")).argumentCheck(schema, SCHEMA_MS),
         now: () => parent.setup.clock.now(),
       });
@@ -86,7 +85,8 @@ export class SubAgents {
 
   /** Runs the tasks of the call `callId` of the parent. */
   run(callId: string, tasks: readonly TaskSpec[], signal: AbortSignal): Promise<Delegated> {
-    const { notify, hooks, options } = this.#parent;
+    const { notify, hooks, setup } = this.#parent;
+    const { options } = setup;
     const { delegation: { timeoutSeconds } = {}, inherited } = options;
     const fullId = `${inherited?.callPrefix ?? ""}${callId}`;
     return this.delegation.run({
@@ -104,14 +104,14 @@ export class SubAgents {
   }
 
   get #checkpoints(): Checkpoints | undefined {
-    return this.#parent.checkpoints ?? this.#parent.options.inherited?.checkpoints;
+    return this.#parent.checkpoints ?? this.#parent.setup.options.inherited?.checkpoints;
   }
 
   /** Undefined when the results of these tasks are not evaluated. */
   #evaluate(callId: string, tasks: readonly TaskSpec[]): Evaluate | undefined {
-    const { setup, options, journal } = this.#parent;
+    const { setup, journal } = this.#parent;
     const isGraph = tasks.some(({ dependsOn }) => dependsOn.length > 0);
-    if (!isEvaluated(options.evaluation, isGraph)) return undefined;
+    if (!isEvaluated(setup.options.evaluation, isGraph)) return undefined;
     const ports: EvaluationPorts = {
       async judge({ system, user }, signal) {
         const messages = [
@@ -151,15 +151,16 @@ export class SubAgents {
 
   /** Tools of the parent that a sub-agent can have. */
   #available(): readonly Tool[] {
-    const { setup, options } = this.#parent;
-    const mayDelegate = this.#depth < (options.delegation?.maxDepth ?? sectionDefault("delegation").max_depth);
+    const { setup } = this.#parent;
+    const { options } = setup;
+    const mayDelegate = this.#depth < (options.delegation?.maxDepth ?? sectionDefault("delegation").maxDepth);
     return setup.catalogue.callable.filter(({ name }) => !WITHHELD.has(name) && (mayDelegate || name !== DELEGATE));
   }
 
   #modelOf(name: string | undefined): ModelSettings {
-    const { setup, options } = this.#parent;
+    const { setup } = this.#parent;
     const inherited = settingsOf(setup.models.current);
-    const configured = options.delegation?.model;
+    const configured = setup.options.delegation?.model;
     if (name === undefined) {
       const isNameAlone = configured?.provider === undefined && configured?.baseUrl === undefined;
       return isNameAlone && configured?.model !== undefined
@@ -175,7 +176,8 @@ export class SubAgents {
   }
 
   #spawn(task: TaskSpec, call: SpawnedCall): Promise<Child> {
-    const { options, setup, sessionId } = this.#parent;
+    const { setup, sessionId } = this.#parent;
+    const { options } = setup;
     const { delegation = {} } = options;
     const id = newSessionId(setup.clock.now());
     const record = new TaskRecord(setup.cwd);
@@ -197,8 +199,8 @@ export class SubAgents {
       memory: false,
       extensions: [inheritedFrom(setup)],
       sampling: setup.sampling,
-      maxIterations: delegation.maxIterations ?? sectionDefault("delegation").max_iterations,
-      ...parentBudget(delegation.sharesBudget === true ? this.#parent.budget() : undefined),
+      maxIterations: delegation.maxIterations ?? sectionDefault("delegation").maxIterations,
+      parentBudget: delegation.sharesBudget === true ? this.#parent.budget() : undefined,
     });
     const extra = { task_id: task.id, goal, child_session_id: id, parent_session_id: sessionId };
     this.#parent.hooks.observe("subagent_start", { callId: call.callId, extra });
@@ -208,20 +210,13 @@ export class SubAgents {
 
   /** Replaces all model settings of the parent's options. */
   #modelSettings({ model }: TaskSpec): AIAgentOptions {
-    const own: Partial<Record<keyof ModelSettings, undefined>> = {
-      model: undefined,
-      provider: undefined,
-      baseUrl: undefined,
-      apiKey: undefined,
-      apiMode: undefined,
-      dialect: undefined,
-      textCalls: undefined,
-    };
-    return { ...own, ...this.#modelOf(model) } as AIAgentOptions; // an undefined setting counts as absent
+    const { provider, model: name, baseUrl, apiKey, apiMode, dialect, textCalls } = this.#modelOf(model);
+    return { provider, model: name, baseUrl, apiKey, apiMode, dialect, textCalls } as AIAgentOptions; // resolving checks the mode
   }
 
   #shared(task: TaskSpec, { callId, fullId, ports }: SpawnedCall, journal: Journal): Partial<AIAgentOptions> {
-    const { setup, options } = this.#parent;
+    const { setup } = this.#parent;
+    const { options } = setup;
     const ownership: Ownership = { owners: this.delegation.owners, task: { callId: fullId, taskId: task.id } };
     const roots = [setup.cwd, ...(options.otherFolders ?? [])];
     const outer = options.inherited?.unowned ?? setup;
@@ -261,13 +256,13 @@ export class SubAgents {
         onFileChange,
         depth: this.#depth,
         callPrefix: `${fullId}/${task.id}/`,
-        addUsage: (usage, model) => addUsage(setup, options, usage, model),
+        addUsage: (usage, model) => addUsage(setup, usage, model),
       },
     };
   }
 
   #callbacks({ id, goal, model }: TaskSpec, { callId, ports }: SpawnedCall): AgentCallbacks {
-    const { notify, setup, options } = this.#parent;
+    const { notify, setup } = this.#parent;
     const used = setup.resolve(this.#modelOf(model)); // its price counts
     const { approval } = setup.callbacks;
     const prefix = `${callId}/${id}/`;
@@ -276,7 +271,7 @@ export class SubAgents {
         if (event.type === "started") ports.onStep(event.title);
         notify.toolProgress(nested(event, { prefix, callId, taskId: id }));
       },
-      step: ({ usage }) => usage && addUsage(setup, options, usage, used),
+      step: ({ usage }) => usage && addUsage(setup, usage, used),
       status: ({ severity, message, wait }) => {
         if (wait !== undefined) ports.onStep(message);
         else if (severity !== "info") notify.status({ severity, message: `Task ${id}: ${message}` });
@@ -301,9 +296,9 @@ export class SubAgents {
 
   /** A session without a journal keeps those of its sub-agents with its tools' files. */
   #journal(id: string, onEntry: (entry: JournalEntry) => void): Journal {
-    const { options, setup, sessionId, notify } = this.#parent;
-    const { otherFolders: folders = [] } = options;
-    const stored = options.journal && journalPath(sessionsFolder(setup.home), id);
+    const { setup, sessionId, notify } = this.#parent;
+    const { otherFolders: folders = [], journal } = setup.options;
+    const stored = journal && journalPath(sessionsFolder(setup.home), id);
     return new Journal({
       path: stored ?? join(setup.spillFolder(sessionId), `${id}.jsonl`),
       sessionId: id,
@@ -336,13 +331,9 @@ type SpawnedCall = {
   readonly ports: ChildPorts;
 };
 
-function addUsage({ ledger }: AgentSetup, { inherited }: AIAgentOptions, usage: Usage, model: ResolvedModel): void {
+function addUsage({ ledger, options }: AgentSetup, usage: Usage, model: ResolvedModel): void {
   ledger.addAuxiliary(usage, model);
-  inherited?.addUsage(usage, model);
-}
-
-function parentBudget(budget: IterationBudget | undefined): Pick<AIAgentOptions, "parentBudget"> {
-  return budget === undefined ? {} : { parentBudget: budget };
+  options.inherited?.addUsage(usage, model);
 }
 
 function isIn(tool: Tool, name: string): boolean {

@@ -4,8 +4,8 @@ import * as z from "zod";
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder, memoriesFolder } from "../config/home.ts";
 import { readJsonFile } from "../config/home-file.ts";
-import type { Config, ModelEntry } from "../config/sections.ts";
-import type { TerminalConfig } from "../config/terminal-section.ts";
+import type { ModelEntry } from "../config/model-sections.ts";
+import type { Config } from "../config/sections.ts";
 import { type ContextEngine, defaultEngine, MAX_TARGET_SHARE } from "../context/context-engine.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { Memory } from "../memory/memory.ts";
@@ -27,54 +27,21 @@ import type { AuxiliaryModels } from "./auxiliary.ts";
 export type StatedFacts = { readonly model: string | undefined; readonly facts: ModelFacts };
 
 export type ConfiguredAgent = {
-  readonly options: Pick<
-    AIAgentOptions,
-    | "home"
-    | "environment"
-    | "maxIterations"
-    | "disabledToolsets"
-    | "enabledToolsets"
-    | "fallbacks"
-    | "auxiliary"
-    | "refreshEnvironment"
-    | "silenceMs"
-    | "extraBody"
-    | "retryMs"
-    | "sampling"
-    | "contextEngine"
-    | "approvals"
-    | "memory"
-    | "memoryReviewTurns"
-    | "skills"
-    | "browser"
-    | "commandSeconds"
-    | "scriptLimits"
-    | "evaluation"
-    | "delegation"
-    | "web"
-    | "prefillMessages"
-    | "surroundings"
-    | "clock"
-  >;
-  /** Settings of the place that runs commands. */
-  readonly terminal: TerminalConfig;
+  /** The settings themselves, for the parts around the agent. */
+  readonly config: Config;
+  readonly options: AIAgentOptions & {
+    readonly home: string;
+    readonly environment: Environment;
+    readonly clock: Clock;
+  };
   /** Changes to the environment of commands. */
   readonly variables: CommandVariables;
-  readonly plugins: Config["plugins"];
-  readonly learning: Config["learning"];
-  /** `skills.write_approval`: a learnt skill, and each change of one, waits for the user's consent. */
-  readonly asksForSkills: boolean;
-  readonly cron: Config["cron"];
   /** Name of a plugin's context engine; undefined for a built-in one. */
   readonly pluginEngine: string | undefined;
   /** Endpoints from the section `providers` of config.yaml. */
   readonly endpoints: readonly ModelSettings[];
   /** Facts about the model of config.yaml that precede those of its endpoint. */
   readonly stated: StatedFacts;
-  /** The section `mcp_servers` of config.yaml. */
-  readonly mcpServers: Config["mcp_servers"];
-  /** The section `hooks` of config.yaml, and `hooks_auto_accept`. */
-  readonly hooks: { readonly section: Config["hooks"]; readonly autoAccept: boolean };
   /** One line for each setting that could not be used. */
   readonly warnings: readonly string[];
   /** One line for each protection with a misspelt name; see `LoadedConfig`. */
@@ -89,62 +56,52 @@ export async function configuredAgent(
 ): Promise<ConfiguredAgent> {
   const home = homeFolder(environment);
   const { config, environment: merged, warnings, errors } = await loadConfig(home, environment);
-  const { plugins, learning, cron } = config;
-  const toolsets = config.platform_toolsets[platform] ?? config.toolsets;
-  const { backend, search_backend: searchBackend = backend, base_url: baseUrl } = config.web;
-  const search = chooseSearch({ backend: searchBackend, baseUrl }, merged);
+  const { agent, web, compression, context, providers } = config;
+  const toolsets = config.platformToolsets[platform] ?? config.toolsets;
+  const search = chooseSearch({ backend: web.searchBackend ?? web.backend, baseUrl: web.baseUrl }, merged);
   const prefill = await prefillMessages(home, config);
   return {
+    config,
     options: {
       home,
       clock,
       environment: withDefaults(config, merged),
-      fallbacks: config.fallback_providers.map((entry) => modelSettings(entry, config, merged)),
+      fallbacks: config.fallbackProviders.map((entry) => modelSettings(entry, config, merged)),
       auxiliary: auxiliaryModels(config, merged),
       refreshEnvironment: () => freshEnvironment(home, environment),
-      extraBody: (provider) => config.providers[provider]?.extra_body,
-      silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
-      ...(config.agent.retry_seconds !== undefined && { retryMs: config.agent.retry_seconds * 1_000 }),
+      extraBody: (provider) => providers[provider]?.extraBody,
+      silenceMs: (provider) => milliseconds(providers[provider]?.staleTimeoutSeconds),
+      retryMs: milliseconds(agent.retrySeconds),
       sampling: configuredSampling(config),
-      ...(prefill.messages.length > 0 && { prefillMessages: prefill.messages }),
+      prefillMessages: prefill.messages,
       approvals: config.approvals.mode,
       memory: configuredMemory(home, config.memory, clock),
-      memoryReviewTurns: config.memory.nudge_interval,
+      memoryReviewTurns: config.memory.nudgeInterval,
       skills: configuredSkills(config),
       browser: configuredBrowser(config),
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
-      ...(config.evaluation.enabled !== undefined && { evaluation: config.evaluation.enabled }),
+      evaluation: config.evaluation.enabled,
       delegation: configuredDelegation(config, merged),
-      web: { allowsPrivate: config.web.allow_private_urls, search: search.choice },
-      scriptLimits: {
-        timeoutSeconds: config.code_execution.timeout,
-        maxToolCalls: config.code_execution.max_tool_calls,
-      },
-      maxIterations: config.agent.max_turns,
-      surroundings: config.agent.coding_context !== "off",
-      disabledToolsets: config.agent.disabled_toolsets,
-      ...(toolsets !== undefined && { enabledToolsets: toolsets }),
+      web: { allowsPrivate: web.allowPrivateUrls, search: search.choice },
+      scriptLimits: { timeoutSeconds: config.codeExecution.timeout, maxToolCalls: config.codeExecution.maxToolCalls },
+      maxIterations: agent.maxTurns,
+      surroundings: agent.codingContext !== "off",
+      disabledToolsets: agent.disabledToolsets,
+      enabledToolsets: toolsets,
     },
-    terminal: config.terminal,
     variables: commandVariables(config, merged),
-    plugins,
-    learning,
-    cron,
-    asksForSkills: config.skills.write_approval,
-    pluginEngine: config.compression.enabled && !engines.has(config.context.engine) ? config.context.engine : undefined,
-    endpoints: Object.keys(config.providers)
+    pluginEngine: compression.enabled && !engines.has(context.engine) ? context.engine : undefined,
+    endpoints: Object.keys(providers)
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),
     stated: statedFacts(config, merged),
-    mcpServers: config.mcp_servers,
-    hooks: { section: config.hooks, autoAccept: config.hooks_auto_accept },
     warnings: [
       ...warnings,
       ...prefill.warnings,
       ...toolsetWarnings(toolsets),
       ...fallbackWarnings(config, merged),
-      ...targetWarnings(config.compression),
+      ...targetWarnings(compression),
       ...(search.warning === undefined ? [] : [search.warning]),
     ],
     errors,
@@ -152,65 +109,38 @@ export async function configuredAgent(
 }
 
 function configuredSkills({ skills, learning }: Config): NonNullable<AIAgentOptions["skills"]> {
-  return {
-    externalFolders: skills.external_dirs,
-    disabled: skills.disabled,
-    useLearnt: learning.enabled && learning.distillation && learning.use,
-    ...(skills.hub_sources !== undefined && { hubSources: skills.hub_sources }),
-  };
+  const useLearnt = learning.enabled && learning.distillation && learning.use;
+  return { externalFolders: skills.externalDirs, disabled: skills.disabled, hubSources: skills.hubSources, useLearnt };
 }
 
 function configuredBrowser({ browser, web }: Config): NonNullable<AIAgentOptions["browser"]> {
-  return {
-    executable: browser.executable,
-    headless: browser.headless,
-    idleSeconds: browser.inactivity_timeout,
-    allowPrivate: browser.allow_private_urls ?? web.allow_private_urls,
-  };
+  const { executable, headless, inactivityTimeout: idleSeconds, allowPrivateUrls = web.allowPrivateUrls } = browser;
+  return { executable, headless, idleSeconds, allowPrivate: allowPrivateUrls };
 }
 
 function configuredDelegation(config: Config, environment: Environment): DelegationSettings {
   const { delegation } = config;
-  const { model, provider, base_url, api_key } = delegation;
-  const entry: ModelEntry = {
-    ...(model !== undefined && { model }),
-    ...(provider !== undefined && { provider }),
-    ...(base_url !== undefined && { base_url }),
-    ...(api_key !== undefined && { api_key }),
-  };
-  const { child_timeout_seconds: timeoutSeconds } = delegation;
   return {
-    maxIterations: delegation.max_iterations,
-    maxConcurrent: delegation.max_concurrent_children,
-    maxDepth: delegation.max_depth,
-    sharesBudget: delegation.share_budget,
-    ...(model !== undefined && { model: modelSettings(entry, config, environment) }),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    maxIterations: delegation.maxIterations,
+    maxConcurrent: delegation.maxConcurrentChildren,
+    maxDepth: delegation.maxDepth,
+    sharesBudget: delegation.shareBudget,
+    model: delegation.model === undefined ? undefined : modelSettings(delegation, config, environment),
+    timeoutSeconds: delegation.childTimeoutSeconds,
   };
 }
 
-function statedFacts({ model: section }: Config, environment: Environment): StatedFacts {
-  const {
-    default: model = section?.name ?? environment["HERMES_MODEL"],
-    context_length: contextWindow,
-    supports_vision: images,
-  } = section ?? {};
+function statedFacts({ model }: Config, environment: Environment): StatedFacts {
+  const { contextLength: contextWindow, supportsVision: images } = model ?? {};
   return {
-    model,
+    model: model?.default ?? model?.name ?? environment["HERMES_MODEL"],
     facts: { ...(contextWindow !== undefined && { contextWindow }), ...(images !== undefined && { images }) },
   };
 }
 
-function configuredSampling({ model, agent }: Config): Sampling {
-  const { temperature, top_p: topP, max_tokens: maxTokens, stop } = model ?? {};
-  const { reasoning_effort: reasoningEffort } = agent;
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(stop !== undefined && { stop }),
-    ...(reasoningEffort !== undefined && { reasoningEffort }),
-  };
+function configuredSampling({ model, agent: { reasoningEffort } }: Config): Sampling {
+  const { temperature, topP, maxTokens, stop } = model ?? {};
+  return { temperature, topP, maxTokens, stop, reasoningEffort };
 }
 
 function toolsetWarnings(toolsets: readonly string[] = []): readonly string[] {
@@ -220,7 +150,7 @@ function toolsetWarnings(toolsets: readonly string[] = []): readonly string[] {
 
 /** Warnings about fallbacks that would fail even with a key. */
 function fallbackWarnings(config: Config, environment: Environment): readonly string[] {
-  return config.fallback_providers.flatMap((entry) => {
+  return config.fallbackProviders.flatMap((entry) => {
     const resolution = resolveModel(modelSettings(entry, config, environment), environment);
     if (resolution.ok || resolution.keyFor !== undefined) return [];
     return [`config.yaml: fallback_providers: ${resolution.message}`];
@@ -240,7 +170,7 @@ type Prefill = { readonly messages: readonly Message[]; readonly warnings: reado
 
 /** Messages that precede every conversation. A file that cannot be used causes a warning. */
 async function prefillMessages(home: string, config: Config): Promise<Prefill> {
-  const name = config.agent.prefill_messages_file ?? config.prefill_messages_file;
+  const name = config.agent.prefillMessagesFile ?? config.prefillMessagesFile;
   if (name === undefined) return { messages: [], warnings: [] };
   const path = isAbsolute(name) ? name : join(home, name);
   const parsed = prefillSchema.safeParse(await readJsonFile(path));
@@ -260,12 +190,7 @@ async function freshEnvironment(home: string, environment: Environment): Promise
 
 /** The environment overrides config.yaml. */
 function withDefaults(config: Config, environment: Environment): Environment {
-  const { proxy, no_proxy: noProxy, ca_file: caFile, strict_ssl: strictSsl } = config.network;
-  return {
-    ...networkVariables({ proxy, noProxy, caFile, strictSsl }),
-    ...modelDefaults(config, environment),
-    ...environment,
-  };
+  return { ...networkVariables(config.network), ...modelDefaults(config, environment), ...environment };
 }
 
 function milliseconds(seconds: number | undefined): number | undefined {
@@ -273,7 +198,7 @@ function milliseconds(seconds: number | undefined): number | undefined {
 }
 
 function configuredMemory(home: string, section: Config["memory"], clock: Clock): Memory | false {
-  const { memory_enabled: isEnabled, memory_char_limit: memory, user_char_limit: user } = section;
+  const { memoryEnabled: isEnabled, memoryCharLimit: memory, userCharLimit: user } = section;
   return isEnabled && new Memory({ folder: memoriesFolder(home), limits: { memory, user }, now: () => clock.now() });
 }
 
@@ -291,7 +216,7 @@ function configuredEngine({ context, compression }: Pick<Config, "context" | "co
   return engine(compression);
 }
 
-function builtIn({ by_task: byTask, ...section }: CompressionSection): ContextEngine {
+function builtIn({ byTask, ...section }: CompressionSection): ContextEngine {
   const engine = limitedEngine(section);
   if (byTask === undefined) return engine;
   return {
@@ -303,15 +228,8 @@ function builtIn({ by_task: byTask, ...section }: CompressionSection): ContextEn
   };
 }
 
-function limitedEngine({
-  threshold,
-  soft_limit: softLimit,
-  hard_limit: hardLimit,
-  target,
-  protect_last_n: protectedMessages,
-  strategy,
-}: CompressionSection): ContextEngine {
-  return defaultEngine({ threshold, softLimit, hardLimit, target, protectedMessages }, strategy);
+function limitedEngine({ protectLastN: protectedMessages, strategy, ...limits }: CompressionSection): ContextEngine {
+  return defaultEngine({ ...limits, protectedMessages }, strategy);
 }
 
 /** Never compresses by itself, only after the provider refused a request as too long or when the user asks for it. */
@@ -322,21 +240,15 @@ function manualEngine(section: CompressionSection): ContextEngine {
 /** Settings of a model. Its own entry overrides the section of its provider. */
 function modelSettings(entry: ModelEntry, { providers }: Config, environment: Environment): ModelSettings {
   const section = entry.provider === undefined ? undefined : providers[entry.provider];
-  const baseUrl = entry.base_url ?? section?.base_url;
-  const apiMode = entry.api_mode ?? section?.api_mode;
-  const dialect = entry.dialect ?? section?.dialect;
-  const apiKey =
-    entry.api_key ?? keyIn(entry.key_env, environment) ?? section?.api_key ?? keyIn(section?.key_env, environment);
-  const keyVariable = entry.key_env ?? section?.key_env;
   return {
-    ...(entry.provider !== undefined && { provider: entry.provider }),
-    ...(entry.model !== undefined && { model: entry.model }),
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(apiMode !== undefined && { apiMode }),
-    ...(dialect !== undefined && { dialect }),
-    ...(section?.text_calls !== undefined && { textCalls: section.text_calls }),
-    ...(apiKey !== undefined && { apiKey }),
-    ...(keyVariable !== undefined && { keyVariable }),
+    provider: entry.provider,
+    model: entry.model,
+    baseUrl: entry.baseUrl ?? section?.baseUrl,
+    apiMode: entry.apiMode ?? section?.apiMode,
+    dialect: entry.dialect ?? section?.dialect,
+    textCalls: section?.textCalls,
+    apiKey: entry.apiKey ?? keyIn(entry.keyEnv, environment) ?? section?.apiKey ?? keyIn(section?.keyEnv, environment),
+    keyVariable: entry.keyEnv ?? section?.keyEnv,
   };
 }
 
@@ -344,23 +256,17 @@ function modelSettings(entry: ModelEntry, { providers }: Config, environment: En
 function modelDefaults(config: Config, environment: Environment): Environment {
   const { model } = config;
   if (model === undefined) return {};
-  const { provider, base_url: url, api_mode: mode, api_key: key, dialect: named } = model;
-  const entry: ModelEntry = {
-    ...(provider && { provider }),
-    ...(url && { base_url: url }),
-    ...(mode && { api_mode: mode }),
-    ...(named && { dialect: named }),
-    ...(key && { api_key: key }),
-  };
-  const { baseUrl, apiMode, apiKey, dialect, textCalls } = modelSettings(entry, config, environment);
+  const { provider, baseUrl, apiMode, dialect, apiKey } = model;
+  const entry = { provider, baseUrl, apiMode, dialect, apiKey };
+  const settings = modelSettings(entry, config, environment);
   return {
     HERMES_MODEL: model.default ?? model.name,
     HERMES_PROVIDER: provider,
-    HERMES_BASE_URL: baseUrl,
-    HERMES_API_MODE: apiMode,
-    HERMES_DIALECT: dialect,
-    HERMES_TEXT_CALLS: textCalls,
-    HERMES_API_KEY: apiKey,
+    HERMES_BASE_URL: settings.baseUrl,
+    HERMES_API_MODE: settings.apiMode,
+    HERMES_DIALECT: settings.dialect,
+    HERMES_TEXT_CALLS: settings.textCalls,
+    HERMES_API_KEY: settings.apiKey,
   };
 }
 
@@ -368,11 +274,11 @@ function modelDefaults(config: Config, environment: Environment): Environment {
 function auxiliaryModels(config: Config, environment: Environment): Readonly<Record<string, AuxiliaryModels>> {
   const tasks = Object.entries(config.auxiliary).flatMap(([task, section]) => {
     if (section === undefined) return [];
-    const { timeout, fallback_chain: others, ...own } = section;
+    const { timeout, fallbackChain: others, ...own } = section;
     const named = [own, ...others].filter(({ model, provider }) => model !== undefined && provider !== "auto");
     const models: AuxiliaryModels = {
       chain: named.map((entry) => modelSettings(entry, config, environment)),
-      ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
+      timeoutMs: milliseconds(timeout),
     };
     return [[task, models] as const];
   });
@@ -388,7 +294,7 @@ function keyIn(variable: string | undefined, environment: Environment): string |
  * `.env`.
  */
 function commandVariables(config: Config, environment: Environment): CommandVariables {
-  const names = config.terminal.env_passthrough;
+  const names = config.terminal.envPassthrough;
   const passed = names.flatMap((name) => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -401,8 +307,8 @@ function commandVariables(config: Config, environment: Environment): CommandVari
 
 function keyNames(config: Config): ReadonlySet<string> {
   const tasks = Object.values(config.auxiliary).filter((task) => task !== undefined);
-  const entries = [...config.fallback_providers, ...tasks.flatMap((task) => [task, ...task.fallback_chain])];
-  const configured = [...Object.values(config.providers), ...entries].map((entry) => entry.key_env);
+  const entries = [...config.fallbackProviders, ...tasks.flatMap((task) => [task, ...task.fallbackChain])];
+  const configured = [...Object.values(config.providers), ...entries].map(({ keyEnv }) => keyEnv);
   const known = [...deployments.map(({ keyVariable }) => keyVariable), ...Object.values(SEARCH_VARIABLES)];
   return new Set(
     ["HERMES_API_KEY", "HERMES_PROXY", "HERMES_PROXY_AUTHORIZATION", ...known, ...configured].filter(

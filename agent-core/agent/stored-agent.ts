@@ -25,8 +25,8 @@ export function resumedOptions(stored: StoredSession | undefined): ResumedOption
     plans,
     entries: records,
     lastEdits: lastEditsOf(stored),
-    ...(title !== undefined && { title }),
-    ...(systemPrompt !== undefined && { systemPrompt }),
+    title,
+    systemPrompt,
   };
 }
 

@@ -103,10 +103,7 @@ function isSame(first: readonly Tool[], second: readonly Tool[]): boolean {
 }
 
 function choiceOf({ enabledToolsets, disabledToolsets }: CatalogueOptions): ToolChoice {
-  return {
-    ...(enabledToolsets && { enabled: enabledToolsets }),
-    ...(disabledToolsets && { disabled: disabledToolsets }),
-  };
+  return { enabled: enabledToolsets, disabled: disabledToolsets };
 }
 
 function isInherited({ name }: Tool, { inherited }: CatalogueOptions): boolean {

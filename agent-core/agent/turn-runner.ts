@@ -43,14 +43,10 @@ export type RunnerOptions = {
   readonly context: ContextKeeper;
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
   readonly notify: Notifier;
-  /** Name of the user's editor or program. */
-  readonly platform: string | undefined;
   /** Converts a diff to its form in the journal. */
   readonly storeDiff: (diff: FileDiff) => StoredDiff;
   /** Receives verdicts that are inferred from the files; absent for a client that reports them. */
-  readonly onInferred?: (verdict: ReviewOutcome) => void;
-  /** Edits of the turn before this process on which nobody has decided. */
-  readonly lastEdits: (() => readonly FileDiff[]) | undefined;
+  readonly onInferred: ((verdict: ReviewOutcome) => void) | undefined;
   /** Called before the first request of each turn. */
   readonly beginTurn: () => void;
 };
@@ -85,7 +81,7 @@ export class TurnRunner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     const { record, setup, context } = options;
-    this.#verdicts = new InferredVerdicts(readFromDisk, options.lastEdits);
+    this.#verdicts = new InferredVerdicts(readFromDisk, setup.options.lastEdits);
     const notify = this.#partial.watch(options.notify);
     this.#notify = {
       ...notify,
@@ -190,13 +186,13 @@ export class TurnRunner {
 
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
     const { record, context, setup, contextFor } = this.#options;
-    const { maxIterations, parentBudget, callModel } = setup;
+    const { maxIterations, callModel, options } = setup;
     const { tools, callable } = setup.catalogue;
     const changedPaths = new Set<string>();
     const { hooks } = this;
-    const { platform } = this.#options;
+    const { platform } = options;
     const { model } = setup.models.current;
-    const budget = new IterationBudget(maxIterations, parentBudget);
+    const budget = new IterationBudget(maxIterations, options.parentBudget);
     this.#budget = budget;
     return {
       hooks: new TurnHooks({ hooks, model, platform, isFirst: !this.#hasRun, changedPaths, notes: this.#planNotes() }),
@@ -223,7 +219,7 @@ export class TurnRunner {
         tools: callable,
         withheld: (tool: Tool) => withheldFrom(tool, context),
         cwd: setup.cwd,
-        otherFolders: setup.otherFolders,
+        otherFolders: options.otherFolders ?? [],
         shell: this.#options.shell.view,
         policy: { ...setup.policy, decide: (effect) => setup.policy.decide(this.#withNames(effect)) },
         hooks,

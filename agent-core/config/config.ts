@@ -10,9 +10,10 @@ import type * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import { accountFile, type Environment } from "./home.ts";
 import { sectionDefault } from "./section-defaults.ts";
-import { type Config, fallbacks, type SectionName, sections } from "./sections.ts";
+import { type Config, type SectionName, sections } from "./sections.ts";
+import { camelCase } from "./setting.ts";
 import type { Safeguard } from "./setting-names.ts";
-import { terminalProblem, UNUSABLE_TERMINAL } from "./terminal-section.ts";
+import { type TerminalConfig, terminalProblem, UNUSABLE_BACKEND } from "./terminal-section.ts";
 
 /** `${NAME}` and `${NAME:-default}` in a value, so that a config can be shared without its secrets. */
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
@@ -45,14 +46,14 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const safeguardOf: Reading["safeguardOf"] = (path) => known?.safeguardOf(path)?.name;
   const config = parseConfig(raw, { environment: merged, warnings, strict, safeguardOf });
   warnings.push(...names.warnings);
-  const version = config._config_version ?? 0;
+  const version = config.configVersion ?? 0;
   if (version > CONFIG_VERSION) {
     warnings.push(
       `config.yaml: its format has version ${version}, and this version of Hermes knows ${CONFIG_VERSION}. Newer settings may have no effect.`,
     );
   }
   const { terminal } = config;
-  const refusal = terminal === UNUSABLE_TERMINAL ? undefined : terminalProblem(terminal);
+  const refusal = terminal.backend === UNUSABLE_BACKEND ? undefined : terminalProblem(terminal);
   if (refusal !== undefined) warnings.push(`config.yaml: ${refusal}`);
   const all = { warnings, errors: [...errors, ...names.errors] };
   return { config: strictConfig(config, strict), environment: merged, ...all };
@@ -63,14 +64,19 @@ async function accounts(home: string): Promise<Environment> {
   return existsSync(accountFile(home)) ? (await import("./account-file.ts")).accountVariables(home) : {};
 }
 
+/** Replaces an invalid section: the default would run commands on a machine that the user did not choose. */
+function unusableTerminal(): TerminalConfig {
+  return { ...sectionDefault("terminal"), backend: UNUSABLE_BACKEND };
+}
+
 /** Applies the strict values of the protections that cannot be read. */
 function strictConfig(config: Config, strict: ReadonlySet<Safeguard>): Config {
   return {
     ...config,
-    ...(strict.has("commands") && { terminal: UNUSABLE_TERMINAL }),
+    ...(strict.has("commands") && { terminal: unusableTerminal() }),
     ...(strict.has("approvals") && { approvals: { mode: "manual" } }),
-    ...(strict.has("certificates") && { network: { ...config.network, strict_ssl: true } }),
-    ...(strict.has("tools") && { toolsets: ["safe"], platform_toolsets: {} }),
+    ...(strict.has("certificates") && { network: { ...config.network, strictSsl: true } }),
+    ...(strict.has("tools") && { toolsets: ["safe"], platformToolsets: {} }),
   };
 }
 
@@ -86,7 +92,7 @@ type Reading = {
 /** Parses each section separately, so that a wrong value does not affect the others. */
 function parseConfig(raw: Record<string, unknown>, reading: Reading): Config {
   const names = Object.keys(sections) as SectionName[]; // a literal has no other keys
-  const entries = names.map((name) => [name, readSection(name, raw[name], reading)]);
+  const entries = names.map((name) => [camelCase(name), readSection(name, raw[name], reading)]);
   return Object.fromEntries(entries) as Config; // each value comes from the schema of its name
 }
 
@@ -105,9 +111,9 @@ function readSection(
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const problems = issues.map((issue) => `${[name, ...issue.path].join(".")}: ${issue.message}`);
-  const isRefused = name in fallbacks;
+  const isRefused = name === "terminal";
   warnings.push(`config.yaml: ${problems.join("; ")}. ${isRefused ? "It is not used" : "The default is used"}.`);
-  if (isRefused) return fallbacks[name];
+  if (isRefused) return unusableTerminal();
   for (const { path } of issues) {
     const safeguard = safeguardOf([name, ...path.slice(0, 1)].join(".")) ?? safeguardOf(name);
     if (safeguard !== undefined) strict.add(safeguard);

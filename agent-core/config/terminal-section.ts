@@ -1,5 +1,6 @@
 /** Section `terminal` of config.yaml: the place and the limits of commands. */
 import * as z from "zod";
+import { group, setting } from "./setting.ts";
 
 /** The original's image: Python and Node.js. */
 const DOCKER_IMAGE = "nikolaik/python-nodejs:python3.11-nodejs20";
@@ -8,58 +9,49 @@ const SINGULARITY_IMAGE = `docker://${DOCKER_IMAGE}`;
 /** Name that a shell can export. */
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of an environment variable");
 
-const terminalDefaults = {
-  backend: "local",
-  sandbox: "auto" as const,
-  timeout: 180,
-  env_passthrough: [],
-  docker_image: DOCKER_IMAGE,
-  docker_volumes: [],
-  singularity_image: SINGULARITY_IMAGE,
-  container_cpu: 1,
-  container_memory: 5120,
-};
-
-export const terminalSection = z
-  .object({
-    /** `local`, `ssh`, `docker` or `singularity`; with any other name every command is refused. */
-    backend: z.string().default(terminalDefaults.backend),
-    /** `auto`: commands of this machine run in a sandbox if the machine has one; `on`: they run nowhere else. */
-    sandbox: z.enum(["auto", "on", "off"]).default(terminalDefaults.sandbox),
-    /** Timeout of a command whose call has none. Seconds. */
-    timeout: z.number().positive().default(terminalDefaults.timeout),
-    /** Variables that commands get, even keys of the agent and variables of the home's `.env`. */
-    env_passthrough: z.array(variable).default(terminalDefaults.env_passthrough),
-    /** First folder on a machine over ssh. */
-    cwd: z.string().optional(),
-    ssh_host: z.string().min(1).optional(),
-    ssh_user: z.string().min(1).optional(),
-    ssh_port: z.number().int().positive().max(65_535).optional(),
-    /** File of the private key. */
-    ssh_key: z.string().min(1).optional(),
-    docker_image: z.string().min(1).default(terminalDefaults.docker_image),
-    /** Further mounts, in the syntax of `docker run --volume`. */
-    docker_volumes: z.array(z.string()).default(terminalDefaults.docker_volumes),
-    /** Path of an image, or an address such as `docker://debian:12`. */
-    singularity_image: z.string().min(1).default(terminalDefaults.singularity_image),
-    /** Processors. */
-    container_cpu: z.number().positive().default(terminalDefaults.container_cpu),
-    /** Megabytes. */
-    container_memory: z.number().int().positive().default(terminalDefaults.container_memory),
-  })
-  .default(terminalDefaults);
-
-/** Replaces an invalid section: no command runs on a machine that the user did not choose. */
-export const UNUSABLE_TERMINAL: TerminalConfig = { ...terminalDefaults, backend: "unusable" };
+export const terminalSection = group({
+  backend: setting(
+    "`local`, `ssh`, `docker` or `singularity`; with any other name every command is refused.",
+    z.string().default("local"),
+  ),
+  sandbox: setting(
+    "`auto`: commands of this machine run in a sandbox if the machine has one; `on`: they run nowhere else.",
+    z.enum(["auto", "on", "off"]).default("auto"),
+  ),
+  timeout: setting("Timeout of a command whose call has none, in seconds.", z.number().positive().default(180)),
+  env_passthrough: setting(
+    "Variables that commands get, even keys of the agent and variables of the home's `.env`.",
+    z.array(variable).default([]),
+    ["GITHUB_TOKEN"],
+  ),
+  cwd: setting("First folder on a machine over ssh.", z.string().optional()),
+  ssh_host: setting("Machine of the backend `ssh`.", z.string().min(1).optional(), "build.example"),
+  ssh_user: setting("User on that machine.", z.string().min(1).optional()),
+  ssh_port: setting("Port of its ssh server.", z.number().int().positive().max(65_535).optional()),
+  ssh_key: setting("File of the private key.", z.string().min(1).optional(), "~/.ssh/id_ed25519"),
+  docker_image: setting("Image of the backend `docker`.", z.string().min(1).default(DOCKER_IMAGE)),
+  docker_volumes: setting("Further mounts, in the syntax of `docker run --volume`.", z.array(z.string()).default([]), [
+    "/data:/data:ro",
+  ]),
+  singularity_image: setting(
+    "Path of an image, or an address such as `docker://debian:12`.",
+    z.string().min(1).default(SINGULARITY_IMAGE),
+  ),
+  container_cpu: setting("Processors of a container.", z.number().positive().default(1)),
+  container_memory: setting("Memory of a container in megabytes.", z.number().int().positive().default(5120)),
+}).prefault({});
 
 export type TerminalConfig = z.output<typeof terminalSection>;
+
+/** Backend in place of an invalid section: no command runs on a machine that the user did not choose. */
+export const UNUSABLE_BACKEND = "unusable";
 
 const BACKENDS = ["local", "ssh", "docker", "singularity", "apptainer"];
 const CHOICES = "Set terminal.backend in config.yaml to local, ssh, docker or singularity.";
 
 /** Reason why no command runs with these settings, in sentences; undefined when commands run. */
-export function terminalProblem({ backend, ssh_host: host }: TerminalConfig): string | undefined {
-  if (backend === UNUSABLE_TERMINAL.backend) {
+export function terminalProblem({ backend, sshHost: host }: TerminalConfig): string | undefined {
+  if (backend === UNUSABLE_BACKEND) {
     return "No command runs until the errors in config.yaml are corrected. `hermes doctor` shows them.";
   }
   if (backend === "modal" || backend === "daytona") {

@@ -54,7 +54,7 @@ const BELOW_THRESHOLD = 0.6;
 export const MAX_TARGET_SHARE = 0.9;
 
 function defaultLimits(): ContextLimits {
-  const { threshold, soft_limit: softLimit, hard_limit: hardLimit } = sectionDefault("compression");
+  const { threshold, softLimit, hardLimit } = sectionDefault("compression");
   return { threshold, softLimit, hardLimit };
 }
 

@@ -101,7 +101,7 @@ export function planCompression(room: CompressionRequest): CompressionPlan | und
     target,
     enough,
     strategy,
-    protectedMessages = sectionDefault("compression").protect_last_n,
+    protectedMessages = sectionDefault("compression").protectLastN,
   } = room;
   const limit = Math.max(target, room.room ?? target);
   const transcript = room.transcript.filter(({ isCutOff }) => !isCutOff);

@@ -134,7 +134,7 @@ export class Scheduler {
     return { started: claims.map((claim) => this.#track(claim, signal)), lost: lost.map(viewOf) };
   }
 
-  async #claimDue({ run_missed: missed }: CronSettings, now: number) {
+  async #claimDue({ runMissed: missed }: CronSettings, now: number) {
     const lost = await this.#findLost(now);
     const claims: Claim[] = [];
     const jobs = (await this.files.jobs(await this.zone())).filter(({ id, paused }) => !isBuiltIn(id) && !paused);

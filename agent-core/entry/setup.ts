@@ -195,7 +195,7 @@ export async function checkSetup(environment: Environment): Promise<number> {
 
 /** Model of a new session. Throws when there is none. */
 async function model(configured: ConfiguredAgent, log: (line: string) => void): Promise<ReturnType<typeof settingsOf>> {
-  const directory = new ModelDirectory({ home: configured.options.home ?? "", log });
+  const directory = new ModelDirectory({ home: configured.options.home, log });
   directory.configure(configured);
   const resolution = await directory.resolveDefault();
   if (!resolution.ok) throw new Error(withKeyAdvice(resolution));

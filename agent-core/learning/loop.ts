@@ -1,5 +1,6 @@
 /** A loop that learns in the background: its work, its items, and its surroundings. */
-import type { AuxiliaryTask, Config } from "../config/sections.ts";
+import type { AuxiliaryTask } from "../config/model-sections.ts";
+import type { Config } from "../config/sections.ts";
 import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { LearntAction, LearntItem } from "../protocol/learning.ts";

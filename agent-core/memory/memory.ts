@@ -55,7 +55,7 @@ export type MemoryEntry = { readonly text: string; readonly write: MemoryWrite |
 export type MemoryUndo = { readonly ok: boolean; readonly message: string };
 
 function defaultLimits(): MemoryLimits {
-  const { memory_char_limit: memory, user_char_limit: user } = sectionDefault("memory");
+  const { memoryCharLimit: memory, userCharLimit: user } = sectionDefault("memory");
   return { memory, user };
 }
 

@@ -212,7 +212,7 @@ export class Plugins implements Extension {
   async #start(plugin: InstalledPlugin, isFresh: boolean): Promise<void> {
     const session = await this.#begun.promise;
     const { config, variables, log, timeouts } = this.#options;
-    const { hook_callback_timeout: hook } = config;
+    const { hookCallbackTimeout: hook } = config;
     const fail = (reason: string): void => {
       if (this.#isClosed) return;
       this.#set({ plugin, state: "failed", error: reason });

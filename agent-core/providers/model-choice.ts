@@ -57,10 +57,10 @@ export function settingsOf({
     provider,
     model,
     apiMode: mode,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(apiKey !== undefined && { apiKey }),
-    ...(dialect !== undefined && { dialect }),
-    ...(textCalls !== undefined && { textCalls }),
+    baseUrl,
+    apiKey,
+    dialect,
+    textCalls,
   };
 }
 

@@ -15,17 +15,17 @@ import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
 /** Settings of the caller. They override the environment. */
 export type ModelSettings = {
-  readonly provider?: string;
-  readonly model?: string;
-  readonly baseUrl?: string;
-  readonly apiMode?: string;
-  readonly apiKey?: string;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly apiMode?: string | undefined;
+  readonly apiKey?: string | undefined;
   /** Variable that has the key, or should have it. */
-  readonly keyVariable?: string;
+  readonly keyVariable?: string | undefined;
   /** Name in `dialects`. Default: the dialect of the address. */
-  readonly dialect?: string;
+  readonly dialect?: string | undefined;
   /** `off`: calls that a model writes as text do not run. Default: they do. */
-  readonly textCalls?: string;
+  readonly textCalls?: string | undefined;
 };
 
 export type ResolvedModel = { readonly mode: ApiMode; readonly endpoint: Endpoint; readonly model: string };
@@ -66,7 +66,7 @@ export function resolveModel(
   const baseUrl = asked.baseUrl ?? variable(environment, deployment.urlVariable) ?? deployment.baseUrl;
   const mode = chooseMode(asked, deployment, baseUrl);
   if (typeof mode !== "string") return mode;
-  if (mode === "offline") return resolved(mode, { provider: offline.name }, offline.name);
+  if (mode === "offline") return resolved(mode, { provider: offline.name, baseUrl: undefined }, offline.name);
   if (mode === editor.mode) return editorModel(asked.model ?? deployment.defaultModel);
   const apiKey = asked.apiKey ?? variable(environment, deployment.keyVariable);
   const provider = deployment.name;
@@ -86,11 +86,7 @@ export function resolveModel(
   }
   return (
     unknownDialect(asked.dialect) ??
-    resolved(
-      mode,
-      { provider, baseUrl, ...given({ apiKey, dialect: asked.dialect, textCalls: asked.textCalls }) },
-      model,
-    )
+    resolved(mode, { provider, baseUrl, apiKey, dialect: asked.dialect, textCalls: asked.textCalls }, model)
   );
 }
 
@@ -101,16 +97,9 @@ function unknownDialect(dialect: string | undefined): Refusal | undefined {
   return refused(`There is no dialect ${JSON.stringify(dialect)}. Set HERMES_DIALECT to one of: ${known}.`);
 }
 
-/** Fields with a value. */
-function given(
-  fields: { readonly [Name in "apiKey" | "dialect" | "textCalls"]: string | undefined },
-): Pick<ModelSettings, "apiKey" | "dialect" | "textCalls"> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
 /** The editor needs neither an address nor a key. */
 function editorModel(model: string | undefined): Resolution {
-  if (model !== undefined) return resolved(editor.mode, { provider: editor.name }, model);
+  if (model !== undefined) return resolved(editor.mode, { provider: editor.name, baseUrl: undefined }, model);
   return refused("The editor offers no model. Choose another provider, or name one with HERMES_MODEL.");
 }
 
@@ -121,12 +110,8 @@ export function namesNoModel(environment: Environment): boolean {
   return !isChosen && chooseDeployment(asked, environment, []) === offline;
 }
 
-function resolved(
-  mode: ApiMode,
-  { baseUrl, apiKey, ...more }: Pick<Endpoint, "provider" | "dialect"> & Partial<Pick<Endpoint, "baseUrl" | "apiKey">>,
-  model: string,
-): Resolution {
-  return { ok: true, model: { mode, endpoint: { ...more, baseUrl, apiKey }, model } };
+function resolved(mode: ApiMode, endpoint: Endpoint, model: string): Resolution {
+  return { ok: true, model: { mode, endpoint, model } };
 }
 
 function refused(message: string): Refusal {

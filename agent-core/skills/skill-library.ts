@@ -50,7 +50,7 @@ export type SkillLibraryOptions = {
   /** `skills.disabled` of config.yaml. */
   readonly disabled: readonly string[];
   /** `skills.hub_sources` of config.yaml. */
-  readonly hubSources?: readonly string[];
+  readonly hubSources?: readonly string[] | undefined;
   /** Names that no command file may have, because a command of Hermes has them. */
   readonly reservedNames?: readonly string[];
   /** False: learnt skills are not read, and what learning says about others does not count. */

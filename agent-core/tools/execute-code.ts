@@ -68,7 +68,7 @@ function asCommand(code: string): string {
 }
 
 function defaultLimits(): ScriptLimits {
-  const { timeout, max_tool_calls: maxToolCalls } = sectionDefault("code_execution");
+  const { timeout, maxToolCalls } = sectionDefault("code_execution");
   return { timeoutSeconds: timeout, maxToolCalls };
 }
 

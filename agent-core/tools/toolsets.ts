@@ -28,9 +28,9 @@ const ALL = "all";
 
 export type ToolChoice = {
   /** Only these sets; default: all. */
-  readonly enabled?: readonly string[];
+  readonly enabled?: readonly string[] | undefined;
   /** Sets that are always off. */
-  readonly disabled?: readonly string[];
+  readonly disabled?: readonly string[] | undefined;
 };
 
 export type ChosenTools =

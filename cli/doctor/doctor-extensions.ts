@@ -40,7 +40,7 @@ const START_LIMIT_MS = 10_000;
 /** Servers of config.yaml and of the workspace. Programs that a session would start are started, and ended. */
 async function mcpServers({ configured, environment, home: folder, cwd }: Facts): Promise<readonly Diagnosis[]> {
   const name = "mcp";
-  const own = serversFrom(configured.mcpServers, { source: "config", sourceName: "config.yaml" });
+  const own = serversFrom(configured.config.mcpServers, { source: "config", sourceName: "config.yaml" });
   const workspace = new WorkspaceServers([cwd], environment).read();
   const switches = await Switches.of(folder);
   const consents = new Consents(folder, () => undefined);
@@ -94,10 +94,10 @@ async function serverDiagnosis(server: ServerConfig, cwd: string, isOn: boolean 
 
 async function hooks({ configured, environment, home: folder, cwd }: Facts): Promise<readonly Diagnosis[]> {
   const name = "hooks";
-  const { section } = configured.hooks;
+  const { hooks: section, hooksAutoAccept } = configured.config;
   const consents = new Consents(folder, () => undefined);
-  const options = { ...configured.hooks, cwd, home: folder, consents, withheld: [], trusted: () => true };
-  const autoAccept = options.autoAccept || acceptsHooks(environment);
+  const options = { section, cwd, home: folder, consents, withheld: [], trusted: () => true };
+  const autoAccept = hooksAutoAccept || acceptsHooks(environment);
   const session = new SessionHooks({ ...options, autoAccept, show: () => undefined }, () => undefined);
   await session.refresh();
   const items = session.items();
@@ -113,7 +113,7 @@ async function hooks({ configured, environment, home: folder, cwd }: Facts): Pro
 }
 
 async function plugins({ home: folder, configured }: Facts): Promise<readonly Diagnosis[]> {
-  const { enabled, disabled } = configured.plugins;
+  const { enabled, disabled } = configured.config.plugins;
   const installed = await findPlugins(extensionPlaces(folder).plugins);
   const problems = installed.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`]));
   const usable = installed

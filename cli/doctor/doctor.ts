@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { configuredAgent } from "../../agent-core/agent/configured-agent.ts";
 import { findBrowser } from "../../agent-core/browser/find-browser.ts";
 import { type Environment, homeFolder } from "../../agent-core/config/home.ts";
-import { terminalProblem, UNUSABLE_TERMINAL } from "../../agent-core/config/terminal-section.ts";
+import { terminalProblem, UNUSABLE_BACKEND } from "../../agent-core/config/terminal-section.ts";
 import { VERSION } from "../../agent-core/entry/version.ts";
 import { usableSandbox } from "../../agent-core/host/terminals/configured-backend.ts";
 import { findShell } from "../../agent-core/host/terminals/local-backend.ts";
@@ -70,14 +70,19 @@ export async function printDiagnoses(environment: Environment, cwd: string): Pro
 /** Checks for a session in `cwd` (absolute). */
 async function diagnose(environment: Environment, cwd: string): Promise<readonly Diagnosis[]> {
   const configured = await configuredAgent(environment, "cli");
-  const all = configured.options.environment ?? environment;
+  const all = configured.options.environment;
   const facts: Facts = { configured, environment: all, home: homeFolder(environment), cwd };
   return (await Promise.all(checks.map((check) => check(facts)))).flat();
 }
 
-function sandbox({ configured: { terminal }, cwd }: Facts): readonly Diagnosis[] {
+function sandbox({
+  configured: {
+    config: { terminal },
+  },
+  cwd,
+}: Facts): readonly Diagnosis[] {
   const name = "sandbox";
-  if (terminal.backend === UNUSABLE_TERMINAL.backend) {
+  if (terminal.backend === UNUSABLE_BACKEND) {
     return [{ name, state: "fails", text: "no command runs, because config.yaml has errors", fix: "correct them" }];
   }
   const problem = terminalProblem(terminal);

@@ -86,7 +86,7 @@ function portsOf(home: string): LoopPorts {
     ledger: new LearningLedger(home, systemClock),
     model: { isAvailable: () => Promise.resolve(true), ask: () => Promise.resolve({ ok: true, text }) },
     index: undefined as never,
-    settings: () => ({ session_idle_minutes: 10 }) as ReturnType<LoopPorts["settings"]>,
+    settings: () => ({ sessionIdleMinutes: 10 }) as ReturnType<LoopPorts["settings"]>,
     isOpen: () => false,
     notify: () => undefined,
     log: () => undefined,

@@ -124,7 +124,7 @@ export function registerMemoryMethods(app: AgentApp, server: AgentServer): void 
 
 /** Providers that take a key. */
 function keyProviders(configured: ConfiguredAgent): readonly HermesProvider[] {
-  const { environment = {} } = configured.options;
+  const { environment } = configured.options;
   const set = environment["HERMES_BASE_URL"]?.trim();
   return keyTakers(configured).map((deployment) => {
     const { name, title, keyVariable = ANY_KEY, keyPage, baseUrl, hasSignIn } = deployment;
@@ -143,7 +143,7 @@ async function tryKey(
   { provider, key, baseUrl }: HermesKey,
   configured: ConfiguredAgent,
 ): Promise<HermesKeyCheck | undefined> {
-  const { environment = {} } = configured.options;
+  const { environment } = configured.options;
   const deployment = keyTakers(configured).find(({ name }) => name === provider);
   const own = deployment?.urlVariable === undefined ? undefined : environment[deployment.urlVariable];
   const address = baseUrl ?? own ?? deployment?.baseUrl;

@@ -25,44 +25,44 @@ export function configuredBackend(
         ? localBackend(variables)
         : localSandbox(config.sandbox, localBackend(variables), roots, ports);
     case "docker": {
-      const place = `a container of ${config.docker_image} (docker)`;
+      const place = `a container of ${config.dockerImage} (docker)`;
       return backendElsewhere(place, variables.passed, async () => {
         const { dockerTransport } = await import("./transports.ts");
         return dockerTransport({
           place,
-          image: config.docker_image,
+          image: config.dockerImage,
           roots,
-          volumes: config.docker_volumes,
-          cpus: config.container_cpu,
-          memoryMb: config.container_memory,
+          volumes: config.dockerVolumes,
+          cpus: config.containerCpu,
+          memoryMb: config.containerMemory,
         });
       });
     }
     case "singularity":
     case "apptainer": {
-      const place = `an instance of ${config.singularity_image} (singularity)`;
+      const place = `an instance of ${config.singularityImage} (singularity)`;
       return backendElsewhere(place, variables.passed, async () => {
         const { singularityTransport } = await import("./transports.ts");
         return singularityTransport({
           place,
-          image: config.singularity_image,
+          image: config.singularityImage,
           roots,
-          cpus: config.container_cpu,
-          memoryMb: config.container_memory,
+          cpus: config.containerCpu,
+          memoryMb: config.containerMemory,
         });
       });
     }
     case "ssh": {
-      const { ssh_host: host = "" } = config; // a missing one is a problem above
-      const target = config.ssh_user === undefined ? host : `${config.ssh_user}@${host}`;
+      const { sshHost: host = "" } = config; // a missing one is a problem above
+      const target = config.sshUser === undefined ? host : `${config.sshUser}@${host}`;
       const place = `${target} (ssh)`;
       return backendElsewhere(place, variables.passed, async () => {
         const { sshTransport } = await import("./transports.ts");
         return sshTransport({
           place,
           target,
-          port: config.ssh_port,
-          key: config.ssh_key?.replace(/^~(?=\/)/, homedir()),
+          port: config.sshPort,
+          key: config.sshKey?.replace(/^~(?=\/)/, homedir()),
           cwd: config.cwd !== undefined && isAbsolute(config.cwd) ? config.cwd : undefined,
         });
       });

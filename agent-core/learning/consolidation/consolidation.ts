@@ -50,7 +50,7 @@ class Consolidation {
   constructor(ports: LoopPorts) {
     this.#ports = ports;
     const { home, clock, isOpen, settings } = ports;
-    const idleMs = (): number => settings().session_idle_minutes * MINUTE_MS;
+    const idleMs = (): number => settings().sessionIdleMinutes * MINUTE_MS;
     this.#ended = new EndedSessions({ home, isOpen, idleMs, now: () => clock.now() });
     this.store = new FactStore({ ...ports, uses: () => this.#ended.uses() });
   }

@@ -59,7 +59,7 @@ export class SessionEpisodes {
 
   /** Time without activity after which a session counts as ended. Milliseconds. */
   get #idleMs(): number {
-    return this.#ports.settings().session_idle_minutes * 60_000;
+    return this.#ports.settings().sessionIdleMinutes * 60_000;
   }
 
   async #compute(from: number, to: number): Promise<Cluster> {

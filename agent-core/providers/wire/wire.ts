@@ -18,26 +18,26 @@ export type ToolSchema = {
 
 /** Sampling options. A wire sends those that its API supports. */
 export type Sampling = {
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly frequencyPenalty?: number;
-  readonly presencePenalty?: number;
-  readonly stop?: readonly string[];
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  readonly stop?: readonly string[] | undefined;
   /** Maximum number of output tokens. */
-  readonly maxTokens?: number;
-  readonly reasoningEffort?: "minimal" | "low" | "medium" | "high";
+  readonly maxTokens?: number | undefined;
+  readonly reasoningEffort?: "minimal" | "low" | "medium" | "high" | undefined;
 };
 
 /** Access to a model. */
 export type Endpoint = {
   /** Name in messages to people: `openai`, `openrouter`, `offline` … */
   readonly provider: string;
-  readonly baseUrl: string | undefined;
-  readonly apiKey: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
   /** Name in `dialects`, for a proxy in front of that service. Default: the dialect of the address. */
-  readonly dialect?: string;
+  readonly dialect?: string | undefined;
   /** `off`: calls and thoughts in the text stay text. Default: they are read. */
-  readonly textCalls?: string;
+  readonly textCalls?: string | undefined;
 };
 
 export type ModelRequest = {

@@ -18,7 +18,7 @@ function read(yaml: string) {
 test("an empty home gives the defaults without a warning", async () => {
   const { config, warnings } = await loadConfig(home, {});
   expect(warnings).toEqual([]);
-  expect(config.agent.max_turns).toBe(90);
+  expect(config.agent.maxTurns).toBe(90);
   expect(config.approvals.mode).toBe("manual");
 });
 
@@ -33,14 +33,14 @@ test("a home of the original agent is read, and its settings without effect are 
   ]);
   expect(errors).toEqual([]);
   expect(config.model).toEqual({ default: "some/model", provider: "openrouter" });
-  expect(config.agent.max_turns).toBe(90);
+  expect(config.agent.maxTurns).toBe(90);
 });
 
 test("a wrong value is reported by its path, and affects its own section only", async () => {
   writeFileSync(join(home, "config.yaml"), "model: my-model\nagent:\n  max_turns: many\n");
   const { config, warnings } = await loadConfig(home, {});
   expect(warnings).toEqual([expect.stringContaining("agent.max_turns")]);
-  expect(config.agent.max_turns).toBe(90);
+  expect(config.agent.maxTurns).toBe(90);
   expect(config.model).toEqual({ name: "my-model" });
 });
 
@@ -79,7 +79,7 @@ test("HERMES_HOME names the home, unless it is empty", () => {
 test("terminal: the original's names and defaults; an invalid section runs no command on the wrong machine", async () => {
   expect((await read("agent:\n  max_turns: 5\n")).config.terminal).toMatchObject({ backend: "local" });
   const ssh = "terminal:\n  backend: ssh\n  ssh_host: host\n  ssh_port: 22\n";
-  expect((await read(ssh)).config.terminal).toMatchObject({ backend: "ssh", ssh_host: "host", ssh_port: 22 });
+  expect((await read(ssh)).config.terminal).toMatchObject({ backend: "ssh", sshHost: "host", sshPort: 22 });
   const wrong = await read("terminal:\n  backend: docker\n  container_cpu: many\n");
   expect(wrong.config.terminal.backend).toBe("unusable");
   expect(wrong.warnings).toEqual([
@@ -97,7 +97,7 @@ test("values may refer to the environment, with a default; unset references are 
       "{NO_SUCH}\n",
   );
   const { config, warnings } = await loadConfig(home, {});
-  expect(config.providers).toEqual({ own: { base_url: "http://127.0.0.1:9/v1", api_key: "file-key" } });
+  expect(config.providers).toEqual({ own: { baseUrl: "http://127.0.0.1:9/v1", apiKey: "file-key" } });
   expect(warnings).toEqual([expect.stringMatching(/fallback_providers refers to .*NO_SUCH/)]);
 });
 
@@ -117,7 +117,7 @@ test.each([
   ["terminal:\n  sandbx: on\n", "terminal.sandbox", { terminal: { backend: "unusable" } }],
   ["terminl:\n  backend: ssh\n", "terminal", { terminal: { backend: "unusable" } }],
   ["approvals:\n  mode: off\n  mod: manual\n", "approvals.mode", { approvals: { mode: "manual" } }],
-  ["network:\n  strict_ssl: false\n  strict_ssI: true\n", "network.strict_ssl", { network: { strict_ssl: true } }],
+  ["network:\n  strict_ssl: false\n  strict_ssI: true\n", "network.strict_ssl", { network: { strictSsl: true } }],
   ["agent:\n  disabled_toolset: terminal\n", "agent.disabled_toolsets", { toolsets: ["safe"] }],
   ["toolset: [file]\n", "toolsets", { toolsets: ["safe"] }],
 ])("a misspelt name of a protection is an error, and the strict value applies: %j", async (yaml, meant, strict) => {
@@ -129,7 +129,7 @@ test.each([
 
 test("a wrong value costs its own setting only; a restriction of tools that cannot be read stays strict", async () => {
   const { config } = await read("agent:\n  max_turns: many\n  disabled_toolsets: terminal\n");
-  expect(config.agent).toMatchObject({ max_turns: 90, disabled_toolsets: ["terminal"] });
+  expect(config.agent).toMatchObject({ maxTurns: 90, disabledToolsets: ["terminal"] });
   expect((await read("agent:\n  disabled_toolsets:\n    terminal: true\n")).config.toolsets).toEqual(["safe"]);
 });
 
@@ -137,7 +137,7 @@ test("empty settings, as the original writes them, mean the default", async () =
   const task = "{provider: auto, model: '', base_url: '', api_key: '', timeout: 120}";
   const { config, warnings } = await read(`model: ''\nauxiliary:\n  compression: ${task}\n`);
   expect(warnings).toEqual([]);
-  expect(config.auxiliary.compression).toEqual({ provider: "auto", timeout: 120, fallback_chain: [] });
+  expect(config.auxiliary.compression).toEqual({ provider: "auto", timeout: 120, fallbackChain: [] });
 });
 
 test("a newer format of config.yaml is reported", async () => {

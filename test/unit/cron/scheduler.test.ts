@@ -35,7 +35,7 @@ function planner({
   at?: ManualClock;
   settings?: Partial<CronSettings>;
 } = {}) {
-  const usual: CronSettings = { enabled: true, timezone: "Europe/Berlin", run_missed: "once" };
+  const usual: CronSettings = { enabled: true, timezone: "Europe/Berlin", runMissed: "once" };
   const read = async (): Promise<CronSettings> => ({ ...usual, ...settings });
   const messages: (string | undefined)[] = [];
   const started: string[] = [];
@@ -119,10 +119,10 @@ test("after a sleep of 9 hours a missed job runs once, late, with both times", a
   expect((await requests.state()).jobs[0]).toMatchObject({ next: Date.parse("2026-11-23T22:00:00Z") });
 });
 
-test("a missed one-shot runs once, and with `run_missed: skip` nothing that was missed runs", async () => {
+test("a missed one-shot runs once, and with `runMissed: skip` nothing that was missed runs", async () => {
   await planner().create("30m", "first");
   await clock.stall(9 * HOUR);
-  const skipping = planner({ settings: { run_missed: "skip" } });
+  const skipping = planner({ settings: { runMissed: "skip" } });
   expect(await skipping.run()).toEqual([]);
   expect(times(await planner().run())).toEqual(["12:30 21:00 late completed"]);
   expect(await planner().run()).toEqual([]);
@@ -384,7 +384,7 @@ test("a disk that fails while a job runs fails the job, and not its process", as
     changed: () => undefined,
     finished: () => undefined,
     log: (line) => logged.push(line),
-    settings: async () => ({ enabled: true, timezone: "Europe/Berlin", run_missed: "once" }),
+    settings: async () => ({ enabled: true, timezone: "Europe/Berlin", runMissed: "once" }),
     runJob: async (_job, opened) => {
       rmSync(runs);
       mkdirSync(runs); // no line can be added to a folder

@@ -70,7 +70,7 @@ async function loop(of: Partial<LoopPorts> = {}): Promise<Loop> {
       },
     },
     index: undefined as never,
-    settings: () => ({ session_idle_minutes: 10 }) as LoopPorts["settings"] extends () => infer S ? S : never,
+    settings: () => ({ sessionIdleMinutes: 10 }) as LoopPorts["settings"] extends () => infer S ? S : never,
     isOpen: (id) => open.has(id),
     notify: (message) => notices.push(message),
     log: (line) => log.push(line),

@@ -70,10 +70,10 @@ const SETTINGS = {
   distillation: true,
   report: true,
   use: true,
-  daily_tokens: 1,
-  daily_usd: 1,
-  idle_seconds: 0,
-  session_idle_minutes: 0,
+  dailyTokens: 1,
+  dailyUsd: 1,
+  idleSeconds: 0,
+  sessionIdleMinutes: 0,
 };
 
 function entriesOf(id: string, at: number, work: Work): readonly JournalEntry[] {
