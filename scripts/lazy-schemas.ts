@@ -99,6 +99,9 @@ export function deferSchemas(path: string, source: string): string {
   return `import { lazySchema } from "${RUNTIME}";${text}`;
 }
 
+/** Functions of agent-core/config/setting.ts that give a schema. */
+const OWN_BUILDERS: ReadonlySet<string> = new Set(["group", "setting"]);
+
 /** True for a call such as `z.object({ … }).strict()`, or `base.extend({ … })` with a schema of the file. */
 function buildsSchema(node: ts.Node, schemas: ReadonlySet<string>): node is ts.CallExpression {
   const members: string[] = [];
@@ -107,6 +110,7 @@ function buildsSchema(node: ts.Node, schemas: ReadonlySet<string>): node is ts.C
     members.push(root.expression.name.text);
     root = root.expression.expression;
   }
+  if (ts.isCallExpression(root) && ts.isIdentifier(root.expression) && OWN_BUILDERS.has(root.expression.text)) return true;
   if (members.length === 0) return false;
   if (ts.isPropertyAccessExpression(root) && root.name.text === "coerce") root = root.expression; // `z.coerce`
   if (ts.isIdentifier(root) && root.text === "z") return !members.some((member) => GIVES_NONE.test(member));

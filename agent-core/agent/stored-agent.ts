@@ -97,7 +97,7 @@ export async function openStored(
   });
   const problem = journal.claim();
   if (problem !== undefined) throw new Error(`The session ${id} could not be opened: ${problem}`);
-  return { ...storedModel(stored), ...options, ...resumedOptions(stored), sessionId: id, cwd, journal };
+  return { ...options, ...modelOf(options, stored), ...resumedOptions(stored), sessionId: id, cwd, journal };
 }
 
 /** Reads a session, and stores the results that were lost with its process. Rejects as `read`. */
@@ -118,7 +118,12 @@ export async function withLostResults(
   }
 }
 
-/** The last model that the user chose in the session. */
+/** The given model; without one the last that the user chose in the session. */
+function modelOf({ provider, model }: AIAgentOptions, stored: StoredSession): Pick<AIAgentOptions, "provider" | "model"> {
+  const last = storedModel(stored);
+  return { provider: provider ?? last.provider, model: model ?? last.model };
+}
+
 function storedModel({ model }: StoredSession): Pick<AIAgentOptions, "provider" | "model"> {
-  return model === undefined ? {} : (parseChoice(model) ?? {});
+  return (model !== undefined && parseChoice(model)) || {};
 }

@@ -91,14 +91,14 @@ export function sourcesOf(environment: Environment, own: readonly ModelSettings[
   };
   const addOf = (settings: ModelSettings): void => {
     // The model only fills a required field; the endpoint is the result.
-    const resolution = resolveModel({ model: "any", ...settings }, environment);
+    const resolution = resolveModel({ ...settings, model: settings.model ?? "any" }, environment);
     if (resolution.ok) add(resolution.model);
   };
   if (configured.ok) add(configured.model, configured.model.model);
   for (const place of own) addOf(place);
   for (const { name, keyVariable, defaultModel } of deployments) {
     if (keyVariable === undefined || !environment[keyVariable]?.trim()) continue;
-    addOf({ provider: name, ...(defaultModel !== undefined && { model: defaultModel }) });
+    addOf({ provider: name, model: defaultModel });
   }
   return sources;
 }
