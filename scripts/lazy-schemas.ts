@@ -110,7 +110,8 @@ function buildsSchema(node: ts.Node, schemas: ReadonlySet<string>): node is ts.C
     members.push(root.expression.name.text);
     root = root.expression.expression;
   }
-  if (ts.isCallExpression(root) && ts.isIdentifier(root.expression) && OWN_BUILDERS.has(root.expression.text)) return true;
+  if (ts.isCallExpression(root) && ts.isIdentifier(root.expression) && OWN_BUILDERS.has(root.expression.text))
+    return true;
   if (members.length === 0) return false;
   if (ts.isPropertyAccessExpression(root) && root.name.text === "coerce") root = root.expression; // `z.coerce`
   if (ts.isIdentifier(root) && root.text === "z") return !members.some((member) => GIVES_NONE.test(member));

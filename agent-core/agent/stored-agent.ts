@@ -119,7 +119,10 @@ export async function withLostResults(
 }
 
 /** The given model; without one the last that the user chose in the session. */
-function modelOf({ provider, model }: AIAgentOptions, stored: StoredSession): Pick<AIAgentOptions, "provider" | "model"> {
+function modelOf(
+  { provider, model }: AIAgentOptions,
+  stored: StoredSession,
+): Pick<AIAgentOptions, "provider" | "model"> {
   const last = storedModel(stored);
   return { provider: provider ?? last.provider, model: model ?? last.model };
 }
