@@ -39,7 +39,7 @@ export type GatewaySettings = {
   /** Folder that chats work in, absolute; undefined until `hermes gateway setup` names it. */
   readonly workspace: string | undefined;
   readonly platforms: readonly PlatformSettings[];
-  readonly reset: Config["session_reset"];
+  readonly reset: Config["sessionReset"];
   readonly display: Config["display"];
   /** Each person of a group has a session of their own. */
   readonly sessionPerUser: boolean;
@@ -67,9 +67,9 @@ export async function gatewaySettings(environment: Environment): Promise<Gateway
     folder: gatewayFolder(home),
     workspace: merged["HERMES_GATEWAY_FOLDER"] || config.gateway.folder,
     platforms,
-    reset: config.session_reset,
+    reset: config.sessionReset,
     display: config.display,
-    sessionPerUser: config.gateway.group_sessions_per_user,
+    sessionPerUser: config.gateway.groupSessionsPerUser,
     environment: merged,
     warnings: [
       ...errors,

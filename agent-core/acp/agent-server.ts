@@ -337,8 +337,9 @@ function linesOf(count: number): string {
 
 /** Settings of sessions whose user is not at the machine: commands run in the sandbox or not at all, and only people approve. */
 function forChats(configured: ConfiguredAgent): ConfiguredAgent {
-  const { options, terminal } = configured;
-  return { ...configured, terminal: { ...terminal, sandbox: "on" }, options: { ...options, approvals: "manual" } };
+  const { options, config } = configured;
+  const terminal = { ...config.terminal, sandbox: "on" as const };
+  return { ...configured, config: { ...config, terminal }, options: { ...options, approvals: "manual" } };
 }
 
 type LiveConfigurationOptions = {

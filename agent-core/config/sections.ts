@@ -81,18 +81,24 @@ const platformSection = z.looseObject({
   enabled: setting("`false` wins over a token. Default: on when there is a token.", z.boolean().optional()),
   token: setting("Token of the bot. Default: the platform's variable, such as `TELEGRAM_BOT_TOKEN`.", text.optional()),
   adapter: setting("Module of an adapter of yours; relative to `gateway/adapters` in the home.", text.optional()),
-  allowed_users: setting(
-    "Ids of those who may write, beside `X_ALLOWED_USERS` and paired ones.",
-    ids.optional(),
-    ["123456"],
-  ),
+  allowed_users: setting("Ids of those who may write, beside `X_ALLOWED_USERS` and paired ones.", ids.optional(), [
+    "123456",
+  ]),
   allow_admin_from: setting("Ids of admins. Default: everyone who may write.", ids.optional()),
   user_allowed_commands: setting("Commands of those who are no admins. Default: all.", names.optional()),
   home_channel: setting("Chat for messages that name none.", scalar.optional(), "123456"),
-  require_mention: setting("`false`: in groups each message counts, not only those that name the bot.", z.boolean().default(true)),
+  require_mention: setting(
+    "`false`: in groups each message counts, not only those that name the bot.",
+    z.boolean().default(true),
+  ),
   channel_overrides: setting(
     "Settings of single chats by their ids: `model`, `provider` and `system_prompt`.",
-    z.record(z.string(), z.object({ model: text.optional(), provider: text.optional(), system_prompt: text.optional() })).optional(),
+    z
+      .record(
+        z.string(),
+        z.object({ model: text.optional(), provider: text.optional(), system_prompt: text.optional() }),
+      )
+      .optional(),
     { "123456": { model: "a-cheap-one" } },
   ),
 });

@@ -37,7 +37,7 @@ export type ChatPorts = {
   /** Folder that chats work in, absolute. */
   readonly workspace: string;
   readonly display: Config["display"];
-  readonly reset: Config["session_reset"];
+  readonly reset: Config["sessionReset"];
   /** One line without texts of users. */
   readonly log: (line: string) => void;
 };
@@ -94,7 +94,7 @@ export class ChatSession {
   /** Takes a message or a command for the agent: starts a turn, or does what `busy_input_mode` says. */
   take(event: OpenEvent): void {
     this.#waiting.push(event);
-    const { busy_input_mode: mode } = this.#ports.display;
+    const { busyInputMode: mode } = this.#ports.display;
     if (this.#turn === undefined || mode === "queue") this.#start();
     else if (mode === "interrupt") this.stop();
     else void this.#steer(event);
@@ -207,7 +207,7 @@ export class ChatSession {
       place: this.place,
       editMs: platform.canEdit ? platform.limits.editMs : undefined,
       textLength: platform.limits.textLength,
-      progress: display.tool_progress,
+      progress: display.toolProgress,
       preview: events.find(({ preview }) => preview !== undefined)?.preview,
       onPreview: began,
     });
@@ -373,7 +373,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** True when a session whose last message came at `last` ends before a message at `now`. */
 export function isResetDue(
-  { mode, idle_minutes: minutes, at_hour: hour }: Config["session_reset"],
+  { mode, idleMinutes: minutes, atHour: hour }: Config["sessionReset"],
   last: number,
   now: number,
 ): boolean {
