@@ -76,6 +76,12 @@ export type McpServerSection = z.output<typeof mcpServerSection>;
 /** Ids of people and chats, which YAML may read as numbers. */
 const ids = z.union([z.array(scalar), scalar.transform((id) => [id])]);
 
+const chatSettings = z.object({
+  model: setting("Model of the chat.", text.optional()),
+  provider: setting("Provider of that model.", text.optional()),
+  system_prompt: setting("Text that is added to the system prompt.", text.optional()),
+});
+
 /** A chat platform of the gateway. Its names stay as in the file, because further settings are those of its adapter. */
 const platformSection = z.looseObject({
   enabled: setting("`false` wins over a token. Default: on when there is a token.", z.boolean().optional()),
@@ -91,16 +97,9 @@ const platformSection = z.looseObject({
     "`false`: in groups each message counts, not only those that name the bot.",
     z.boolean().default(true),
   ),
-  channel_overrides: setting(
-    "Settings of single chats by their ids: `model`, `provider` and `system_prompt`.",
-    z
-      .record(
-        z.string(),
-        z.object({ model: text.optional(), provider: text.optional(), system_prompt: text.optional() }),
-      )
-      .optional(),
-    { "123456": { model: "a-cheap-one" } },
-  ),
+  channel_overrides: setting("Settings of single chats by their ids.", z.record(z.string(), chatSettings).optional(), {
+    "123456": { model: "a-cheap-one" },
+  }),
 });
 
 const resetSection = group({
