@@ -31,6 +31,7 @@ import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { UsageLedger } from "../sessions/usage-ledger.ts";
+import { type AgentPlaces, agentFolders } from "../skills/agent-places.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
 import type { WebAccess } from "../web/web-access.ts";
 import { type ModelCaller, modelCaller, resolved, setUpModels, webAccess } from "./agent-models.ts";
@@ -38,7 +39,7 @@ import type { AIAgentOptions } from "./agent-options.ts";
 import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
-import { Extensions } from "./extensions.ts";
+import { type Extension, Extensions } from "./extensions.ts";
 import { notifier } from "./notifier.ts";
 import { buildPrompt, contextFiles, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
@@ -67,6 +68,8 @@ export type AgentSetup = {
   readonly web: WebAccess;
   readonly memory: Memory | undefined;
   readonly skills: SessionSkills | undefined;
+  /** Custom agents for sub-agents. Undefined when the session cannot delegate. */
+  readonly agentPlaces: AgentPlaces | undefined;
   readonly models: ModelChain;
   /** Read at each call. */
   sampling: Sampling;
@@ -101,7 +104,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const trusted = options.trusted ?? (() => true);
   const catalogue = new ToolCatalogue(options, () => extensions.tools());
   const skills = skillsOf(options, { home, cwd, trusted, environment, clock, catalogue, onDefect });
-  const extensions = extensionsOf(options, skills, onDefect);
+  const agentPlaces = agentPlacesOf(options, { home, cwd, trusted, catalogue });
+  const extensions = extensionsOf(options, { skills, agentPlaces }, onDefect);
   const memory = memoryOf(options, clock, home)?.forProject(cwd);
   const projectFiles = projectFilesOf(options, host, { cwd, trusted, onDefect });
   const surroundings = surroundingsOf(options, { cwd, files: host.files, trusted });
@@ -127,6 +131,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     web: webAccess(options.web, auxiliary, () => modelInfo(models.current.model, modelFacts(models.current)).images),
     memory,
     skills,
+    agentPlaces,
     models,
     sampling: options.sampling ?? {},
     modelFacts,
@@ -176,11 +181,40 @@ async function warmUp(
 /** A sub-agent shares its parent's skills. Routing adds them only to messages of the user. */
 function extensionsOf(
   { extensions = [], extensionsMs, inherited }: AIAgentOptions,
-  skills: SessionSkills | undefined,
+  { skills, agentPlaces }: Pick<AgentSetup, "skills" | "agentPlaces">,
   onDefect: (message: string) => void,
 ): Extensions {
   const own = skills === undefined || inherited !== undefined ? [] : [skills];
-  return new Extensions([...extensions, ...own], onDefect, extensionsMs);
+  const agents = agentPlaces === undefined ? [] : [customAgents(agentPlaces)];
+  return new Extensions([...extensions, ...own, ...agents], onDefect, extensionsMs);
+}
+
+function agentPlacesOf(
+  { inherited, otherFolders = [] }: AIAgentOptions,
+  { cwd, catalogue, ...where }: Pick<AgentSetup, "cwd" | "catalogue"> & Pick<AgentPlaces, "home" | "trusted">,
+): AgentPlaces | undefined {
+  const canDelegate = inherited === undefined && catalogue.callable.some(({ toolset }) => toolset === "delegation");
+  return canDelegate ? { ...where, roots: [cwd, ...otherFolders] } : undefined;
+}
+
+/** Their index in the prompt, `@name` at the beginning of a message, and `/agents`. */
+function customAgents(places: AgentPlaces): Extension {
+  const load = () => import("../skills/custom-agents.ts");
+  const hasAny = (): boolean => agentFolders(places).length > 0;
+  const read = async () => (await load()).readAgents(places);
+  return {
+    name: "agents",
+    promptText: async () => (hasAny() ? (await load()).agentIndex(await read()) : undefined),
+    attach: async (message) =>
+      /^\s*@/.test(message) && hasAny() ? (await load()).addressed(message, await read()) : undefined,
+    commands: () => [
+      {
+        name: "agents",
+        description: "List the custom agents of the workspace and the home",
+        run: async () => (await load()).agentsText(await read()),
+      },
+    ],
+  };
 }
 
 function memoryOf({ memory }: AIAgentOptions, clock: Clock, home: string): Memory | undefined {

@@ -20,6 +20,8 @@ import type { Usage } from "../providers/wire/wire.ts";
 import type { FileChange, JournalEntry } from "../sessions/entry.ts";
 import { Journal, type NewEntry } from "../sessions/journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-files.ts";
+import type { AgentPlaces } from "../skills/agent-places.ts";
+import type { Cast } from "../skills/custom-agents.ts";
 import type { Processes } from "../tools/terminal/processes.ts";
 import type { Tool } from "../tools/tool.ts";
 import { isToolsetOn } from "../tools/toolsets.ts";
@@ -84,8 +86,11 @@ export class SubAgents {
   }
 
   /** Runs the tasks of the call `callId` of the parent. */
-  run(callId: string, tasks: readonly TaskSpec[], signal: AbortSignal): Promise<Delegated> {
+  async run(callId: string, asked: readonly TaskSpec[], signal: AbortSignal): Promise<Delegated> {
     const { notify, hooks, setup } = this.#parent;
+    const cast = await castOf(asked, setup.agentPlaces, this.#available());
+    if (!cast.ok) return cast;
+    const { tasks } = cast;
     const { options } = setup;
     const { delegation: { timeoutSeconds } = {}, inherited } = options;
     const fullId = `${inherited?.callPrefix ?? ""}${callId}`;
@@ -311,6 +316,16 @@ export class SubAgents {
       onFailure: (message) => notify.status({ severity: "error", message }),
     });
   }
+}
+
+/** The tasks with the roles, tools and models of their custom agents. */
+async function castOf(
+  tasks: readonly TaskSpec[],
+  places: AgentPlaces | undefined,
+  tools: readonly Tool[],
+): Promise<Cast<TaskSpec>> {
+  if (tasks.every(({ agent }) => agent === undefined)) return { ok: true, tasks };
+  return (await import("../skills/custom-agents.ts")).castTasks(tasks, places, tools);
 }
 
 /** Tools and shared prompt parts of the parent's extensions. A nested sub-agent passes them on. */

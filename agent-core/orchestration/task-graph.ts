@@ -19,6 +19,10 @@ export type TaskSpec = {
   readonly timeoutSeconds: number | undefined;
   /** Name, or `provider:name`. */
   readonly model: string | undefined;
+  /** Name of the custom agent that does the task; default: none. */
+  readonly agent?: string | undefined;
+  /** Instructions of that agent. */
+  readonly role?: string | undefined;
   /** Files that the task will write, relative to the working folder or absolute. */
   readonly files: readonly string[];
 };

@@ -12,6 +12,7 @@ const names = z.array(z.string());
 const task = z.object({
   id: text.optional(),
   goal: text,
+  agent: z.string().optional().describe("One of the agents, if any are listed"),
   context: z.string().optional(),
   toolsets: names.optional(),
   depends_on: names.optional().describe("Ids; it gets their results"),
@@ -28,6 +29,7 @@ const task = z.object({
 
 const input = z.object({
   goal: text.optional().describe("One task"),
+  agent: z.string().optional(),
   context: z.string().optional().describe("It does not see this conversation"),
   toolsets: names.optional().describe("Default: all of yours"),
   tasks: z.array(task).optional().describe("Several tasks, in parallel unless depends_on"),
@@ -77,7 +79,7 @@ type Specs =
   | { readonly ok: true; readonly tasks: readonly TaskSpec[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-function specsOf({ goal, context, toolsets, tasks }: Input, idOf: typeof taskId): Specs {
+function specsOf({ goal, agent, context, toolsets, tasks }: Input, idOf: typeof taskId): Specs {
   if (goal !== undefined && tasks !== undefined && tasks.length > 0) {
     return { ok: false, problems: ["Give either a goal or tasks, not both."] };
   }
@@ -90,6 +92,7 @@ function specsOf({ goal, context, toolsets, tasks }: Input, idOf: typeof taskId)
     return {
       id,
       goal: one.goal,
+      agent: one.agent ?? agent,
       context: one.context ?? context,
       toolsets: one.toolsets ?? toolsets,
       dependsOn: one.depends_on ?? [],

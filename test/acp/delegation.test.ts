@@ -1,5 +1,5 @@
 // Delegation as a client of the protocol sees it: nested calls, the state of the tasks, and control over each sub-agent.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sessionsFolder } from "../../agent-core/config/home.ts";
@@ -218,4 +218,29 @@ test("after the end of the process the card and the model get what the sub-agent
   await again.prompt(sessionId, "what was done?");
   const result = model.requests.at(-1)?.body.messages.find(({ role }) => role === "tool");
   expect(result?.["content"]).toContain('"files":[{"path":"half.txt","hunks":1}]');
+});
+
+test("a message to a custom agent reaches a sub-agent with its role and its tools only", async () => {
+  const { client, model } = await started(AcpAgent);
+  mkdirSync(join(client.cwd, ".claude", "agents"), { recursive: true });
+  const file = "---\nname: reviewer\ndescription: Reviews changes\ntools: Read, Grep\n---\nYou review. Be strict.\n";
+  writeFileSync(join(client.cwd, ".claude", "agents", "reviewer.md"), file);
+  const toolsOfChild: string[] = [];
+  model.respondWith(({ messages, tools }) => {
+    const asked = JSON.stringify(messages);
+    if (asked.includes("You review. Be strict.")) {
+      const offered = (tools ?? []) as readonly { readonly function: { readonly name: string } }[];
+      toolsOfChild.push(...offered.map(({ function: { name } }) => name));
+      return say("It is fine.");
+    }
+    if (messages.some(({ role }) => role === "tool")) return say("The reviewer says that it is fine.");
+    expect(asked).toContain("- reviewer: Reviews changes");
+    expect(asked).toContain('Call delegate_task with agent \\"reviewer\\"');
+    return { parts: [call("delegate_task", { goal: "check a.txt", agent: "reviewer" })] };
+  });
+  const session = await client.newSession();
+  await client.prompt(session, "@reviewer check a.txt");
+  expect(new Set(toolsOfChild)).toEqual(new Set(["read_file", "search_files"]));
+  await client.prompt(session, "/agents");
+  expect(JSON.stringify(client.updates.at(-1))).toContain("**@reviewer**: Reviews changes Tools: Read, Grep.");
 });
