@@ -11,7 +11,7 @@ import type { WorkspaceFacts } from "../agent-core/protocol/panel-events.ts";
 import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import { AgentLauncher } from "./agent/agent-launcher.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
-import { Agents } from "./agent/agents.ts";
+import { Agents, type AgentsOptions } from "./agent/agents.ts";
 import { EditorServers } from "./agent/editor-servers.ts";
 import { announceJob } from "./agent/job-notices.ts";
 import { codeActions } from "./chat/actions/code-actions.ts";
@@ -39,6 +39,7 @@ import { attachmentTexts, isMissing, promptBlocks } from "./context/prompt-block
 import { Suggestion } from "./context/suggestion.ts";
 import { TerminalOutputs } from "./context/terminal-outputs.ts";
 import { WorkspaceFiles } from "./context/workspace-files.ts";
+import { showRemoteFiles } from "./documents/remote-files.ts";
 import { Learning } from "./learning/learning.ts";
 import { AgentEnvironment, LastModel, MODEL_SETTINGS } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
@@ -93,7 +94,7 @@ export function buildServices(
     jobFinished: (finished) => jobFinished(finished, services, { view, attention }),
   };
   const worker = agentWorker(context, client, environment, log);
-  const agents = new Agents({ hermes: worker, services: client, log, chosen: storedIn<string>(context, AGENT_KEY) });
+  const agents = new Agents({ hermes: worker, services: client, log, ...agentStores(context) });
   const outputs = new TerminalOutputs(terminals);
   const sessions = sessionsIn(context, { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs });
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
@@ -149,6 +150,11 @@ type WindowParts = {
   readonly onDidSettle: vscode.Event<void>;
 };
 
+/** Places of the tokens, and of the agent of new sessions. */
+function agentStores(context: vscode.ExtensionContext): Pick<AgentsOptions, "secrets" | "chosen"> {
+  return { secrets: context.secrets, chosen: storedIn<string>(context, AGENT_KEY) };
+}
+
 /** Lets parts follow the events of others. */
 function followParts(
   services: Services,
@@ -166,6 +172,8 @@ function followParts(
     reportDecisions(services),
     followWorker(services),
     agents.onDidEnd((name) => sessions.agentEnded(name)),
+    showRemoteFiles(agents),
+    agents.onDidReport(({ name, text }) => sessions.agentReported(name, text)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => sessions.foldersChanged()),
     hoverOverMemory(worker),
     ...followSettings(services),

@@ -80,6 +80,9 @@ export type HermesReviewed = z.infer<typeof HermesReviewed>;
 export const HermesOpenFiles = z.object({ active: z.string().nullable(), open: z.array(z.string()) });
 export type HermesOpenFiles = z.infer<typeof HermesOpenFiles>;
 
+/** A file in the folders of a session, for a client on another machine. */
+export const HermesReadFile = z.object({ sessionId: z.string(), path: z.string() });
+
 /** Response of a client that reports the result of the change. */
 export const writeResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
 /** JSON-RPC error code of a refused change; `message` says what differs, `data` is `HermesConflict`. */
@@ -95,6 +98,8 @@ export const fileMethods = {
   revert: { name: "_hermes/fs/revert", params: HermesRevert, result: z.union([writeResponse, nothing]) },
   /** Agent → client: the files that the user has open, for the prompt of a new session. */
   open: { name: "_hermes/editor/files", params: nothing, result: HermesOpenFiles },
+  /** Client → agent: text of a file on the agent's machine. Refused outside the session's folders. */
+  read: { name: "_hermes/fs/read", params: HermesReadFile, result: z.object({ text: z.string() }) },
   /** Client → agent: the user saved a file. The agent does not count it as a change of a command that runs. */
   saved: { name: "_hermes/file_saved", params: HermesFileSaved },
   /** Client → agent: the user decided on an edit. The journal of the session that made the edit keeps it. */

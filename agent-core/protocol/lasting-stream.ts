@@ -43,10 +43,15 @@ export type ConnectionState =
 export type LastingStreamOptions = {
   /** Opens a connection. Its stream fails when the server cannot be reached. */
   readonly open: () => Stream;
-  /** Reason of a failed connection in one line. */
-  readonly explain: (error: unknown) => Promise<string>;
+  /** Reason of a failed connection in one line. `isRefused`: the server does not take the token. */
+  readonly explain: (error: unknown) => Promise<{ readonly reason: string; readonly isRefused: boolean }>;
+} & LastingStreamEvents;
+
+export type LastingStreamEvents = {
   /** Called after a loss and after the new connection. */
   readonly changed?: (state: ConnectionState) => void;
+  /** Called when the first connection has failed. */
+  readonly failed?: (reason: string, isRefused: boolean) => void;
 };
 
 /** The first connection is not repeated: the stream fails with its reason. */
@@ -142,8 +147,12 @@ class LastingStream {
         failures = 0;
       });
       if (this.#isEnded) return;
-      const reason = await this.#options.explain(error);
-      if (!this.#isLasting) return this.#fail(reason);
+      const { reason, isRefused } = await this.#options.explain(error);
+      if (!this.#isLasting) {
+        this.#options.failed?.(reason, isRefused);
+        this.#fail(reason);
+        return;
+      }
       this.#options.changed?.({ state: "lost", reason });
     }
   }

@@ -1,5 +1,5 @@
 /** Streams to an agent behind a URL: WebSocket or streamable HTTP, with the token in a header. */
-import { RequestError, type Stream } from "@zed-industries/agent-client-protocol";
+import type { Stream } from "@zed-industries/agent-client-protocol";
 import { createHttpStream } from "@zed-industries/agent-client-protocol/experimental/http-client";
 import {
   createWebSocketStream,
@@ -7,7 +7,7 @@ import {
 } from "@zed-industries/agent-client-protocol/experimental/ws-client";
 import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
-import { type LastingStreamOptions, lastingStream } from "./lasting-stream.ts";
+import { type LastingStreamEvents, type LastingStreamOptions, lastingStream } from "./lasting-stream.ts";
 import { SERVE_PATH } from "./remote.ts";
 
 /** Limit of the answer to the question why a connection failed. */
@@ -47,12 +47,8 @@ export function remoteUrl(text: string): URL {
 }
 
 /** A stream that connects again by itself where the server's sessions outlive connections. */
-export function remoteStream(remote: RemoteAgent, changed?: LastingStreamOptions["changed"]): Stream {
-  return lastingStream({
-    open: () => open(remote),
-    explain: (error) => explain(remote, error),
-    ...(changed && { changed }),
-  });
+export function remoteStream(remote: RemoteAgent, events: LastingStreamEvents = {}): Stream {
+  return lastingStream({ ...events, open: () => open(remote), explain: (error) => explain(remote, error) });
 }
 
 function open({ url, token }: RemoteAgent): Stream {
@@ -63,19 +59,21 @@ function open({ url, token }: RemoteAgent): Stream {
 }
 
 /** A socket's error does not have the server's answer, so the server is asked once more. */
-async function explain({ url, token }: RemoteAgent, error: unknown): Promise<string> {
+async function explain({ url, token }: RemoteAgent, error: unknown): ReturnType<LastingStreamOptions["explain"]> {
   const where = `${url.host}${url.pathname}`;
-  if (error instanceof RequestError) return error.message;
-  const probe = new URL(url.href.replace(/^ws/, "http"));
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const lost = `the connection to ${where} was lost${error === undefined ? "" : `: ${messageOf(error)}`}`;
   try {
-    const response = await fetch(probe, { headers, redirect: "manual", signal: AbortSignal.timeout(PROBE_MS) });
+    const signal = AbortSignal.timeout(PROBE_MS);
+    const response = await fetch(url.href.replace(/^ws/, "http"), { headers, redirect: "manual", signal });
+    const { status } = response;
     const text = oneLine(await response.text(), PROBE_CHARS);
-    if ([401, 403, 429, 503].includes(response.status)) return `${where} refused the connection: ${text}`;
-    if (response.status === 404) return `${where} has no agent at this path`;
-    return `the connection to ${where} was lost${error === undefined ? "" : `: ${messageOf(error)}`}`;
+    const isRefused = status === 401;
+    if (isRefused || [403, 429, 503].includes(status))
+      return { reason: `${where} refused the connection: ${text}`, isRefused };
+    return { reason: status === 404 ? `${where} has no agent at this path` : lost, isRefused };
   } catch (problem) {
     const cause = problem instanceof Error && problem.cause !== undefined ? problem.cause : problem;
-    return `${where} cannot be reached: ${messageOf(cause)}`;
+    return { reason: `${where} cannot be reached: ${messageOf(cause)}`, isRefused: false };
   }
 }

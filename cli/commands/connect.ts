@@ -38,8 +38,9 @@ function urlOf(address: string): URL {
 
 async function bridge(url: URL, file: string | undefined): Promise<number> {
   const log = (line: string): void => void process.stderr.write(`hermes connect: ${line}\n`);
-  const remote = remoteStream({ url, token: tokenFor(url, file) }, (change) =>
-    log(change.state === "connected" ? "connected again" : change.reason),
+  const remote = remoteStream(
+    { url, token: tokenFor(url, file) },
+    { changed: (change) => log(change.state === "connected" ? "connected again" : change.reason) },
   );
   const output = gatheredOutput(process.stdout);
   const incoming = incomingMessages(process.stdin, {

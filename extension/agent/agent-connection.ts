@@ -23,6 +23,8 @@ export type AgentOffers = {
   readonly embeddedText: boolean;
   /** MCP servers over these transports; those over stdio always. */
   readonly mcp: { readonly http: boolean; readonly sse: boolean };
+  /** Folder of its sessions, of an agent on another machine. Undefined: the window's folders. */
+  readonly remoteCwd?: string;
 };
 
 export type AgentConnection = {
@@ -80,6 +82,8 @@ export function placeFor<Place extends NewSessionRequest>(
   place: Place,
 ): Place | NewSessionRequest {
   if (offers.hermes) return place;
+  // Folders and servers of this machine are not there.
+  if (offers.remoteCwd !== undefined) return { cwd: offers.remoteCwd, mcpServers: [] };
   const { cwd, mcpServers, additionalDirectories } = place;
   return {
     cwd,

@@ -1,21 +1,21 @@
-/** Another agent than Hermes, as a child process that speaks ACP over its standard streams. */
-import { Readable, Writable } from "node:stream";
+/** Another agent than Hermes: a program that speaks ACP over its standard streams, or a server of another machine. */
 import { isDeepStrictEqual } from "node:util";
 import {
   type ClientConnection,
   type ClientContext,
   type InitializeResponse,
   methods,
-  ndJsonStream,
   PROTOCOL_VERSION,
   RequestError,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import { type GroupProcess, startGroup } from "../../agent-core/platform/children/group-process.ts";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { hasCode, messageOf } from "../../agent-core/platform/errors.ts";
+import { readMeta } from "../../agent-core/protocol/method.ts";
+import { HermesServerMeta } from "../../agent-core/protocol/remote.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { type AgentConnection, type AgentOffers, namedSessions, offersOf } from "./agent-connection.ts";
+import { type AgentTransport, openProgram, openServer, type TokenStore } from "./agent-transport.ts";
 import { connectForeign } from "./connect-agent.ts";
 
 /** Timeout of a start: `npx` may have to download the program first. Milliseconds. */
@@ -36,10 +36,12 @@ export type AgentProgram = {
   readonly env: Readonly<Record<string, string>>;
   /** Command that installs the program. */
   readonly install?: string;
+  /** The agent works on another machine. `url`: of a server, in place of a program. `cwd`: default: the server's first root. */
+  readonly remote?: { readonly url?: string; readonly cwd?: string | undefined };
 };
 
 type Running = {
-  readonly process: GroupProcess;
+  readonly process: AgentTransport;
   readonly connection: ClientConnection;
   readonly facts: InitializeResponse;
 };
@@ -48,23 +50,30 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   #program: AgentProgram;
   readonly #services: ClientServices;
   readonly #log: vscode.LogOutputChannel;
+  readonly #tokens: TokenStore;
   readonly #ended = new vscode.EventEmitter<void>();
+  readonly #reported = new vscode.EventEmitter<string>();
   #starting: Promise<Running> | undefined;
   #offers = offersOf({});
   #stderr = "";
   /** Reason of the last end; undefined since the next start. */
   #lastEnd: string | undefined;
   /** The process that answers. */
-  #ready: GroupProcess | undefined;
+  #ready: AgentTransport | undefined;
+  /** Name of the server's machine. */
+  #machine: string | undefined;
   #isDisposed: boolean = false;
 
   /** The process ended by itself. */
   readonly onDidEnd = this.#ended.event;
+  /** The connection to another machine was lost, or is back: a line for the sessions. */
+  readonly onDidReport = this.#reported.event;
 
-  constructor(program: AgentProgram, services: ClientServices, log: vscode.LogOutputChannel) {
+  constructor(program: AgentProgram, services: ClientServices, log: vscode.LogOutputChannel, tokens: TokenStore) {
     this.#program = program;
     this.#services = services;
     this.#log = log;
+    this.#tokens = tokens;
   }
 
   get name(): string {
@@ -72,7 +81,8 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   }
 
   get title(): string {
-    return this.#program.title;
+    const { title } = this.#program;
+    return this.#machine === undefined ? title : `${title} (${this.#machine})`;
   }
 
   get offers(): AgentOffers {
@@ -131,6 +141,7 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   dispose(): void {
     this.#isDisposed = true;
     this.#ended.dispose();
+    this.#reported.dispose();
     void this.#starting?.then(({ process }) => process.end()).catch(() => undefined); // it never started
   }
 
@@ -148,17 +159,10 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
     this.#lastEnd = undefined;
     if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("Trust this workspace to use {0}.", this.title));
     const program = this.#program;
-    const { command, args, env } = program;
     this.#stderr = "";
     const cwd = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
     if (cwd === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
-    const process = await startGroup({ command, args, cwd, env: environment(env) }).catch((error: unknown) => {
-      throw new Error(this.#startReason(error));
-    });
-    process.stderr.setEncoding("utf8").on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
-      this.#log.info(`${this.name}: ${text.trimEnd()}`);
-    });
+    const process = await this.#open(program, cwd);
     try {
       const running = await this.#connect(process);
       // The settings may have another program now.
@@ -171,9 +175,26 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
     }
   }
 
-  async #connect(process: GroupProcess): Promise<Running> {
-    const stream = ndJsonStream(Writable.toWeb(process.stdin), Readable.toWeb(process.stdout) as ReadableStream);
-    const connecting = connectForeign(namedSessions(stream, this.name), this.#services);
+  #open({ command, args, env, remote }: AgentProgram, cwd: string): Promise<AgentTransport> {
+    if (remote?.url !== undefined) {
+      const report = (text: string): void => {
+        this.#log.warn(`${this.name}: ${text}`);
+        this.#reported.fire(text);
+      };
+      return openServer({ title: this.title, url: remote.url, tokens: this.#tokens, report });
+    }
+    const onStderr = (text: string): void => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
+      this.#log.info(`${this.name}: ${text.trimEnd()}`);
+    };
+    return openProgram({ command, args, cwd, env: environment(env) }, onStderr).catch((error: unknown) => {
+      throw new Error(this.#startReason(error));
+    });
+  }
+
+  async #connect(process: AgentTransport): Promise<Running> {
+    const { remote } = this.#program;
+    const connecting = connectForeign(namedSessions(process.stream, this.name), this.#services, remote !== undefined);
     if (!(await new Deadline(START_MS).waitFor(connecting))) {
       const limit = `${START_MS / 1000} s`;
       throw new Error(
@@ -198,11 +219,18 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
         ),
       );
     }
-    this.#offers = offersOf(facts);
+    const server = readMeta(HermesServerMeta, facts.agentCapabilities?._meta)?.serve;
+    const cwd = remote?.cwd ?? server?.roots[0];
+    if (remote !== undefined && cwd === undefined)
+      throw new Error(
+        vscode.l10n.t("Set the folder of {0} on its machine: `cwd` in the setting hermes.agents.", this.title),
+      );
+    this.#machine = server?.machine;
+    this.#offers = { ...offersOf(facts), ...(remote !== undefined && cwd !== undefined && { remoteCwd: cwd }) };
     return { process, connection, facts };
   }
 
-  #hasEnded(process: GroupProcess, how: string): void {
+  #hasEnded(process: AgentTransport, how: string): void {
     if (this.#isDisposed || process !== this.#ready) return;
     const reason = this.#endReason(how);
     this.#log.error(reason);
@@ -228,7 +256,7 @@ export class AgentProcess implements AgentConnection, vscode.Disposable {
   }
 
   /** Undefined for a process that runs. */
-  async #endOf({ ended }: GroupProcess): Promise<string | undefined> {
+  async #endOf({ ended }: AgentTransport): Promise<string | undefined> {
     return (await new Deadline(EXIT_MS).waitFor(ended)) ? this.#endReason(await ended) : undefined;
   }
 

@@ -5,6 +5,7 @@ import { findProgram } from "../../agent-core/platform/find-program.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { type AgentConnection, agentOf } from "./agent-connection.ts";
 import { AgentProcess, type AgentProgram } from "./agent-process.ts";
+import type { TokenStore } from "./agent-transport.ts";
 
 /** Agents with a program of their own, or an adapter's. */
 const PRESETS: readonly AgentProgram[] = [
@@ -17,13 +18,24 @@ const PRESETS: readonly AgentProgram[] = [
 /** Name of an agent. A colon would end it in the ids of its sessions. */
 export const AGENT_NAME = /^[^:]+$/;
 
+/** Starts the agent in a login shell, whose PATH has the user's own programs. */
+const REMOTE_AGENT = "exec $SHELL -lc 'exec hermes-acp'";
+
 const Configured = z.record(
   z.string().regex(AGENT_NAME, vscode.l10n.t("an agent's name has no colon")),
-  z.object({
-    command: z.string().min(1),
-    args: z.array(z.string()).default([]),
-    env: z.record(z.string(), z.string()).default({}),
-  }),
+  z.union([
+    z.object({
+      command: z.string().min(1),
+      args: z.array(z.string()).default([]),
+      env: z.record(z.string(), z.string()).default({}),
+    }),
+    z
+      .object({ url: z.string().min(1), cwd: z.string().startsWith("/").exactOptional() })
+      .transform(({ url, cwd }) => ({ command: url, args: [], env: {}, remote: { url, cwd } })),
+    z
+      .object({ ssh: z.string().regex(/^[^-]/), cwd: z.string().startsWith("/") })
+      .transform(({ ssh, cwd }) => ({ command: "ssh", args: ["-T", ssh, REMOTE_AGENT], env: {}, remote: { cwd } })),
+  ]),
 );
 
 export type AgentChoice = { readonly program: AgentProgram; readonly isInstalled: boolean };
@@ -32,6 +44,8 @@ export type AgentsOptions = {
   readonly hermes: AgentConnection;
   readonly services: ClientServices;
   readonly log: vscode.LogOutputChannel;
+  /** Tokens of agents on other machines. */
+  readonly secrets: TokenStore;
   /** Name of the agent that new sessions get; undefined: Hermes. */
   readonly chosen: { get(): string | undefined; set(name: string | undefined): void };
 };
@@ -41,8 +55,12 @@ export class Agents implements vscode.Disposable {
   readonly #processes = new Map<string, AgentProcess>();
   readonly #ended = new vscode.EventEmitter<string>();
 
+  readonly #reported = new vscode.EventEmitter<{ readonly name: string; readonly text: string }>();
+
   /** An agent other than Hermes has ended by itself; its name. */
   readonly onDidEnd = this.#ended.event;
+  /** The connection to an agent of another machine was lost, or is back: a line for its sessions. */
+  readonly onDidReport = this.#reported.event;
 
   constructor(options: AgentsOptions) {
     this.#options = options;
@@ -82,8 +100,8 @@ export class Agents implements vscode.Disposable {
 
   /** Starts a program once; resolves to true when it was cancelled. Rejects with the reason why it is no agent. */
   async test(program: AgentProgram, token: vscode.CancellationToken): Promise<boolean> {
-    const { services, log } = this.#options;
-    const process = new AgentProcess(program, services, log);
+    const { services, log, secrets } = this.#options;
+    const process = new AgentProcess(program, services, log, secrets);
     const cancelled = Promise.withResolvers<boolean>();
     const subscription = token.onCancellationRequested(() => cancelled.resolve(true));
     try {
@@ -99,15 +117,17 @@ export class Agents implements vscode.Disposable {
   dispose(): void {
     for (const process of this.#processes.values()) process.dispose();
     this.#ended.dispose();
+    this.#reported.dispose();
   }
 
   #process(name: string): AgentConnection {
     const running = this.#processes.get(name);
     if (running !== undefined) return running;
     const program = this.choices().find((choice) => choice.program.name === name)?.program ?? unknownProgram(name);
-    const { services, log } = this.#options;
-    const process = new AgentProcess(program, services, log);
+    const { services, log, secrets } = this.#options;
+    const process = new AgentProcess(program, services, log, secrets);
     process.onDidEnd(() => this.#ended.fire(name));
+    process.onDidReport((text) => this.#reported.fire({ name, text }));
     this.#processes.set(name, process);
     return process;
   }

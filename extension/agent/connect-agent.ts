@@ -56,9 +56,14 @@ const CAPABILITIES: ClientCapabilities = {
 
 type Connected = { readonly connection: ClientConnection; readonly facts: InitializeResponse };
 
-/** Connects to an agent other than Hermes, which gets nothing but ACP. Rejects when it does not answer `initialize`. */
-export function connectForeign(stream: Stream, services: ClientServices): Promise<Connected> {
-  return initialize(standardClient(services), stream, { ...CAPABILITIES, auth: { terminal: true } });
+/**
+ * Connects to an agent other than Hermes, which gets nothing but ACP. `isRemote`: files and terminals are those of the agent's own
+ * machine. Rejects when it does not answer `initialize`.
+ */
+export function connectForeign(stream: Stream, services: ClientServices, isRemote: boolean): Promise<Connected> {
+  const { fs: _files, terminal: _terminal, ...others } = CAPABILITIES;
+  const capabilities = isRemote ? others : { ...CAPABILITIES, auth: { terminal: true } };
+  return initialize(standardClient(services), stream, capabilities);
 }
 
 /** Rejects when the agent does not answer `initialize`. */

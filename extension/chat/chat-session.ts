@@ -26,6 +26,7 @@ import {
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
 import { type AgentConnection, AUTH_REQUIRED, blocksFor, needsSignIn, placeFor } from "../agent/agent-connection.ts";
+import { asContent } from "../context/prompt-blocks.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
 import type { PromptContent } from "./prompt-queue.ts";
@@ -237,7 +238,7 @@ export class ChatSession {
     const created = await agent.request(methods.agent.session.new, placeFor(this.agent.offers, place));
     if (this.agent.offers.hermes) this.#ports.opened(readMeta(HermesOpenedMeta, created._meta));
     this.#options.open(created);
-    this.#begin(created.sessionId, place.cwd);
+    this.#begin(created.sessionId, this.agent.offers.remoteCwd ?? place.cwd);
     return stored?.isChosen ? failure : undefined;
   }
 
@@ -246,7 +247,7 @@ export class ChatSession {
     const { offers, title } = this.agent;
     if (!offers.load) return vscode.l10n.t("{0} does not load earlier sessions.", title);
     this.#options.replace([]);
-    this.#begin(sessionId, place.cwd);
+    this.#begin(sessionId, offers.remoteCwd ?? place.cwd);
     try {
       const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tail };
       const loaded = await agent.request(methods.agent.session.load, {
@@ -295,7 +296,8 @@ export class ChatSession {
     try {
       const { offers } = this.agent;
       const blocks = await this.#blocksOf(content);
-      const prompt: ContentBlock[] = offers.hermes ? blocks : blocksFor(offers, blocks);
+      const sent = offers.remoteCwd === undefined ? blocks : await asContent(blocks);
+      const prompt: ContentBlock[] = offers.hermes ? blocks : blocksFor(offers, sent);
       const { stopReason } = await this.#watched(() =>
         this.#request((agent, sessionId) => agent.request(methods.agent.session.prompt, { sessionId, prompt })),
       );
@@ -324,7 +326,8 @@ export class ChatSession {
 
   /** Runs a turn. Files that another agent writes during it come up for review. */
   async #watched<Result>(turn: () => Promise<Result>): Promise<Result> {
-    if (this.agent.offers.hermes) return turn();
+    // The files of another machine are not reviewed here.
+    if (this.agent.offers.hermes || this.agent.offers.remoteCwd !== undefined) return turn();
     const { diskEdits } = this.#ports;
     await diskEdits.begin();
     try {

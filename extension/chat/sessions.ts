@@ -230,6 +230,12 @@ export class Sessions {
     for (const session of [...this.#open]) if (session.agent.name === name) session.dispatch({ type: "agent-ended" });
   }
 
+  /** Shows a line in the sessions of an agent. */
+  agentReported(name: string, text: string): void {
+    for (const session of this.#open)
+      if (session.agent.name === name) session.log.push({ kind: "notice", severity: "info", text });
+  }
+
   #create(stored: StoredSession | undefined, ready?: Promise<unknown>): ChatSession {
     const session = new ChatSession(this.#ports, this.#options.agentOf(stored?.sessionId), stored, ready);
     this.#open.add(session);

@@ -148,3 +148,29 @@ function problemsText(uri: vscode.Uri | undefined): string {
   const rest = problems.length - lines.length;
   return [...lines, ...(rest > 0 ? [`[… ${rest} more problems]`] : [])].join("\n");
 }
+
+/** Larger files are left out, with a line that says so. Bytes. */
+const MAX_CONTENT_BYTES = 1_000_000;
+
+/** The blocks with texts in place of links to files, for an agent on another machine. Never rejects. */
+export function asContent(blocks: readonly PromptBlock[]): Promise<PromptBlock[]> {
+  return Promise.all(
+    blocks.map(async (block) => {
+      if (block.type !== "resource_link" || !URL.canParse(block.uri)) return block;
+      const { uri, name } = block;
+      const text = await contentOf(vscode.Uri.parse(uri, true)).catch((error: unknown) => `[${messageOf(error)}]`);
+      return { type: "resource", resource: { uri, text: `${name}:\n${text}`, mimeType: "text/plain" } };
+    }),
+  );
+}
+
+async function contentOf(uri: vscode.Uri): Promise<string> {
+  const { type, size } = await vscode.workspace.fs.stat(uri);
+  if ((type & vscode.FileType.Directory) !== 0) {
+    const entries = await vscode.workspace.fs.readDirectory(uri);
+    return entries.map(([entry, kind]) => `${entry}${kind === vscode.FileType.Directory ? "/" : ""}`).join("\n");
+  }
+  if (size > MAX_CONTENT_BYTES) return "[The file is on the user's machine, and too large to send.]";
+  const bytes = await vscode.workspace.fs.readFile(uri);
+  return bytes.includes(0) ? "[The file is on the user's machine, and no text.]" : new TextDecoder().decode(bytes);
+}

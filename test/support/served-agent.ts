@@ -2,6 +2,8 @@
 import { once } from "node:events";
 import { connect as connectTo, createServer, type Socket } from "node:net";
 import type { AnyMessage, Stream } from "@zed-industries/agent-client-protocol";
+import { createWebSocketStream } from "@zed-industries/agent-client-protocol/experimental/ws-client";
+import { WebSocket } from "ws";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import { remoteStream, remoteUrl } from "../../agent-core/protocol/remote-stream.ts";
 import { Roots } from "../../agent-core/serve/roots.ts";
@@ -84,7 +86,7 @@ export class ServedClient extends AcpClient {
       this.states.push(state);
       this.#onState();
     };
-    const { readable, writable } = stream ?? remoteStream({ url, token }, changed);
+    const { readable, writable } = stream ?? remoteStream({ url, token }, { changed });
     this.#writer = writable.getWriter();
     const read = async (): Promise<undefined> => {
       for await (const message of readable) this.receive(JSON.parse(JSON.stringify(message)));
@@ -110,6 +112,12 @@ export class ServedClient extends AcpClient {
     await this.#writer.close().catch(() => undefined);
     await this.ended;
   }
+}
+
+/** The library's own stream, which adds nothing to the messages. */
+export function rawStream(port: number): Stream {
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  return createWebSocketStream(`ws://127.0.0.1:${port}/acp`, { headers, WebSocket });
 }
 
 /** A wire that a test cuts: a TCP proxy before the server. */

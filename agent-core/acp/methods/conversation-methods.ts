@@ -1,7 +1,9 @@
 /** An open session: its turns and options, its earlier messages and restores, its background processes. */
 import { type AgentApp, methods, RequestError } from "@zed-industries/agent-client-protocol";
+import { pathBelow, resolvePath } from "../../platform/paths.ts";
 import { steerMethod } from "../../protocol/conversation.ts";
 import { delegationMethods } from "../../protocol/delegation.ts";
+import { fileMethods } from "../../protocol/files.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { type HermesProcessId, processMethods } from "../../protocol/processes.ts";
 import { restoreMethods } from "../../protocol/restores.ts";
@@ -66,8 +68,16 @@ async function changeOption(session: AcpSession, id: string, value: string): Pro
   return undefined;
 }
 
-/** Earlier pages, contents of the window, rewind, restores. */
+/** Earlier pages, contents of the window, rewind, restores, files of the session's folder. */
 export function registerConversationMethods(app: AgentApp, server: AgentServer): void {
+  onClientRequest(app, fileMethods.read, async ({ params: { sessionId, path }, signal }) => {
+    const { cwd } = server.session(sessionId);
+    const real = resolvePath(path);
+    if (pathBelow(resolvePath(cwd), real) === undefined) throw invalidParams("path", `${path} is outside ${cwd}`);
+    const read = await server.options.local.files.readText(real, signal);
+    if (!read.ok) throw invalidParams("path", read.message);
+    return { text: read.text };
+  });
   // Allowed while a turn runs.
   onClientRequest(app, sessionMethods.earlier, ({ params: { sessionId, ...page }, signal }) =>
     server.session(sessionId).earlier.page({ ...page, signal }),

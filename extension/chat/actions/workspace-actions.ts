@@ -5,6 +5,7 @@ import { call } from "../../../agent-core/protocol/method.ts";
 import { processMethods } from "../../../agent-core/protocol/processes.ts";
 import { openSettings } from "../../commands/open-settings.ts";
 import { existingLinks, openFileLink, showFile } from "../../documents/file-links.ts";
+import { uriIn } from "../../documents/remote-files.ts";
 import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
 import { withErrorMessage } from "../../notifications.ts";
@@ -42,7 +43,7 @@ type WorkspaceActions = ReviewActions &
 
 export function workspaceActions(services: Services, panel: ChatPanel): WorkspaceActions {
   return {
-    ...reviewActions(services),
+    ...reviewActions(services, panel),
     ...editorActions(services, panel),
     ...processActions(services, panel),
     ...extensionActions(services, panel),
@@ -51,9 +52,10 @@ export function workspaceActions(services: Services, panel: ChatPanel): Workspac
   };
 }
 
-function reviewActions({ review, opener }: Services): ReviewActions {
+function reviewActions({ review, opener }: Services, panel: ChatPanel): ReviewActions {
   return {
     "open-review": ({ path: given }) => {
+      if (panel.shown.agent.offers.remoteCwd !== undefined) return showFile(uriIn(panel.shown, given), {});
       const path = inWorkspace(given);
       const [document] = review.documentsOf(path);
       return document === undefined ? showFile(vscode.Uri.file(path), {}) : opener.openDiff(document, false);
@@ -70,9 +72,10 @@ function reviewActions({ review, opener }: Services): ReviewActions {
   };
 }
 
-function editorActions({ terminals, log }: Services, { connection }: ChatPanel): EditorActions {
+function editorActions({ terminals, log }: Services, panel: ChatPanel): EditorActions {
+  const { connection } = panel;
   return {
-    "open-location": ({ type: _, path, ...place }) => showFile(vscode.Uri.file(path), place),
+    "open-location": ({ type: _, path, ...place }) => showFile(uriIn(panel.shown, path), place),
     "show-terminal": ({ terminalId }) => terminals.show(terminalId),
     "open-link": ({ href }) => openLink(href),
     "check-paths": async ({ paths }) => connection.pathsChecked(paths, await existingLinks(paths)),

@@ -28,6 +28,7 @@ test("a session's parameters have only what the agent takes", () => {
     mcpServers: [stdio, http],
   });
   expect(placeFor(HERMES_OFFERS, place)).toBe(place);
+  expect(placeFor({ ...nothing, folders: true, remoteCwd: "/srv" }, place)).toEqual({ cwd: "/srv", mcpServers: [] });
 });
 
 test("embedded text becomes plain text, and a picture a line, for an agent that takes neither", () => {

@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import * as vscode from "vscode";
-import { AgentProcess } from "../../../extension/agent/agent-process.ts";
+import { AgentProcess, type AgentProgram } from "../../../extension/agent/agent-process.ts";
 import { ChatSession } from "../../../extension/chat/chat-session.ts";
+import { showRemoteFiles, uriIn } from "../../../extension/documents/remote-files.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { DiskEdits } from "../../../extension/review/disk-edits.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
@@ -11,6 +16,9 @@ import { unansweredRequests, workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors } from "../support/editors.ts";
 import { ReviewDesk } from "../support/review-desk.ts";
 
+const ROOT = join(__dirname, "..", "..", "..");
+const NODE = { ELECTRON_RUN_AS_NODE: "1" };
+const TOKEN = "a-token-of-this-suite";
 const TEXT = "one\ntwo\nthree\n";
 
 // A session of a program that is not Hermes, in a real window: its edits are reviewed, and its end is explained.
@@ -36,20 +44,24 @@ suite("other agents", () => {
     writeFileSync(removed, "old\n");
     desk = new ReviewDesk();
     diskEdits = new DiskEdits({ note: (edit) => desk.applied.noteOnDisk(edit), warn: nobody });
-    agent = new AgentProcess(
-      {
-        name: "foreign",
-        title: "Foreign",
-        command: process.execPath,
-        env: { ELECTRON_RUN_AS_NODE: "1" },
-        args: [join(__dirname, "..", "..", "..", "test", "support", "foreign-agent.mjs")],
-      },
+    ({ agent, session } = open({
+      name: "foreign",
+      title: "Foreign",
+      command: process.execPath,
+      env: NODE,
+      args: [join(ROOT, "test", "support", "foreign-agent.mjs")],
+    }));
+  });
+
+  function open(program: AgentProgram): { readonly agent: AgentProcess; readonly session: ChatSession } {
+    const started = new AgentProcess(
+      program,
       {
         terminals,
         problems,
         requests: unansweredRequests(),
         editReview: desk.editReview,
-        sessionUpdate: ({ update }) => session.receive(update),
+        sessionUpdate: ({ update }) => opened.receive(update),
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
         jobFinished: nobody,
         panels: { setProcesses: nobody, setExtensions: nobody },
@@ -57,13 +69,17 @@ suite("other agents", () => {
         learning: { changed: () => undefined },
       },
       log,
+      { get: async () => TOKEN, store: async () => undefined, delete: async () => undefined },
     );
-    session = new ChatSession(
+    const opened = new ChatSession(
       {
         diskEdits,
         place: async () => ({ cwd: folder, additionalDirectories: [], mcpServers: [], _meta: { hermes: {} } }),
         warnings: () => [],
-        promptBlocks: async ({ text }) => [{ type: "text", text }],
+        promptBlocks: async ({ text }) => [
+          { type: "text", text },
+          { type: "resource_link", uri: vscode.Uri.file(edited).toString(), name: "a.txt" },
+        ],
         command: nobody,
         observed: nobody,
         rememberModel: nobody,
@@ -73,10 +89,11 @@ suite("other agents", () => {
         began: nobody,
         changed: () => turnChanged.fire(),
       },
-      agent,
+      started,
     );
-    agent.onDidEnd(() => session.dispatch({ type: "agent-ended" }));
-  });
+    started.onDidEnd(() => opened.dispatch({ type: "agent-ended" }));
+    return { agent: started, session: opened };
+  }
 
   suiteTeardown(async () => {
     await closeEditors();
@@ -88,17 +105,17 @@ suite("other agents", () => {
   const turnChanged = new vscode.EventEmitter<void>();
 
   /** Runs a turn; resolves to its events as JSON. */
-  async function turn(text: string): Promise<string> {
+  async function turn(text: string, of: ChatSession = session): Promise<string> {
     const events: unknown[] = [];
-    const stop = session.log.observe((event) => events.push(event));
+    const stop = of.log.observe((event) => events.push(event));
     const ended = new Promise<void>((resolve) => {
       const subscription = turnChanged.event(() => {
-        if (session.isRunning) return;
+        if (of.isRunning) return;
         subscription.dispose();
         resolve();
       });
     });
-    session.prompt({ text });
+    of.prompt({ text });
     await ended;
     stop();
     return JSON.stringify(events);
@@ -121,5 +138,32 @@ suite("other agents", () => {
     const end = await turn("crash");
     assert.match(end, /Foreign ended with exit code 3: no more disk\. Your next message starts it again\./);
     assert.match(await turn("hello"), /you said: hello/);
+  });
+
+  test("an agent of another machine works in its folder there, and its files open read-only", async () => {
+    const there = mkdtempSync(join(tmpdir(), "hermes-there-"));
+    writeFileSync(join(there, "far.txt"), "from there\n");
+    const served = spawn(process.execPath, [join(ROOT, "dist", "cli.js"), "serve", "--listen", "0", "--root", there], {
+      env: { ...process.env, ...NODE, HERMES_HOME: there, HERMES_PROVIDER: "offline", HERMES_SERVE_TOKEN: TOKEN },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = await once(createInterface({ input: served.stdout }), "line");
+    const url = `ws://127.0.0.1:${/port=(\d+)/.exec(String(line))?.[1]}`;
+    const remote = open({ name: "far", title: "Far", command: url, args: [], env: {}, remote: { url } });
+    try {
+      assert.match(await turn("read far.txt", remote.session), /from there/);
+      assert.equal(remote.agent.title, `Far (${hostname()})`);
+      assert.equal(remote.agent.offers.remoteCwd, there);
+      const uri = uriIn(remote.session, "far.txt");
+      const documents = showRemoteFiles({ of: () => remote.agent });
+      const document = await vscode.workspace.openTextDocument(uri);
+      assert.equal(document.getText(), "from there\n");
+      documents.dispose();
+    } finally {
+      remote.agent.dispose();
+      served.kill();
+      await once(served, "exit");
+      rmSync(there, { recursive: true, force: true });
+    }
   });
 });

@@ -1,0 +1,72 @@
+/** Streams to other agents: the standard streams of a program, or the socket of a server with its token. */
+import { Readable, Writable } from "node:stream";
+import { ndJsonStream, type Stream } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import { type GroupStart, startGroup } from "../../agent-core/platform/children/group-process.ts";
+import { remoteStream, remoteUrl } from "../../agent-core/protocol/remote-stream.ts";
+
+export type AgentTransport = {
+  readonly stream: Stream;
+  /** Resolves to the way in which the agent ended by itself. */
+  readonly ended: Promise<string>;
+  end(): Promise<void>;
+};
+
+/** Rejects with the system's error when the program cannot be started. */
+export async function openProgram(start: GroupStart, onStderr: (text: string) => void): Promise<AgentTransport> {
+  const { stdin, stdout, stderr, ended, end } = await startGroup(start);
+  stderr.setEncoding("utf8").on("data", onStderr);
+  return {
+    stream: ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout) as ReadableStream),
+    ended,
+    end,
+  };
+}
+
+/** VS Code's secret storage. */
+export type TokenStore = Pick<vscode.SecretStorage, "get" | "store" | "delete">;
+
+export type ServerPlace = {
+  /** Of the agent, for people. */
+  readonly title: string;
+  readonly url: string;
+  readonly tokens: TokenStore;
+  /** Called with a line when the connection was lost, and when it is back. */
+  readonly report: (text: string) => void;
+};
+
+/** Asks for the token once. Rejects with an Error in one line when the user cancels, or the address is none. */
+export async function openServer({ title, url: text, tokens, report }: ServerPlace): Promise<AgentTransport> {
+  const url = remoteUrl(text);
+  const key = `hermes.agent-token.${url.origin}${url.pathname}`;
+  const token = (await tokens.get(key)) ?? (await askToken(title, url));
+  if (token === undefined) throw new Error(vscode.l10n.t("{0} needs its token. Send a message to try again.", title));
+  await tokens.store(key, token);
+  const ended = Promise.withResolvers<string>();
+  const stream = remoteStream(
+    { url, token: token === "" ? undefined : token },
+    {
+      changed: (change) =>
+        report(
+          change.state === "connected"
+            ? vscode.l10n.t("Connected to {0} again.", title)
+            : vscode.l10n.t("{0} goes on without this window, which connects again: {1}.", title, change.reason),
+        ),
+      failed: (reason, isRefused) => {
+        if (isRefused) void tokens.delete(key);
+        ended.resolve(reason);
+      },
+    },
+  );
+  // The connection's own end closes the stream.
+  return { stream, ended: ended.promise, end: () => stream.writable.abort().catch(() => undefined) };
+}
+
+function askToken(title: string, url: URL): Thenable<string | undefined> {
+  return vscode.window.showInputBox({
+    title: vscode.l10n.t("Hermes: Connect to {0}", title),
+    prompt: vscode.l10n.t("Token of {0}: `hermes serve` prints its place. It is kept in the secret storage.", url.host),
+    password: true,
+    ignoreFocusOut: true,
+  });
+}
