@@ -23,6 +23,7 @@ const checks = [
   ["texts", "node", "scripts/texts.mjs"],
   ["house rules", "node", "scripts/house-rules.mjs"],
   ["links", "node", "scripts/doc-links.mjs"],
+  ["licences", "node", "scripts/notices.ts", "--check"],
 ];
 
 async function run([name, program, ...args]) {

@@ -9,12 +9,14 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
+import { writeNotices } from "./notices.ts";
 import { packageFile, projectFolder, resultsFolder } from "./project.ts";
 import { runInTerminal, runLogged } from "./run-program.ts";
 
 const MEGABYTE = 1_000_000;
 const LIMIT_BYTES = 6 * MEGABYTE;
 const LARGEST_SHOWN = 10;
+const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
 /**
  * Builds the bundles and packs them; resolves with the path of the .vsix.
@@ -24,6 +26,7 @@ export async function packageExtension(): Promise<string> {
   const build = await runInTerminal({ command: process.execPath, args: ["esbuild.mjs"], cwd: projectFolder });
   if (build !== 0) throw new Error(`node esbuild.mjs exited with code ${build}: nothing was packaged.`);
   mkdirSync(dirname(packageFile), { recursive: true });
+  writeNotices(join(projectFolder, "dist", NOTICES));
   await createVSIX({
     cwd: projectFolder,
     packagePath: packageFile,
@@ -85,6 +88,7 @@ export async function packageAgent(): Promise<string> {
   rmSync(folder, { recursive: true, force: true });
   for (const file of globSync(FILES, { cwd: distFolder })) copy(join(distFolder, file), join(folder, file));
   copy(join(projectFolder, "LICENSE"), join(folder, "LICENSE"));
+  writeNotices(join(folder, NOTICES));
   writeFileSync(join(folder, "README.md"), README);
   writeFileSync(join(folder, "package.json"), JSON.stringify(npmManifest(), undefined, 2));
   writeRegistryEntry();
@@ -106,7 +110,7 @@ function npmManifest(): object {
     ...{ license, repository, type: "module" },
     bin: { "hermes-acp": "acp.js", hermes: "cli.js" },
     engines: { node: ">=22" },
-    files: ["**/*.js", "**/*.wasm", "skills"],
+    files: ["**/*.js", "**/*.wasm", "skills", NOTICES],
   };
 }
 
