@@ -117,6 +117,11 @@ const displaySection = group({
     "Tool calls that chats show: none, the last one, all, or all with every part.",
     z.enum(["off", "new", "all", "verbose"]).default("all"),
   ),
+  spinner: setting("Spinner of the terminal: with faces, or plain.", z.enum(["kawaii", "plain"]).default("kawaii")),
+  theme: setting(
+    "Colours of the terminal.",
+    z.enum(["hermes", "ocean", "forest", "rose", "sky", "mono"]).default("hermes"),
+  ),
 });
 
 const agentSection = group({
@@ -359,7 +364,7 @@ export const sections = {
     }).prefault({}),
   ),
   session_reset: setting("Time at which a chat's session ends by itself.", resetSection.prefault({})),
-  display: setting("Messages and tool calls in chats.", displaySection.prefault({})),
+  display: setting("Messages and tool calls in chats and in the terminal.", displaySection.prefault({})),
   cron: setting("Jobs that run at planned times.", cronSection.prefault({})),
 };
 

@@ -62,6 +62,8 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     target_ratio threshold_tokens`,
   code_execution: "mode",
   context: "memory_trim",
+  display: `bell_on_complete compact inline_diffs interim_assistant_messages personality platforms resume_display
+    show_cost show_reasoning skin streaming tool_preview_length tool_progress_command`,
   fallback_providers: "extra_body reasoning_echo",
   memory: "flush_min_turns provider user_profile_enabled write_approval",
   "mcp_servers.*": `client_cert client_key connect_retries idle_timeout keepalive lazy roots sampling ssl_verify

@@ -12,9 +12,11 @@ import { VERSION } from "./version.ts";
 /** The command line as `initialize` names it. */
 export const CLIENT_INFO = { name: COMMAND_LINE, title: "the command line", version: VERSION };
 
-/** An agent in this process; its log is standard error. `settings`: variables that replace those of the process. */
-export function localAgent(settings: Environment = {}): AgentService {
-  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+/** An agent in this process. `settings`: variables that replace those of the process. `log`: default: standard error. */
+export function localAgent(
+  settings: Environment = {},
+  log: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
+): AgentService {
   return agentApp({ version: VERSION, environment: { ...takeEnvironment(), ...settings }, local: nodeHost(), log });
 }
 

@@ -1,4 +1,5 @@
 /** `hermes` and `hermes chat`. */
+import type { InteractiveOptions } from "../chat/interactive.ts";
 import { CWD, subcommand, YES } from "../subcommand.ts";
 
 export const command = subcommand({
@@ -28,6 +29,10 @@ export const command = subcommand({
     ['--continue "go on"', "go on with the last session of this folder"],
   ],
   async run({ operands, values: { yes: allowAll, cwd, resume, continue: goesOn, json, model, mode } }) {
+    const isTyped = process.stdin.isTTY && process.stdout.isTTY;
+    if (operands.length === 0 && isTyped && !json) {
+      return converse({ allowAll, cwd, model, mode, resume: resume ?? (goesOn ? "last" : undefined) });
+    }
     const { runPrompt } = await import("../chat/one-shot.ts");
     return runPrompt({
       prompt: operands.join(" "),
@@ -36,3 +41,19 @@ export const command = subcommand({
     });
   },
 });
+
+/** A narrower terminal gets plain lines. Columns. */
+const NARROWEST = 20;
+
+/** The interactive session: a screen, or plain lines where it cannot be drawn. Returns the exit code. */
+async function converse(options: Omit<InteractiveOptions, "home" | "display">): Promise<number> {
+  const isPlain = process.env["TERM"] === "dumb" || process.stdout.columns < NARROWEST;
+  if (isPlain) return (await import("../chat/plain.ts")).runPlain(options);
+  const [{ loadConfig }, { homeFolder }] = await Promise.all([
+    import("../../agent-core/config/config.ts"),
+    import("../../agent-core/config/home.ts"),
+  ]);
+  const home = homeFolder(process.env);
+  const { config } = await loadConfig(home, process.env);
+  return (await import("../chat/interactive.ts")).runInteractive({ ...options, home, display: config.display });
+}

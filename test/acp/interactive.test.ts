@@ -1,0 +1,289 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../support/acp-client.ts";
+import {
+  call,
+  callTools,
+  hold,
+  type ModelServer,
+  say,
+  startModelServer,
+} from "../support/model-server/model-server.ts";
+import { type TerminalOptions, TerminalProgram } from "../support/terminal-program.ts";
+
+const ENTER = "\r";
+const ESCAPE = "\u001b";
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+
+let model: ModelServer;
+let home: string;
+let cwd: string;
+
+beforeEach(async () => {
+  model = await startModelServer();
+  onTestFinished(() => model.stop());
+  home = temporaryFolder("hermes-terminal-home-");
+  cwd = temporaryFolder("hermes-terminal-");
+  writeFileSync(join(cwd, "a.txt"), "one\ntwo\nthree\n");
+});
+
+type Started = Partial<TerminalOptions> & { readonly args?: readonly string[] };
+
+/** `hermes` in a terminal, ended with the test. */
+function start({ args = [], environment = {}, ...options }: Started = {}): TerminalProgram {
+  const terminal = new TerminalProgram(process.execPath, [`${process.cwd()}/dist/cli.js`, ...args], {
+    cwd,
+    ...options,
+    environment: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: home,
+      HERMES_HOME: home,
+      HERMES_LOCAL_SERVERS: "off",
+      HERMES_BASE_URL: model.baseUrl,
+      HERMES_MODEL: "test-model",
+      HERMES_API_KEY: "sk-test-key-123456",
+      ...environment,
+    },
+  });
+  onTestFinished(() => terminal.end());
+  return terminal;
+}
+
+/** A session that is ready for a message. */
+async function opened(options: Started = {}): Promise<TerminalProgram> {
+  const terminal = start(options);
+  await terminal.until("test-model");
+  return terminal;
+}
+
+test("a message is answered in Markdown, and the cursor stands in the next message", async () => {
+  model.script(say("Hello **you**.\n\n- one\n- two\n"));
+  const terminal = await opened();
+  expect(terminal.text).toContain("⚕ Hermes");
+  terminal.type(`hi there${ENTER}`);
+  await terminal.until("- two");
+  await terminal.until((text) => !text.includes("⚕ ❯"));
+  expect(terminal.text).toContain("❯ hi there\n\nHello you.\n\n- one\n- two\n\n❯");
+  expect(terminal.cursor).toMatchObject({ col: 2, line: "❯ " });
+  terminal.type(CTRL_D);
+  expect(await terminal.exited).toBe(0);
+  expect(terminal.text).toMatch(/To go on: hermes --resume \S+$/);
+  expect([terminal.marksPastes, terminal.showsCursor]).toEqual([false, true]);
+  for (const sequence of ["[2J", "[3J", "[?1000h", "[?1049h"])
+    expect(terminal.written).not.toContain(`${ESCAPE}${sequence}`);
+});
+
+test("an approval shows the diff, takes no key that was typed before, and is answered by one key", async () => {
+  const held = hold();
+  model.script(
+    { parts: [held.part, call("write_file", { path: "a.txt", content: "one\nTWO\nthree\n" })] },
+    callTools(call("terminal", { command: "rm b.txt" })),
+    say("Done."),
+  );
+  const terminal = await opened({ args: ["--mode", "ask"] });
+  terminal.type(`change it${ENTER}`);
+  await held.reached;
+  held.release();
+  await terminal.until("y Allow once");
+  terminal.type("y");
+  await terminal.until("- two");
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+  // The keys count after a pause without any.
+  await terminal.untilTyped("y", () => readFileSync(join(cwd, "a.txt"), "utf8").includes("TWO"));
+  await terminal.until(/⚠ rm b\.txt/);
+  await terminal.untilTyped("n", () => terminal.text.includes("✗ Reject"));
+  await terminal.until("Done.");
+  expect(terminal.text).toMatch(/┊ ✍️ write {5}a\.txt {2}\d+\.\ds/);
+  expect(terminal.text).toMatch(/┊ 💻 \$ {9}rm b\.txt {2}\S+ rejected/);
+});
+
+test("a question is answered by the number of a choice", async () => {
+  model.script(callTools(call("clarify", { question: "Which colour?", choices: ["red", "blue"] })), say("Blue it is."));
+  const terminal = await opened();
+  terminal.type(`paint${ENTER}`);
+  await terminal.until("2 blue");
+  terminal.type("2");
+  await terminal.until("Blue it is.");
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("blue");
+});
+
+test("a resize while an answer streams loses and repeats nothing", async () => {
+  const held = hold();
+  const sentences = Array.from({ length: 30 }, (_, index) => `Sentence number ${index} of a paragraph that wraps. `);
+  const parts = sentences.map((text) => ({ type: "text", text }) as const);
+  model.script({ parts: [...parts, held.part, { type: "text", text: "\n\nThe end." }] });
+  const terminal = await opened({ columns: 100 });
+  terminal.type(`write${ENTER}`);
+  await terminal.until("number 29 of");
+  for (const [columns, rows] of [
+    [50, 24],
+    [70, 15],
+    [120, 30],
+  ] as const) {
+    terminal.resize(columns, rows);
+    await terminal.settled();
+  }
+  held.release();
+  await terminal.until("The end.");
+  const text = terminal.text.replaceAll(/\s+/g, " ");
+  const counts = sentences.map((sentence) => text.split(sentence.trim()).length - 1);
+  expect(counts).toEqual(sentences.map(() => 1));
+  expect(terminal.written).not.toContain("\u001b[3J");
+});
+
+test("a long answer is whole in the scrollback, and costs less than three times its length", async () => {
+  const blocks = Array.from(
+    { length: 120 },
+    (_, index) => `Paragraph ${index} has **words** and \`code\` in it, and some more.\n\n`,
+  );
+  const code = `\`\`\`ts\n${Array.from({ length: 200 }, (_, index) => `const value${index} = ${index};`).join("\n")}\n\`\`\`\n`;
+  model.script(say([...blocks, code].join("")));
+  const terminal = await opened();
+  const before = terminal.written.length;
+  terminal.type(`write${ENTER}`);
+  await terminal.until("const value199");
+  await terminal.until((text) => !text.includes("⚕ ❯"));
+  const missing = [...blocks.keys()].filter(
+    (index) => terminal.text.split(`Paragraph ${index} has words`).length !== 2,
+  );
+  expect(missing).toEqual([]);
+  expect(terminal.text.match(/const value\d+ /g)).toHaveLength(200);
+  expect((terminal.written.length - before) / [...blocks, code].join("").length).toBeLessThan(3);
+});
+
+test("a message that is typed while the agent works waits for the end of the turn", async () => {
+  const held = hold();
+  model.script({ parts: [held.part, { type: "text", text: "First." }] }, say("Second."));
+  const terminal = await opened();
+  terminal.type(`one${ENTER}`);
+  await held.reached;
+  terminal.type(`two${ENTER}`);
+  await terminal.until("⏳ two");
+  held.release();
+  await terminal.until("Second.");
+  expect(terminal.text).toMatch(/❯ one[\s\S]*First\.[\s\S]*❯ two[\s\S]*Second\./);
+});
+
+test("display.busy_input_mode interrupt stops the turn for a new message", async () => {
+  writeFileSync(join(home, "config.yaml"), "display:\n  busy_input_mode: interrupt\n  spinner: plain\n");
+  const held = hold();
+  model.script({ parts: [held.part] }, say("Now this."));
+  const terminal = await opened();
+  terminal.type(`one${ENTER}`);
+  await held.reached;
+  await terminal.until("working");
+  terminal.type(`two${ENTER}`);
+  await terminal.until("Now this.");
+  expect(terminal.text).toContain("Stopped.");
+});
+
+test("Esc stops the turn, Ctrl+C twice leaves, and the terminal is as before", async () => {
+  const held = hold();
+  model.script({ parts: [held.part] });
+  const terminal = await opened();
+  terminal.type(`one${ENTER}`);
+  await held.reached;
+  terminal.type(ESCAPE);
+  await terminal.until("Stopped.");
+  terminal.type(CTRL_C);
+  await terminal.until("Ctrl+C again leaves.");
+  terminal.type(CTRL_C);
+  expect(await terminal.exited).toBe(130);
+  expect([terminal.marksPastes, terminal.showsCursor]).toEqual([false, true]);
+});
+
+test.each(["SIGTERM", "SIGHUP"])("%s leaves a terminal in its usual modes", async (signal) => {
+  const terminal = await opened();
+  terminal.kill(signal);
+  expect(await terminal.exited).toBe(130);
+  expect([terminal.marksPastes, terminal.showsCursor]).toEqual([false, true]);
+});
+
+test("/ and @ complete, ! runs a shell line, and a long paste is sent whole", async () => {
+  model.script(say("Read."));
+  const terminal = await opened();
+  terminal.type("/verb");
+  await terminal.until("→ verbose");
+  terminal.type(`${ENTER}`);
+  await terminal.until("are shown whole");
+  terminal.type(`!echo $((20 + 22))${ENTER}`);
+  await terminal.until(/^42$/m);
+  const pasted = Array.from({ length: 40 }, (_, index) => `pasted ${index}`).join("\n");
+  terminal.type(`\u001b[200~${pasted}\u001b[201~ and @a.t`);
+  await terminal.until("[paste #1 +40 lines]");
+  await terminal.until("→ a.txt");
+  terminal.type(`\t${ENTER}`);
+  await terminal.until("Read.");
+  const asked = JSON.stringify(model.requests.at(-1)?.body.messages.at(-1));
+  expect(asked).toContain(String.raw`pasted 38\npasted 39 and @a.txt`);
+  expect(asked).toMatch(/Attached file: .*a\.txt/);
+});
+
+test("earlier messages of the folder come back with ↑, from a file that only the user reads", async () => {
+  model.respondWith(() => say("ok"));
+  const first = await opened();
+  first.type(`remember me${ENTER}`);
+  await first.until("ok");
+  first.type(`my key is sk-or-v1-0123456789abcdef0123456789${ENTER}`);
+  await first.until(/ok[\s\S]*ok/);
+  first.type(CTRL_D);
+  await first.exited;
+  const second = await opened();
+  second.type("\u001b[A");
+  await second.until("❯ remember me");
+  const [name = ""] = readdirSync(join(home, "prompts"));
+  const file = join(home, "prompts", name);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, "utf8")).toBe('"remember me"\n');
+});
+
+test("--continue shows the last messages again, and Shift+Tab changes the mode", async () => {
+  model.respondWith(() => say("An answer to keep."));
+  const first = await opened();
+  first.type(`begin${ENTER}`);
+  await first.until("to keep");
+  first.type(CTRL_D);
+  await first.exited;
+  const second = await opened({ args: ["--continue"] });
+  await second.until(/❯ begin\n\nAn answer to keep\./);
+  await second.until("· code");
+  second.type("\u001b[Z");
+  await second.until("· plan");
+});
+
+test("NO_COLOR leaves out every colour", async () => {
+  model.script(say("**Bold** and `code`."));
+  const terminal = await opened({ environment: { NO_COLOR: "1" } });
+  terminal.type(`hi${ENTER}`);
+  await terminal.until("Bold and code.");
+  const styles = terminal.written.split(`${ESCAPE}[`).filter((sequence) => /^[1-9][\d;]*m/.test(sequence));
+  expect(styles).toEqual([]);
+});
+
+test("a terminal without cursor movements gets plain lines", async () => {
+  model.script(callTools(call("terminal", { command: "rm b.txt" })), say("Plain answer."));
+  const terminal = start({ environment: { TERM: "dumb" }, args: ["--mode", "ask"] });
+  await terminal.until("> ");
+  terminal.type(`hi${ENTER}`);
+  await terminal.until("y = Allow once");
+  terminal.type(`n${ENTER}`);
+  await terminal.until("Plain answer.");
+  expect(terminal.written).not.toContain("\u001b");
+  terminal.type(CTRL_D);
+  expect(await terminal.exited).toBe(0);
+});
+
+test.each([
+  [20, 5],
+  [40, 8],
+])("a screen of %i columns and %i rows is enough", async (columns, rows) => {
+  model.script(say("A short answer with several words that wrap."));
+  const terminal = start({ columns, rows });
+  await terminal.until("code");
+  terminal.type(`hi${ENTER}`);
+  await terminal.until((text) => text.replaceAll(/\s+/g, " ").includes("words that wrap."));
+  expect(terminal.lines.every((line) => line.length <= columns)).toBe(true);
+  expect(terminal.cursor.line).toMatch(/❯/);
+});
