@@ -8,6 +8,9 @@ import type { FromAdapter, ToAdapter } from "./adapter-messages.ts";
 const DISCONNECT_MS = 2_000;
 
 const builtIn: Readonly<Record<string, () => Promise<AdapterModule>>> = {
+  discord: () => import("./discord/discord.ts"),
+  slack: () => import("./slack/slack.ts"),
+  whatsapp: () => import("./whatsapp/whatsapp.ts"),
   telegram: () => import("./telegram/telegram.ts"),
 };
 

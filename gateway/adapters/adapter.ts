@@ -3,6 +3,7 @@
  * limits, retries and texts are decided on the other side. docs/gateway.md shows how to write one.
  */
 import * as z from "zod";
+import { UsageError } from "../../agent-core/platform/errors.ts";
 
 const text = z.string();
 
@@ -134,6 +135,40 @@ export type AdapterSettings = {
 
 /** Export of an adapter's module. Throws a UsageError when a setting is missing. */
 export type AdapterModule = { makeAdapter(settings: AdapterSettings): Adapter };
+
+const KINDS: Readonly<Record<string, ChatFile["kind"]>> = { image: "image", audio: "voice" };
+
+/** A file with its kind. */
+export function fileOf(
+  file: Omit<ChatFile, "kind" | "type" | "size"> & { type?: string | undefined; size?: number | undefined },
+): ChatFile {
+  const { type, size, ...rest } = file;
+  return {
+    ...rest,
+    kind: KINDS[type?.split("/")[0] ?? ""] ?? "file",
+    ...(type !== undefined && { type }),
+    ...(size !== undefined && { size }),
+  };
+}
+
+/** A variable of the platform. Throws a UsageError when it is missing. */
+export function needed({ variables }: AdapterSettings, name: string): string {
+  const value = variables[name];
+  if (value === undefined || value === "") throw new UsageError(`${name} is not set`);
+  return value;
+}
+
+/** Address of the platform's API without a final slash; `base_url` of its section replaces it. */
+export function rootOf({ section }: AdapterSettings, usual: string): string {
+  return String(section["base_url"] ?? usual).replace(/\/+$/, "");
+}
+
+/** Fetches a file. Rejects with an Error in one line. */
+export async function download(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Uint8Array> {
+  const response = await fetch(url, { headers });
+  if (!response.ok) throw new Error(`the platform answered ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
 
 /** A failed call as an adapter reports it. */
 export function failed(kind: FailureKind, reason: string, retryAfterMs?: number): Sent {

@@ -9,13 +9,17 @@ import {
   type AdapterSettings,
   type Button,
   type ChatFile,
+  download,
   failed,
   failedRequest,
   failedStatus,
+  fileOf,
   type Incoming,
   type Limits,
+  needed,
   type Outgoing,
   type OutgoingFile,
+  rootOf,
   type Sent,
 } from "../adapter.ts";
 
@@ -51,11 +55,11 @@ class Telegram implements Adapter {
   readonly #ended = new AbortController();
   #polling: Promise<void> = Promise.resolve();
 
-  constructor({ variables, section }: AdapterSettings) {
-    const token = variables["TELEGRAM_BOT_TOKEN"] ?? "";
+  constructor(settings: AdapterSettings) {
+    const token = needed(settings, "TELEGRAM_BOT_TOKEN");
     if (!/^\d+:[\w-]+$/.test(token)) throw new UsageError("TELEGRAM_BOT_TOKEN is not a token of @BotFather");
     this.#token = token;
-    this.#root = String(section["base_url"] ?? "https://api.telegram.org").replace(/\/+$/, "");
+    this.#root = rootOf(settings, "https://api.telegram.org");
     this.#api = new Api(token, { apiRoot: this.#root, timeoutSeconds: POLL_SECONDS * 2 });
   }
 
@@ -109,9 +113,7 @@ class Telegram implements Adapter {
 
   async fetchFile(ref: string): Promise<Uint8Array> {
     const { file_path: path } = await this.#api.getFile(ref);
-    const response = await fetch(`${this.#root}/file/bot${this.#token}/${path}`);
-    if (!response.ok) throw new Error(`Telegram answered ${response.status}`);
-    return new Uint8Array(await response.arrayBuffer());
+    return download(`${this.#root}/file/bot${this.#token}/${path}`);
   }
 
   async typing(chat: string): Promise<void> {
@@ -234,23 +236,16 @@ function withoutName(text: string, name: string): string {
 }
 
 function filesOf({ photo, document, voice, audio, video }: Message): ChatFile[] {
-  const files: ChatFile[] = [];
-  const add = (
-    kind: ChatFile["kind"],
-    file: { file_id: string; file_size?: number; mime_type?: string },
-    name: string,
-  ): void => {
-    const { file_id: ref, file_size: size, mime_type: type } = file;
-    files.push({ ref, name, kind, ...(type !== undefined && { type }), ...(size !== undefined && { size }) });
-  };
-  const largest = photo?.at(-1);
-  if (largest) add("image", { ...largest, mime_type: "image/jpeg" }, "photo.jpg");
-  if (document)
-    add(document.mime_type?.startsWith("image/") ? "image" : "file", document, document.file_name ?? "file");
-  if (voice) add("voice", voice, "voice.ogg");
-  if (audio) add("voice", audio, audio.file_name ?? "audio.mp3");
-  if (video) add("file", video, video.file_name ?? "video.mp4");
-  return files;
+  type Sent = { file_id: string; file_size?: number; mime_type?: string };
+  const one = (sent: Sent | undefined, name: string, type?: string): ChatFile[] =>
+    sent === undefined ? [] : [fileOf({ ref: sent.file_id, name, type: sent.mime_type ?? type, size: sent.file_size })];
+  return [
+    ...one(photo?.at(-1), "photo.jpg", "image/jpeg"),
+    ...one(document, document?.file_name ?? "file"),
+    ...one(voice, "voice.ogg", "audio/ogg"),
+    ...one(audio, audio?.file_name ?? "audio.mp3", "audio/mpeg"),
+    ...one(video, video?.file_name ?? "video.mp4"),
+  ];
 }
 
 async function attempt(send: () => Promise<string>): Promise<Sent> {

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { say } from "../../support/model-server/model-server.ts";
+import { FakeDiscord } from "../../support/platforms/discord.ts";
+import { FakeSlack } from "../../support/platforms/slack.ts";
+import { startGateway } from "../../support/platforms/start-gateway.ts";
+import { FakeWhatsApp } from "../../support/platforms/whatsapp.ts";
+
+test("Discord's socket resumes after a cut and after missed heartbeats, and no message is lost or answered twice", async () => {
+  const discord = await new FakeDiscord().start();
+  discord.beatMs = 150;
+  const { model } = await startGateway(discord);
+  model.respondWith(({ messages }) => say(`answer ${messages.filter(({ role }) => role === "user").length}`));
+  discord.write("one");
+  await discord.until("answer 1");
+  discord.cut();
+  discord.write("two");
+  await discord.until("answer 2");
+  discord.isDeaf = true;
+  await expect.poll(() => discord.opcodes.filter((op) => op === 6).length).toBeGreaterThan(1);
+  discord.isDeaf = false;
+  discord.write("three");
+  await discord.until("answer 3");
+  expect(discord.texts()).toEqual(["answer 1", "answer 2", "answer 3"]);
+  expect(discord.opcodes.filter((op) => op === 2)).toHaveLength(1);
+});
+
+test("Discord drops a repeat by its nonce, waits at a 429, and refuses a wrong token", async () => {
+  const discord = await new FakeDiscord().start();
+  const { model } = await startGateway(discord);
+  const body = { message: "You are being rate limited.", retry_after: 0.3, global: false };
+  const headers = { "retry-after": "0.3", "x-ratelimit-scope": "user" };
+  discord.fail(/POST .*\/messages/, { status: 429, body, headers }, "drop");
+  model.script(say("once"));
+  discord.write("hi");
+  await discord.until(/once/);
+  await expect.poll(() => discord.calls.filter((name) => /POST .*\/messages/.test(name)).length).toBeGreaterThan(2);
+  expect(discord.texts()).toEqual([expect.stringMatching(/once$/)]);
+});
+
+test("Slack sends an envelope again until it is acknowledged, and it is answered once", async () => {
+  const slack = await new FakeSlack().start();
+  const { model } = await startGateway(slack);
+  model.respondWith(({ messages }) => say(`answer ${messages.filter(({ role }) => role === "user").length}`));
+  slack.write("one", { event: 11 });
+  slack.write("one", { event: 11 });
+  await slack.until("answer 1");
+  slack.cut();
+  slack.write("two");
+  await slack.until("answer 2");
+  expect(slack.texts()).toEqual(["answer 1", "answer 2"]);
+});
+
+test("A thread of a Slack channel is a session, answered in the thread", async () => {
+  const slack = await new FakeSlack().start();
+  const { model } = await startGateway(slack);
+  model.respondWith(() => say("in the thread"));
+  slack.write("@hermes_bot hello", { chat: "C9", isGroup: true });
+  const { chat } = await slack.until("in the thread");
+  expect(chat).toMatch(/^C9:\d+\.\d+$/);
+  expect(model.requests).toHaveLength(1);
+});
+
+test("A forged webhook of WhatsApp, and one of another number, is refused or ignored", async () => {
+  const whatsapp = await new FakeWhatsApp().start();
+  const { model } = await startGateway(whatsapp);
+  model.respondWith(() => say("hello"));
+  const message = {
+    from: "7",
+    id: "x",
+    timestamp: String(Math.floor(Date.now() / 1_000)),
+    type: "text",
+    text: { body: "hi" },
+  };
+  const forged = whatsapp.signed(message, "7", "Ada", "another-secret");
+  expect((await fetch(whatsapp.webhook, forged)).status).toBe(403);
+  expect((await fetch(whatsapp.webhook, { method: "POST", body: "{}" })).status).toBe(403);
+  expect((await fetch(`${whatsapp.webhook}?hub.verify_token=no&hub.challenge=1`)).status).toBe(403);
+  const confirmed = await fetch(`${whatsapp.webhook}?hub.mode=subscribe&hub.verify_token=verify-me&hub.challenge=42`);
+  expect(await confirmed.text()).toBe("42");
+  whatsapp.write("true one");
+  await whatsapp.until("hello");
+  expect(model.requests).toHaveLength(1);
+});
