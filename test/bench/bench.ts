@@ -24,6 +24,7 @@ import { measurePanelDelegation, measurePanelMentions, measurePanelReplay, measu
 import { measurePanelHour } from "./panel-hour.ts";
 import { measurePanelTexts } from "./panel-texts.ts";
 import { measurePlugins } from "./plugins.ts";
+import { measureRemote } from "./remote.ts";
 import { measureSandbox } from "./sandbox.ts";
 import { measureSearch } from "./search.ts";
 import { measureSessions } from "./sessions.ts";
@@ -56,6 +57,7 @@ const measurements = {
   consolidation: measureConsolidation,
   plugins: measurePlugins,
   web: measureWeb,
+  remote: measureRemote,
   "extension-host": measureExtensionHost,
   "panel-replay": measurePanelReplay,
   "panel-stream": measurePanelStream,

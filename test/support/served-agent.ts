@@ -123,7 +123,12 @@ export function rawStream(port: number): Stream {
 /** A wire that a test cuts: a TCP proxy before the server. */
 export type Wire = { readonly port: number; cut(): void; stop(): Promise<void> };
 
-export async function wireTo(port: number, cutAfterBytes?: () => number | undefined): Promise<Wire> {
+/** `cutAfterBytes`: limit of the next connection; undefined: none. `passed` is called with the bytes that pass. */
+export async function wireTo(
+  port: number,
+  cutAfterBytes?: () => number | undefined,
+  passed?: (bytes: number) => void,
+): Promise<Wire> {
   const open = new Set<Socket>();
   const cut = (): void => {
     for (const socket of open) socket.destroy();
@@ -144,6 +149,7 @@ export async function wireTo(port: number, cutAfterBytes?: () => number | undefi
       });
       from.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
+        passed?.(chunk.length);
         if (limit !== undefined && bytes > limit) {
           to.write(chunk.subarray(0, chunk.length - (bytes - limit)));
           from.destroy();
