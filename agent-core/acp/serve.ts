@@ -28,6 +28,7 @@ import {
   registerMemoryMethods,
   registerSettingsMethods,
 } from "./methods/settings-methods.ts";
+import { registerWorktreeMethods } from "./methods/worktree-methods.ts";
 
 const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] = [
   registerConnectionMethods,
@@ -38,6 +39,7 @@ const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] =
   registerProcessMethods,
   registerDelegationMethods,
   registerSettingsMethods,
+  registerWorktreeMethods,
   registerExtensionMethods,
   registerMemoryMethods,
   registerLearningMethods,

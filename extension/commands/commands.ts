@@ -29,6 +29,7 @@ import {
   showNewSession,
 } from "./session-commands.ts";
 import { showPanel } from "./show-panel.ts";
+import { manageWorktrees, newWorktree } from "./worktree-commands.ts";
 import { stopCommitMessage, writeCommitMessage } from "./write-commit-message.ts";
 
 /** Arguments come from menus and code lenses. The palette passes none. */
@@ -51,6 +52,8 @@ export const commands: CommandTable = {
   "hermes.resumeSession": resumeSession,
   "hermes.exportSession": exportShownSession,
   "hermes.importSessions": importSessions,
+  "hermes.newWorktree": newWorktree,
+  "hermes.manageWorktrees": manageWorktrees,
   "hermes.stop": ({ sessions }) => sessions.shown.dispatch({ type: "cancel" }),
 
   // Code in the editor

@@ -67,6 +67,14 @@ const checkpoint: Command = {
   run: async (argument, session) => (await import("./restore-answers.ts")).answerCheckpoint(argument, session),
 };
 
+const worktree: Command = {
+  name: "worktree",
+  description: "List worktrees of sessions, make one, or end the one of this session",
+  hint: "new NAME | merge | rebase | branch | patch | discard",
+  run: async (argument, { cwd, agent }) =>
+    (await import("../worktree-requests.ts")).answerWorktree(argument, cwd, agent.title),
+};
+
 const undo: Command = {
   name: "undo",
   description: "Undo your last message and everything after it, in conversation and files",
@@ -129,6 +137,7 @@ function sendAsPrompt(message: string): ReturnType<Command["run"]> {
 const commands: readonly Command[] = [
   carryOut,
   checkpoint,
+  worktree,
   compress,
   cron,
   exportToFile,

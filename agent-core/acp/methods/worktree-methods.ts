@@ -1,0 +1,18 @@
+/** Methods about work trees of git for sessions. */
+import type { AgentApp } from "@zed-industries/agent-client-protocol";
+import { onClientRequest } from "../../protocol/handle.ts";
+import { worktreeMethods } from "../../protocol/worktrees.ts";
+import { throwRequestError } from "../request-errors.ts";
+
+export function registerWorktreeMethods(app: AgentApp): void {
+  const requests = () => import("../worktree-requests.ts");
+  onClientRequest(app, worktreeMethods.add, async ({ params: { cwd, name } }) =>
+    (await import("../../host/worktrees.ts")).addWorktree(cwd, name).catch(throwRequestError),
+  );
+  onClientRequest(app, worktreeMethods.list, async ({ params: { cwd } }) => ({
+    worktrees: await (await requests()).worktreesAround(cwd).catch(throwRequestError),
+  }));
+  onClientRequest(app, worktreeMethods.end, async ({ params: { cwd, end, message } }) =>
+    (await requests()).endAt(cwd, end, message).catch(throwRequestError),
+  );
+}

@@ -1,0 +1,44 @@
+/** Work trees of git for sessions that run side by side. */
+import * as z from "zod";
+
+/** `merge` and `rebase`: into the branch of the main folder. `branch`: the branch stays. `patch`: only a patch stays. */
+export const HermesWorktreeEnd = z.enum(["merge", "rebase", "branch", "patch", "discard"]);
+export type HermesWorktreeEnd = z.infer<typeof HermesWorktreeEnd>;
+
+/** Paths are absolute. */
+export const HermesWorktree = z.object({ path: z.string(), branch: z.string(), base: z.string() });
+export type HermesWorktree = z.infer<typeof HermesWorktree>;
+
+/** Counts: commits that the main folder has not, files that differ, and files that are not committed. */
+export const HermesWorktreeState = HermesWorktree.extend({
+  /** Branch of the main folder; null for a detached head. */
+  baseBranch: z.string().nullable(),
+  commits: z.number(),
+  files: z.number(),
+  uncommitted: z.number(),
+});
+export type HermesWorktreeState = z.infer<typeof HermesWorktreeState>;
+
+const inFolder = z.object({ cwd: z.string() });
+
+/** All fail with -32603 and one line for people. */
+export const worktreeMethods = {
+  /** Makes a work tree at the present commit of the repository around `cwd`. */
+  add: {
+    name: "_hermes/worktree/add",
+    params: inFolder.extend({ name: z.string().min(1) }),
+    result: HermesWorktree,
+  },
+  /** Work trees of sessions in the repository around `cwd`. */
+  list: {
+    name: "_hermes/worktree/list",
+    params: inFolder,
+    result: z.object({ worktrees: z.array(HermesWorktreeState).readonly() }),
+  },
+  /** Ends the work tree that `cwd` lies in. `message`: for what is not committed. `file`: the patch, after that end. */
+  end: {
+    name: "_hermes/worktree/end",
+    params: inFolder.extend({ end: HermesWorktreeEnd, message: z.string().exactOptional() }),
+    result: z.object({ message: z.string(), file: z.string().exactOptional() }),
+  },
+};

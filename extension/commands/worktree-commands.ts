@@ -1,0 +1,111 @@
+/** Commands about worktrees: a window of its own for a session with a branch of its own, and the end of such a worktree. */
+import * as vscode from "vscode";
+import { call } from "../../agent-core/protocol/method.ts";
+import {
+  type HermesWorktreeEnd,
+  type HermesWorktreeState,
+  worktreeMethods,
+} from "../../agent-core/protocol/worktrees.ts";
+import { showInformation, showWarning, withErrorMessage } from "../notifications.ts";
+import type { Services } from "../services.ts";
+
+/** Makes a worktree of the window's repository, and opens it in a new window. */
+export async function newWorktree({ worker }: Services): Promise<void> {
+  const cwd = folder();
+  const name = await vscode.window.showInputBox({
+    title: vscode.l10n.t("Hermes: New Session in a Worktree"),
+    prompt: vscode.l10n.t(
+      "Name of the task. The worktree gets a folder beside the repository and the branch hermes/NAME.",
+    ),
+    placeHolder: vscode.l10n.t("fix the flaky test"),
+    validateInput: (typed) => (/[\p{L}\p{N}]/u.test(typed) ? undefined : vscode.l10n.t("Enter letters or digits")),
+  });
+  if (name === undefined) return;
+  await withErrorMessage(vscode.l10n.t("No worktree was made"), async () => {
+    const place = {
+      location: vscode.ProgressLocation.Notification,
+      title: vscode.l10n.t("Hermes: making the worktree…"),
+    };
+    const { path } = await vscode.window.withProgress(place, async () =>
+      call(await worker.agent(), worktreeMethods.add, { cwd, name }),
+    );
+    await openWindow(path);
+  });
+}
+
+type Item = vscode.QuickPickItem & { readonly worktree: HermesWorktreeState };
+
+/** Opens a worktree of the repository in its window, or ends it. */
+export async function manageWorktrees(services: Services): Promise<void> {
+  await withErrorMessage(vscode.l10n.t("The worktrees cannot be managed"), async () => {
+    const agent = await services.worker.agent();
+    const { worktrees } = await call(agent, worktreeMethods.list, { cwd: folder() });
+    const picked = await vscode.window.showQuickPick(worktrees.map(itemOf), {
+      title: vscode.l10n.t("Hermes: Worktrees"),
+      placeHolder:
+        worktrees.length === 0
+          ? vscode.l10n.t("There are none. New Session in a Worktree makes one.")
+          : vscode.l10n.t("Choose a worktree to open or to end"),
+    });
+    if (picked !== undefined) await act(services, picked.worktree);
+  });
+}
+
+function itemOf(worktree: HermesWorktreeState): Item {
+  const { branch, path, files, commits, uncommitted } = worktree;
+  const counts = vscode.l10n.t("{0} changed files, {1} commits, {2} files not committed", files, commits, uncommitted);
+  return { label: `$(git-branch) ${branch}`, description: counts, detail: path, worktree };
+}
+
+type Step = vscode.QuickPickItem & { readonly end?: HermesWorktreeEnd };
+
+async function act({ worker }: Services, { path, branch, baseBranch }: HermesWorktreeState): Promise<void> {
+  const into = baseBranch ?? vscode.l10n.t("the main folder");
+  const steps: readonly Step[] = [
+    { label: vscode.l10n.t("$(empty-window) Open in a New Window") },
+    {
+      label: vscode.l10n.t("$(git-merge) Merge into {0}", into),
+      detail: vscode.l10n.t("Commits what is left, merges, and removes the worktree. Conflicts change nothing."),
+      end: "merge",
+    },
+    {
+      label: vscode.l10n.t("$(git-pull-request) Rebase onto {0} and Merge", into),
+      detail: vscode.l10n.t("The same, with a straight history"),
+      end: "rebase",
+    },
+    {
+      label: vscode.l10n.t("$(git-branch) Keep the Branch"),
+      detail: vscode.l10n.t("Commits what is left to {0}, and removes the worktree", branch),
+      end: "branch",
+    },
+    {
+      label: vscode.l10n.t("$(diff) Keep a Patch"),
+      detail: vscode.l10n.t("Saves the changes as a patch, and removes worktree and branch"),
+      end: "patch",
+    },
+    { label: vscode.l10n.t("$(trash) Discard"), detail: vscode.l10n.t("Deletes worktree and branch"), end: "discard" },
+  ];
+  const step = await vscode.window.showQuickPick(steps, { title: branch });
+  if (step === undefined) return;
+  if (step.end === undefined) return openWindow(path);
+  if (step.end === "discard" && !(await isSure(branch))) return;
+  const { message, file } = await call(await worker.agent(), worktreeMethods.end, { cwd: path, end: step.end });
+  if (file !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(file));
+  await showInformation(message);
+}
+
+async function isSure(branch: string): Promise<boolean> {
+  const discard = vscode.l10n.t("Discard");
+  return (await showWarning(vscode.l10n.t("Delete {0} and all of its changes for good?", branch), discard)) === discard;
+}
+
+async function openWindow(path: string): Promise<void> {
+  await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(path), { forceNewWindow: true });
+}
+
+/** The first folder on the disk. Throws an Error for people without one. */
+function folder(): string {
+  const found = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === "file");
+  if (found === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
+  return found.uri.fsPath;
+}
