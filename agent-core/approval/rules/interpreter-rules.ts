@@ -1,4 +1,4 @@
-/** Rules for interpreters and shells: their code is read for what it runs and writes, their scripts ask. */
+/** Rules for interpreters and shells: shell code is read, and any other code asks, as do scripts. */
 import {
   ask,
   askForCode,
@@ -10,23 +10,11 @@ import {
   project,
   reads,
   readsSecrets,
+  writes,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { ruleTable } from "./rule.ts";
 import { scanCode } from "./scan-code.ts";
-
-type Interpreter = {
-  /** Options that take code. */
-  readonly code: RegExp;
-  /** Options that take a value which is not a file to run. */
-  readonly value: RegExp;
-  /** Options that load or run something else. */
-  readonly loads: RegExp;
-  /** Words with which a call only prints its version or help. */
-  readonly prints: RegExp;
-  /** Effects of a module or an option that belongs to the project's own work. */
-  readonly module?: (args: readonly Arg[]) => readonly CommandEffect[] | undefined;
-};
 
 const PYTHON_MODULES =
   /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|json\.tool|build|venv|virtualenv|this|platform|site|sysconfig|tokenize|ast|calendar|zipapp|pre_commit|sphinx|mkdocs|django)$/;
@@ -49,7 +37,8 @@ function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
 }
 
 /** `node --test`, `node --check x`, `node --run script`. */
-function node(args: readonly Arg[]): readonly CommandEffect[] | undefined {
+function node(name: string, args: readonly Arg[]): readonly CommandEffect[] | undefined {
+  if (!/^node(?:js)?$/.test(name)) return undefined;
   const loads = args.some(({ text }) =>
     /^(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--inspect|--eval|-[ep]+|--print)/.test(text),
   );
@@ -69,134 +58,94 @@ function packageRun(name: Arg | undefined, rest: readonly Arg[]): readonly Comma
   return [{ kind: "script", source: { of: "package", name: name.text }, positional, otherwise: [project(rest)] }];
 }
 
-const PYTHON: Interpreter = {
-  code: /^-[BbdEIOqRsSuvx]*c$/,
-  value: /^-[WX]$/,
-  loads: /^$/,
-  prints: /^(?:--version|-V+|--help|-h)$/,
-  module: python,
-};
-const NODE: Interpreter = {
-  code: /^(?:-[pe]+|--eval|--print|--eval=.*|--print=.*|-[pe]{1,2})$/,
-  value: /^(?:-C|--conditions|--input-type|--title)$/,
-  loads:
-    /^(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--inspect|--experimental-config-file|--openssl-config|--experimental-default-config-file)/,
-  prints: /^(?:--version|-v|--help|-h|--v8-options)$/,
-  module: node,
-};
-const RUBY: Interpreter = {
-  code: /^-[acdlnpswW\d]*e$/,
-  value: /^-[FEKx]$/,
-  loads: /^-[rI]/,
-  prints: /^(?:--version|-v|--help|-h)$/,
-};
-const PERL: Interpreter = {
-  code: /^-[acdlnpstTuUwWX\d]*(?:i\S*)?[eE]$/,
-  value: /^-[CD]$/,
-  loads: /^-[MmI]/,
-  prints: /^(?:--version|-v|-V|--help|-h)$/,
-};
-const PHP: Interpreter = {
-  code: /^-[rBRE]$/,
-  value: /^-[ctz]$/,
-  loads: /^-d/,
-  prints: /^(?:--version|-v|-m|-i|--help|-h|--ini)$/,
-};
-const OTHER: Interpreter = {
-  code: /^(?:-e|-c|--eval|--execute|-Command|-EncodedCommand|-E|--command|--cmd|eval|-x)$/i,
-  value: /^$/,
-  loads: /^-[lr]/,
-  prints: /^(?:--version|-v|-V|-version|--help|-h|version)$/,
-};
+/** Options whose value is code. */
+const CODE =
+  /^(?:-[a-zA-Z\d]*(?:i\S*)?[ceE]|-[pB]|--(?:eval|print|execute|command|cmd)(?:=.*)?|-Command|-EncodedCommand|eval|-x)$/;
+/** Options that load other code; of Python they only isolate it. */
+const LOADS =
+  /^(?:-[rMmIl]|-d.*|--(?:require|import|loader|env-file|inspect|openssl-config|experimental-(?:loader|config-file|default-config-file)).*)/;
+const VERSION = /^(?:--version|-version|-v|-V+|--help|-h|--v8-options|--ini|version)$/;
 
-function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
-  const { args, name } = call;
-  if (args.length === 1 && interpreter.prints.test(args[0]?.text ?? "")) return [];
-  // Ruby, perl and PHP check the syntax of a file without running it; perl runs its BEGIN blocks.
-  if (/^(?:ruby|php)$/.test(name) && /^-[cl]$/.test(args[0]?.text ?? "")) return reads(args.slice(1));
-  const special = interpreter.module?.(args);
+/** The code, or the script, is not read: it asks, and what its texts name may escalate. */
+const interpreter: Program = (call) => {
+  const { name, args } = call;
+  const line = `${name} ${args[0]?.text}`;
+  if (args.length === 1 && VERSION.test(args[0]?.text ?? "")) return [];
+  // These check the syntax of a file, or show settings.
+  if (/^(?:ruby -[cl]|php -[lmi])$/.test(line)) return reads(args.slice(1));
+  const isPython = /^(?:i?python|pypy|py$)/.test(name);
+  const special = isPython ? python(args) : node(name, args);
   if (special) return special;
-  const at = args.findIndex(({ text }) => interpreter.code.test(text) || !text.startsWith("-"));
-  const first = args[at];
-  // Some interpreters read options after the code, too.
-  const own =
-    first && interpreter.code.test(first.text)
-      ? args.filter((_, index) => index !== at + 1)
-      : args.slice(0, at < 0 ? undefined : at);
-  const loaded = own.filter(({ text }) => interpreter.loads.test(text));
-  const effects: CommandEffect[] = [
-    ...loaded.map((arg) => opaque(`Makes ${name} load other code (${shown(arg)})`)),
+  const { own, code, script } = startOf(name, args);
+  const effects = [
+    ...own.filter(({ text }) => !isPython && LOADS.test(text)).map((arg) => loads(name, arg)),
+    ...own.filter((arg) => !isKnown(arg)).map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which is not known`)),
     ...readsSecrets(args),
+    ...args.filter(({ text }) => /[\s(;"']/.test(text) && !PRINTS.test(text)).flatMap(({ text }) => scanCode(text)),
   ];
-  const changed = filesInPlace(call, at);
-  // `-c'code'` in one word.
-  const attached = args.filter(({ text }) => /^-\w*[ceEr].*[\s(;"']/.test(text) && !text.startsWith("--"));
-  effects.push(
-    ...attached.flatMap(({ text }) => [askForCode(`Runs a piece of ${name} code`, "never"), ...scanCode(text)]),
-  );
-  if (first && interpreter.code.test(first.text))
-    return [...effects, ...changed, ...reads(filesAfter(args, at)), ...codeEffects(call, at)];
-  if (first && first.text !== "-")
-    return [
-      ...effects,
-      ...scriptEffects(name, first),
-      ...readsSecrets(args.slice(at + 1)),
-      { kind: "program-file", file: first, words: args.slice(at + 1) },
-    ];
-  return [...effects, ...inputEffects(call)];
+  if (code !== undefined) return [...effects, ...codeEffects(call, code)];
+  return script === undefined ? [...effects, ...inputEffects(call)] : [...effects, ...scriptEffects(call, script)];
+};
+
+/** Positions of the option with code, or of the script, and the options before it. */
+function startOf(name: string, args: readonly Arg[]) {
+  const isCode = ({ text }: Arg): boolean => CODE.test(text) || (name === "php" && /^-[rR]$/.test(text));
+  const at = args.findIndex((arg) => isCode(arg) || !arg.text.startsWith("-") || arg.text === "-");
+  const first = args[at];
+  const own = at < 0 ? args : args.slice(0, at);
+  if (first === undefined || first.text === "-") return { own, code: undefined, script: undefined };
+  return isCode(first) ? { own, code: at, script: undefined } : { own, code: undefined, script: at };
 }
 
-/** Words after the code: with `-n` a program reads these files, and others get them as arguments. */
-function filesAfter(args: readonly Arg[], at: number): readonly Arg[] {
-  return args.slice(args[at]?.text.includes("=") ? at + 1 : at + 2).filter(({ text }) => !text.startsWith("-"));
+function loads(name: string, arg: Arg): CommandEffect {
+  return opaque(`Makes ${name} load other code (${shown(arg)})`);
 }
 
-/** `perl -i` and `ruby -i` change the files that follow the code. */
-function filesInPlace({ args }: Call, at: number): readonly CommandEffect[] {
-  if (at < 0 || !args.slice(0, at + 1).some(({ text }) => /^-\w*i/.test(text))) return [];
-  return args.slice(at + 2).map((path) => ({ kind: "write", path }));
-}
-
+/** The option at `at` has code in it, or in the next word. `perl -i` changes the files that follow the code. */
 function codeEffects({ name, args }: Call, at: number): readonly CommandEffect[] {
-  const option = args[at]?.text ?? "";
-  const attached = option.startsWith("--") && option.includes("=") ? option.slice(option.indexOf("=") + 1) : undefined;
-  const code = attached ?? args[at + 1]?.text ?? UNKNOWN;
-  return oneLiner(name, code);
+  const option = args[at] ?? knownArg("");
+  const equals = option.text.indexOf("=");
+  const files = args.slice(equals < 0 ? at + 2 : at + 1).filter(({ text }) => !text.startsWith("-"));
+  const inPlace = args.slice(0, at + 1).some(({ text }) => /^-\w*i/.test(text));
+  const later = args.slice(at + 1).filter(({ text }) => LOADS.test(text));
+  const code = equals < 0 ? (args[at + 1]?.text ?? UNKNOWN) : option.text.slice(equals + 1);
+  return [
+    ...(inPlace ? writes(files) : reads(files)),
+    ...(/^py/.test(name) ? [] : later.map((arg) => loads(name, arg))),
+    ...pieceOfCode(name, code),
+  ];
 }
 
 /** Prints one text or number. */
 const PRINTS = /^\s*(?:print|console\.log)\((?:(["'])[^"'\\]*\1|[\d\s+*/.-]*)\);?\s*$/;
 
-function oneLiner(name: string, code: string): readonly CommandEffect[] {
+function pieceOfCode(name: string, code: string): readonly CommandEffect[] {
   if (code.includes(UNKNOWN)) return [opaque(`Runs ${name} code that is not known before it runs`), ...scanCode(code)];
   return PRINTS.test(code) ? [] : [askForCode(`Runs a piece of ${name} code`), ...scanCode(code)];
 }
 
-function scriptEffects(name: string, script: Arg): readonly CommandEffect[] {
+function scriptEffects({ name, args }: Call, at: number): readonly CommandEffect[] {
+  const script = args[at] ?? knownArg("");
+  const rest = args.slice(at + 1);
+  const own: CommandEffect = { kind: "program-file", file: script, words: rest };
   if (script.content?.includes(UNKNOWN)) return [opaque(`Runs what another command prints as ${name} code`)];
-  if (script.content !== undefined) return oneLiner(name, script.content);
-  if (!isKnown(script)) return [opaque(`Runs a ${name} script that is not known before it runs`)];
+  if (script.content !== undefined) return [...pieceOfCode(name, script.content), own];
+  if (!isKnown(script)) return [opaque(`Runs a ${name} script that is not known before it runs`), own];
   if (/^(?:https?|npm|jsr):/.test(script.text)) return [opaque(`Runs code from the network (${shown(script)})`)];
-  return [askForCode(`Runs the ${name} script ${shown(script)}`), ...reads([script])];
+  return [askForCode(`Runs the ${name} script ${shown(script)}`), ...reads([script]), own];
 }
 
 function inputEffects({ name, input }: Call): readonly CommandEffect[] {
-  if (input.kind === "text") return oneLiner(name, input.text);
+  if (input.kind === "text") return pieceOfCode(name, input.text);
   if (input.kind === "data") return [opaque(`Runs what ${input.from} prints as ${name} code`)];
   return [ask(`Starts an interactive ${name}`)];
 }
 
-function program(interpreter: Interpreter): Program {
-  return (call) => run(call, interpreter);
-}
-
-/** deno and bun have subcommands in front. */
+/** deno has subcommands in front. */
 const deno: Program = (call) => {
   const [first, ...rest] = call.args;
   if (first && /^(?:test|check|lint|fmt|doc|info|types|bench|task|coverage)$/.test(first.text)) return [project(rest)];
-  if (first?.text === "run" || first?.text === "eval")
-    return run({ ...call, args: first.text === "eval" ? call.args : rest }, OTHER);
-  return run(call, OTHER);
+  return interpreter(first?.text === "run" ? { ...call, args: rest } : call);
 };
 
 const java: Program = ({ args }) => {
@@ -205,15 +154,11 @@ const java: Program = ({ args }) => {
 };
 
 export const interpreters: ReadonlyMap<string, Program> = ruleTable({
-  "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14": program(PYTHON),
-  "pypy pypy3 ipython py": program(PYTHON),
-  "node nodejs": program(NODE),
-  "ruby irb jruby": program(RUBY),
-  "perl perl5": program(PERL),
-  php: program(PHP),
-  "lua luajit tclsh wish osascript R Rscript julia groovy scala kotlin elixir erl iex ghci runghc": program(OTHER),
-  "racket guile sbcl swipl octave gnuplot pwsh powershell cmd tsx ts-node swift-repl jshell": program(OTHER),
-  "vim vi nvim ex ed emacs nano gdb lldb expect": program(OTHER),
+  "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14": interpreter,
+  "pypy pypy3 ipython py node nodejs ruby irb jruby perl perl5 php": interpreter,
+  "lua luajit tclsh wish osascript R Rscript julia groovy scala kotlin elixir erl iex ghci runghc": interpreter,
+  "racket guile sbcl swipl octave gnuplot pwsh powershell cmd tsx ts-node swift-repl jshell": interpreter,
+  "vim vi nvim ex ed emacs nano gdb lldb expect": interpreter,
   deno,
   java,
 });

@@ -10,7 +10,7 @@ import {
   type Program,
   writes,
 } from "../command-effect.ts";
-import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import { type Arg, afterPrefix, isKnown, shown } from "../shell/arg.ts";
 import { has } from "./options.ts";
 import { LOOKS, type Rule, ruleTable } from "./rule.ts";
 
@@ -123,15 +123,11 @@ export const processTools: ReadonlyMap<string, Program> = ruleTable({
           : [ask(`Changes services of this machine (${[name, ...args.slice(0, 3).map(shown)].join(" ")})`)],
     },
   },
-  loginctl: {
-    verbs: { "list show status session-status user-status seat-status": LOOKS },
-    otherwise: {
-      effects: (_, { operands: [verb] }) => {
-        if (/^(?:list|show)-/.test(verb?.text ?? "")) return [];
-        const ends = /^(?:terminate|kill|poweroff|reboot|halt|kexec)/.test(verb?.text ?? "");
-        return [ends ? block(EVERYTHING) : ask("Changes the login sessions of this machine")];
-      },
-    },
+  loginctl: ({ args }) => {
+    const verb = args.find(({ text }) => !text.startsWith("-"))?.text ?? "list";
+    if (/^(?:list|show|status|session-status|user-status|seat-status)/.test(verb)) return [];
+    const ends = /^(?:terminate|kill|poweroff|reboot|halt|kexec)/.test(verb);
+    return [ends ? block(EVERYTHING) : ask("Changes the login sessions of this machine")];
   },
   "service launchctl rc-service": service,
   crontab,
@@ -140,34 +136,38 @@ export const processTools: ReadonlyMap<string, Program> = ruleTable({
   "tmux screen": terminals,
 });
 
-const WIPES = block("Wipes a disk ({line})");
-const CHANGES_DISK = opaque("Changes disks or file systems ({line})");
+/** Words of a disk tool's line that wipe a disk. */
+const WIPING: Readonly<Record<string, RegExp>> = {
+  wipefs: /(?:^| )(?:-\w*[ao]|--[ao])/,
+  sgdisk: /(?:^| )-(?:\w*[Zzo]|-(?:zap|clear|load|mbrtogpt|gpttombr|randomize|sort|move|transform|recompute|typecode))/,
+  sfdisk: /--(?:delete|wipe)/,
+  efibootmgr: /(?:^| )(?:-\w*B|--delete)/,
+  hdparm: /--(?:security-erase|trim|make-bad|write-sector|yes-i-know)/,
+  badblocks: /(?:^| )-\w*w/,
+  debugfs: /(?:^| )(?:-\w*w|--write)/,
+  flashrom: /(?:^| )(?:-\w*[wE]|--(?:write|erase))/,
+  mdadm: /--(?:zero-superblock|create|stop)/,
+  parted: /mklabel|mktable|mkpart|(?:^| )rm /,
+  nvme: /^(?:format|sanitize|write|delete-ns)/,
+  cryptsetup: /luksFormat|luksErase|erase|reencrypt|luksKillSlot/,
+  zpool: /^(?:destroy|create|labelclear|remove)/,
+  zfs: /^destroy/,
+  btrfs: /(?:^| )(?:delete|replace|device remove)/,
+  diskutil: /erase|partition|zero|random|secure|deleteVolume|deleteContainer|reformat/i,
+};
+/** A line that only lists, with or without disks. */
+const LISTING =
+  /^(?:-l|-s|-p|-n|-d|-D|-a|-v|--list|--show|--print|--no-act|--detail|list|status|info|show|print|get|df|usage|isLuks|luksDump|smart-log)(?: \/[\w./-]*)*$|^(?:\/[\w./-]+ print|(?:subvolume|filesystem) (?:list|show|df) \S+)$|^-[iItTgC]+ \S+$/;
 
-/** A disk tool: options that wipe a disk, and options that only list. */
-function disk(wipes: string, lists: string, more: Rule = {}): Rule {
-  return {
-    ...(wipes !== "" && { options: { [wipes]: WIPES } }),
-    ...(lists !== "" && { harmless: lists }),
-    does: CHANGES_DISK,
-    ...more,
-  };
-}
+/** A tool for disks and file systems: it asks in every mode, and a line that wipes a disk is blocked. */
+const disk: Program = ({ name, args }) => {
+  const line = args.map(({ text }) => text).join(" ");
+  if (WIPING[name]?.test(line)) return [block(`Wipes a disk (${name} ${shown(line)})`)];
+  if (args.every(isKnown) && LISTING.test(line)) return [];
+  return [opaque(`Changes disks or file systems (${name} ${shown(line)})`)];
+};
 
-/** True when the call has no more than one word, and that matches. */
-function only(args: readonly Arg[], word: RegExp): boolean {
-  return args.length < 2 && word.test(args[0]?.text ?? "");
-}
-
-/** A disk tool with words instead of options. */
-function diskVerbs(wipes: RegExp, lists: RegExp): Program {
-  return ({ name, args }) => {
-    const line = args.map(({ text }) => text).join(" ");
-    if (wipes.test(line)) return [block(`Wipes a disk (${name} ${shown(line)})`)];
-    if (lists.test(line) && args.every(isKnown)) return [];
-    return [opaque(`Changes disks or file systems (${name} ${shown(line)})`)];
-  };
-}
-
+/** A tool that makes a file system: it wipes what is there, except in the file of an image. */
 const formats: Program = ({ name, args }) => {
   const targets = args.filter(({ text }) => !text.startsWith("-"));
   const files = targets.filter(
@@ -181,7 +181,7 @@ const formats: Program = ({ name, args }) => {
 const copiesRaw: Program = ({ name, args }) => [
   ask(`Copies raw data with ${name}`),
   ...writes(args.filter(({ text }) => !text.startsWith("-")).slice(-1)),
-  ...writes(args.filter(({ text }) => text.startsWith("of=")).map((arg) => ({ ...arg, text: arg.text.slice(3) }))),
+  ...writes(args.filter(({ text }) => text.startsWith("of=")).map((arg) => afterPrefix(arg, 3))),
 ];
 
 export const diskTools: ReadonlyMap<string, Program> = ruleTable({
@@ -189,89 +189,30 @@ export const diskTools: ReadonlyMap<string, Program> = ruleTable({
   "mkfs.exfat mkfs.f2fs mkfs.minix mkfs.cramfs mkdosfs mkntfs newfs newfs_apfs newfs_hfs newfs_msdos": formats,
   "mkswap mkfs.jfs mkfs.reiserfs mkreiserfs": formats,
   "ddrescue dcfldd dc3dd dd_rescue partclone.ext4": copiesRaw,
-  "blkdiscard lvremove vgremove pvremove pvcreate diskpart": { does: WIPES },
-  "cfdisk umount swapoff grub-install resize2fs modprobe": { does: CHANGES_DISK },
-  wipefs: {
-    options: { "a o: all offset=": WIPES },
-    harmless: "n no-act",
-    effects: ({ args }, { given }) =>
-      given.size === 0 && args.every((arg) => isKnown(arg) && !arg.text.includes("-"))
-        ? []
-        : [opaque("Changes the signatures of a disk (wipefs)")],
-  },
-  sgdisk: disk(
-    "Z z o zap-all zap clear load-backup= mbrtogpt gpttombr randomize-guids sort move-second-header transform-bsd recompute-chs typecode=",
-    "p print i",
-  ),
-  "gdisk tune2fs": disk("", "l"),
-  fdisk: disk("", "l list x"),
-  sfdisk: disk("delete wipe= wipe-partitions=", "l d list dump J"),
-  swapon: disk("", "", {
-    effects: ({ args }) =>
-      only(args, /^(?:-s|--show)?$/) ? [] : [opaque("Changes the swap space of this machine (swapon)")],
-    does: [],
-  }),
-  losetup: disk("", "", {
-    effects: ({ args }) =>
-      only(args, /^(?:-a|-l|--list|--all)?$/) ? [] : [opaque("Connects a file to a disk device (losetup)")],
-    does: [],
-  }),
-  efibootmgr: disk("B delete-bootnum", "", {
-    effects: ({ args }) =>
-      only(args, /^(?:-v)?$/) ? [] : [opaque("Changes the boot entries of this machine (efibootmgr)")],
-    does: [],
-  }),
-  hdparm: diskVerbs(/--(?:security-erase|trim|make-bad|write-sector|yes-i-know)/, /^(?:-[iItTgC]+ ?\S*)$/),
-  badblocks: disk("w", ""),
-  fsck: disk("", "n"),
-  debugfs: disk("w write", ""),
-  flashrom: disk("w: E write= erase", ""),
-  mdadm: disk("zero-superblock create stop", "detail D examine"),
-  parted: diskVerbs(/mklabel|mktable|mkpart|(?:^| )rm /, /(?:^| )(?:-l|--list|print)/),
-  nvme: diskVerbs(/^(?:format|sanitize|write|delete-ns)/, /^(?:list|id-\S+|smart-log|error-log)/),
-  cryptsetup: diskVerbs(/luksFormat|luksErase|erase|reencrypt|luksKillSlot/, /^(?:status|luksDump|isLuks)/),
-  zpool: diskVerbs(/^(?:destroy|create|labelclear|remove)/, /^(?:list|status|get|history|iostat)/),
-  zfs: diskVerbs(/^destroy/, /^(?:list|get)/),
-  btrfs: diskVerbs(/(?:^| )(?:delete|replace|device remove)/, /(?:show|list|df|usage)/),
-  diskutil: diskVerbs(
-    /erase|partition|zero|random|secure|deleteVolume|deleteContainer|reformat/i,
-    /^(?:list|info|activity|apfs list)/,
-  ),
+  "blkdiscard lvremove vgremove pvremove pvcreate diskpart": { does: block("Wipes a disk ({line})") },
+  "cfdisk umount swapoff grub-install resize2fs modprobe swapon losetup fsck fdisk gdisk tune2fs": disk,
+  [Object.keys(WIPING).join(" ")]: disk,
 });
 
 /** A drive, the Windows folder or the profiles; bash may have taken a backslash away. */
 const WHOLE =
   /^["']?(?:[a-z]:[\\/]?(?:\*(?:\.\*)?|windows[\\/]?.*|users[\\/]?(?:\*|[^\\/]*)?)?|[\\/]|~[\\/]?\*?|\$(?:home|env:userprofile|env:systemroot)\S*|%(?:userprofile|systemroot|systemdrive)%.*)["']?$/i;
 
-const removes: Program = ({ name, args }) => {
-  const whole = args.find(({ text }) => WHOLE.test(text));
-  return whole
-    ? [block(`Deletes ${shown(whole)} with ${name}`)]
-    : [ask(`Deletes ${args.map(shown).join(" ")} (${name})`)];
-};
-
-const drive: Program = ({ name, args }) => {
-  const target = args.find(({ text }) => /^[a-z]:/i.test(text) || /drive|disk/i.test(text));
-  return target ? [block(`Wipes the drive ${shown(target)} (${name})`)] : [ask(`Runs ${name}, which can wipe a drive`)];
-};
-
-const changesMachine = ask("Changes this machine ({line})");
-const backups: Rule = {
-  does: changesMachine,
-  effects: ({ args }) =>
-    args.some(({ text }) => /^delete/i.test(text)) ? [block("Deletes the backups of this machine")] : [],
+/** Deletes, wipes or changes something on Windows. Of a whole drive, of the backups and of a disk it is a catastrophe. */
+const windowsTool: Program = ({ name, args }) => {
+  const line = [name, ...args.slice(0, 4).map(shown)].join(" ");
+  const wipes =
+    /^(?:clear-disk|initialize-disk|stop-computer|restart-computer)$/.test(name) ||
+    (/^(?:vssadmin|wbadmin)$/.test(name) && args.some(({ text }) => /^delete/i.test(text))) ||
+    (/^(?:format|format-volume|cipher)$/.test(name) && args.some(({ text }) => /^[a-z]:|drive|disk/i.test(text))) ||
+    (/^(?:del|erase|rd|remove-item|ri)$/.test(name) && args.some(({ text }) => WHOLE.test(text)));
+  return [wipes ? block(`Wipes or stops this machine (${line})`) : ask(`Changes this machine (${line})`)];
 };
 
 /** Commands of Windows' shells. Names are looked up in lower case. */
 export const windowsTools: ReadonlyMap<string, Program> = ruleTable({
-  "del erase rd remove-item ri": removes,
-  "format format-volume cipher": drive,
-  "clear-disk initialize-disk": { does: block("Wipes a disk ({name})") },
-  "vssadmin wbadmin": backups,
-  "stop-computer restart-computer": { does: block("Stops this machine ({name})") },
-  "clear-recyclebin reg bcdedit icacls takeown taskkill sc net netsh schtasks": { does: changesMachine },
-  "set-executionpolicy invoke-expression iex invoke-webrequest iwr start-process stop-process": {
-    does: changesMachine,
-  },
-  "new-item set-content move-item copy-item": { does: changesMachine },
+  "del erase rd remove-item ri format format-volume cipher clear-disk initialize-disk vssadmin wbadmin": windowsTool,
+  "stop-computer restart-computer clear-recyclebin reg bcdedit icacls takeown taskkill sc net netsh": windowsTool,
+  "schtasks set-executionpolicy invoke-expression iex invoke-webrequest iwr start-process stop-process": windowsTool,
+  "new-item set-content move-item copy-item": windowsTool,
 });

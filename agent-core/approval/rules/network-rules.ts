@@ -13,6 +13,7 @@ import {
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
+import { mayRun } from "./wrapper-rules.ts";
 
 const SENDING =
   "d F T Q t data data-ascii data-binary data-raw data-urlencode json form form-string upload-file quote mail-from mail-rcpt".split(
@@ -80,7 +81,7 @@ function outputs(options: Options): readonly CommandEffect[] {
     [...text.matchAll(/%output\{(?:>>)?([^}]*)\}/g)].map(([, path = ""]) => knownArg(path)),
   );
   files.push(...printed);
-  const saves = files.filter(({ text }) => !text.startsWith("/dev/"));
+  const saves = files.filter(({ text }) => !/^\/dev\/(?:null|std\w+|fd\/\d+|tty)$/.test(text));
   const named = has(options, "O", "J", "remote-name", "remote-name-all");
   if (saves.length === 0 && !named) return [];
   return [
@@ -130,38 +131,29 @@ function hosts(urls: readonly Arg[]): string {
   return urls.length === 0 ? "an unknown host" : [...new Set(urls.map(hostOf))].join(", ");
 }
 
+/** A known page that wget prints is read; every other use saves, sends or takes options from elsewhere. */
 const wget: Rule = {
-  short: "VhbqvdO:SFB:t:ncNT:w:Q:o:a:U:xrl:kKmpHLI:A:R:D:X:46EP:i:e:",
-  long: [
-    "output-document= output-file= append-output= directory-prefix= quiet no-verbose spider server-response tries=",
-    "timeout= no-check-certificate post-data= post-file= method= body-data= body-file= header= user-agent= input-file=",
-    "execute= config= use-askpass= user= password= http-user= http-password= load-cookies= save-cookies= recursive",
-    "mirror continue no-clobber content-disposition retry-connrefused waitretry= show-progress max-redirect= referer=",
-  ].join(" "),
-  unlisted: ask("Runs wget with {option}, an option that is not known"),
+  short: "VhqvdSO:t:T:U:",
+  long: "output-document= quiet no-verbose spider server-response tries= timeout= no-check-certificate user-agent= method= max-redirect=",
+  unlisted: ask("Runs wget with {option}, which may save, send or run something"),
+  options: {
+    "o: output-file= a: append-output= P: directory-prefix= save-cookies=": "write",
+    "i: input-file= post-file= body-file=": "read",
+  },
   does: CHANGE,
-  effects: (_, options) => {
-    const urls = options.operands;
-    const host = hosts(urls);
-    const sends = has(options, "post-data", "post-file", "body-data", "body-file");
-    const method = valuesOf(options, "method").find(({ text }) => !/^(?:GET|HEAD)$/i.test(text));
+  effects: (call, options) => {
     const output = valuesOf(options, "O", "output-document");
     const prints = output.length > 0 && output.every(({ text }) => /^(?:-|\/dev\/(?:null|stdout))$/.test(text));
-    const files = valuesOf(options, "o", "output-file", "a", "append-output", "P", "directory-prefix", "save-cookies");
+    const method = valuesOf(options, "method").find(({ text }) => !/^(?:GET|HEAD)$/i.test(text));
+    const isOdd = call.args.some(({ text }) =>
+      /^(?:-\w*e|--(?:execute|config|use-askpass|post|body|header|user|http|load))/.test(text),
+    );
     return [
-      ...urls.flatMap(address),
-      ...headers(options),
-      ...(sends ? [ask(`Sends data to ${host}`)] : []),
-      ...reads(valuesOf(options, "post-file", "body-file", "i", "input-file")),
-      ...(method ? [ask(`Sends a ${shown(method)} request to ${host}`)] : []),
-      ...(has(options, "e", "execute", "config", "use-askpass")
-        ? [opaque("Makes wget take its settings from a file or a program")]
-        : []),
-      ...(has(options, "user", "password", "http-user", "http-password", "load-cookies")
-        ? [ask(`Sends credentials to ${host}`)]
-        : []),
-      ...writes([...(prints ? [] : output), ...files]),
-      ...(prints || has(options, "spider") ? [] : [ask(`Saves a download from ${host}`)]),
+      ...options.operands.flatMap(address),
+      ...(prints ? [] : writes(output)),
+      ...(method ? [ask(`Sends a ${shown(method)} request to ${hosts(options.operands)}`)] : []),
+      ...(isOdd ? [opaque("Makes wget send data, or take its settings from a file or a program")] : []),
+      ...(prints || has(options, "spider") ? [] : [ask(`Saves a download from ${hosts(options.operands)}`)]),
     ];
   },
 };
@@ -170,66 +162,43 @@ export const fetchers: ReadonlyMap<string, Program> = ruleTable({ curl, wget });
 
 /** A host that is this machine: a command there has the user's rights, outside the sandbox. */
 const THIS_MACHINE = /^(?:ssh:\/\/)?(?:[^@]*@)?(?:localhost|ip6-localhost|127[.\d]*|0|0\.0\.0\.0|\[?::1\]?)(?:[:/]|$)/i;
-const LOCAL_PROGRAM = /^\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|include|match)/i;
+/** Options with which ssh and its like run a program of this machine. */
+const LOCAL_PROGRAM = /^\s*(?:-o)?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|include|match)/i;
 
-/** ssh runs the rest of the line on the other machine; some options run programs on this one. */
-const ssh: Rule = {
-  posix: true,
-  short: "46AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:P:p:Q:R:S:W:w:",
-  closed: true,
-  effects: ({ args }, options) => {
-    if (args.length === 1 && args[0]?.text === "-V") return [];
-    const [host, ...command] = options.operands;
-    const local = valuesOf(options, "o").filter(({ text }) => LOCAL_PROGRAM.test(text));
-    // A command that wipes a disk is blocked on another machine, too.
-    const remote = command.map(({ text }) => text).join(" ");
-    return [
-      ask(`Opens a shell on another machine (${host ? shown(host) : "unknown"})`),
-      ...(THIS_MACHINE.test(host?.text ?? "") ? [opaque("Runs a command on this machine through ssh")] : []),
-      ...local.flatMap((option): CommandEffect[] => [
-        opaque(`Makes ssh run a program on this machine (${shown(option)})`),
-        { kind: "shell", code: option.text.replace(/^\s*\w+[\s=]+/, ""), escalateOnly: true },
-      ]),
-      ...(remote === "" ? [] : [{ kind: "shell", code: remote, escalateOnly: true } as const]),
-      ...reads(valuesOf(options, "F")),
-    ];
-  },
-};
-
-const scp: Program = ({ name, args }) => {
-  const local = args.filter(({ text }) => !text.startsWith("-") && !/^[^/]*:/.test(text));
-  const program = args.find(({ text }) =>
-    /^-\w*[SD]|^-o.*(?:proxycommand|localcommand|knownhostscommand|match)/i.test(text),
-  );
+/** ssh runs the rest of the line on the other machine. A command that wipes a disk is blocked there, too. */
+const remote: Program = ({ name, args }) => {
+  if (args.length === 1 && args[0]?.text === "-V") return [];
+  const own = args.filter(({ text }) => LOCAL_PROGRAM.test(text) || (name !== "ssh" && /^-\w*[SD]/.test(text)));
+  const places = args.filter(({ text }) => !text.startsWith("-") && !/\s/.test(text));
+  const isHere = places.some(({ text }) => THIS_MACHINE.test(text) && (name === "ssh" || text.includes(":")));
+  const local = /^(?:scp|sftp)$/.test(name) ? places.filter(({ text }) => !/^[^/]*:/.test(text)) : [];
   return [
-    ...(program ? [opaque(`Makes ${name} run a program of the command's choice (${shown(program)})`)] : []),
-    ask(`Copies files to or from another machine with ${name}`),
-    ...(args.some(({ text }) => text.includes(":") && THIS_MACHINE.test(text))
-      ? [opaque(`Copies files on this machine with ${name}`)]
-      : []),
-    ...local.map((path): CommandEffect => ({ kind: "write", path })),
+    ask(
+      `Opens a shell on another machine, or copies files to or from it (${[name, ...places.slice(0, 3).map(shown)].join(" ")})`,
+    ),
+    ...(isHere ? [opaque(`Runs a command or copies files on this machine through ${name}`)] : []),
+    ...own.flatMap((option): CommandEffect[] => [
+      opaque(`Makes ${name} run a program of the command's choice (${shown(option)})`),
+      { kind: "shell", code: option.text.replace(/^\s*(?:-o)?\s*\w+[\s=]+/, ""), escalateOnly: true },
+    ]),
+    ...reads(args.filter((_, at) => args[at - 1]?.text === "-F")),
+    ...writes(local),
+    ...mayRun(args),
   ];
 };
 
-/** netcat: a listener or a connection; -e and -c hand it a shell. */
-const netcat: Program = ({ name, args }) => {
-  const scan =
-    args.some(({ text }) => /^-\w*z/.test(text)) &&
-    args.some(({ text }) => /^(?:localhost|127\.0\.0\.1|::1)$/.test(text));
-  if (scan) return [CHANGE];
-  const shell = args.some(({ text }) => /^-\w*[ec]|^--(?:exec|sh-exec)/.test(text));
-  return shell
-    ? [opaque(`Hands a shell to the network through ${name}`)]
-    : [ask(`Opens a network connection with ${name}`)];
+/** netcat and socat: a listener or a connection, which may get a shell. */
+const connection: Program = ({ name, args }) => {
+  const isScan = args.some(({ text }) => /^-\w*z/.test(text)) && args.some(({ text }) => THIS_MACHINE.test(text));
+  if (isScan && name !== "socat") return [CHANGE];
+  const shell = args.find(({ text }) => /^-\w*[ec]|^--(?:exec|sh-exec)|^(?:exec|system):/i.test(text));
+  const codes = args.flatMap(({ text }) => /^(?:exec|system):"?([^",]*)/i.exec(text)?.[1] ?? []);
+  return [
+    ask(`Opens a network connection with ${name}`),
+    ...(shell ? [opaque(`Hands a program to the network through ${name} (${shown(shell)})`)] : []),
+    ...codes.map((code): CommandEffect => ({ kind: "shell", code, escalateOnly: true })),
+  ];
 };
-
-const socat: Program = ({ args }) => [
-  ask("Opens a network connection with socat"),
-  ...args.flatMap(({ text }): CommandEffect[] => {
-    const code = /^(?:exec|system):"?([^",]*)/i.exec(text)?.[1];
-    return code === undefined ? [] : [{ kind: "shell", code, escalateOnly: true }, opaque(`Makes socat run ${code}`)];
-  }),
-];
 
 /** A longer name can carry data out. Characters. */
 const MAX_LOOKED_UP = 80;
@@ -246,77 +215,13 @@ const lookUp: Program = ({ name, args }) => {
   return text.length <= MAX_LOOKED_UP && /^[\w.+: -]*$/.test(text) ? [LOOK] : [CHANGE];
 };
 
-/** GitHub's and GitLab's own tools: looking is reading. */
-const forge: Program = ({ name, args }) => {
-  const words = args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
-  const [topic = "", action = ""] = words;
-  const looks =
-    /^(?:list|view|status|diff|checks|ls|show|watch)$/.test(action) &&
-    /^(?:pr|mr|issue|run|repo|release|workflow|label|gist|ci|pipeline|cache|project|ruleset|milestone|variable)$/.test(
-      topic,
-    );
-  const options = args.filter(({ text }) => text.startsWith("-"));
-  const isPlain = args.every(isKnown) && options.every(({ text }) => FORGE_OPTION.test(text));
-  if (looks || /^(?:status|version|help|search)$/.test(topic) || (topic === "auth" && action === "status"))
-    return isPlain ? [LOOK] : [ask(`Runs ${name} ${words.join(" ")} with other options`)];
-  // With an address of its own the call leaves the service that the user chose.
-  const isOwn = !/^graphql$|:\/\//.test(action);
-  const isRead = options.every(({ text }) =>
-    /^(?:-[iqpt]|--(?:include|jq|paginate|template|slurp|preview|cache))/.test(text),
-  );
-  if (topic === "api" && isPlain && isRead && isOwn) return [LOOK];
-  return [
-    ask(`Runs ${name} ${words.slice(0, 3).join(" ")}, which changes something on another machine`, "prefix"),
-    ...(/^(?:extension|ext|alias)$/.test(topic) ? [askForCode(`Adds a command to ${name}, whose code may run`)] : []),
-  ];
-};
-
-/** Options that choose and format what is shown. */
-const FORGE_OPTION =
-  /^(?:-[LsaABHSlqcRpubejdiPF]$|-[LsaABHSlqRbueqj]\S+$|--(?:limit|state|assignee|author|base|head|search|label|json|jq|template|comments|repo|patch|name-only|color|watch|required|interval|branch|workflow|user|event|status|created|commit|log|log-failed|job|attempt|exit-status|order|sort|draft|closed|visibility|language|topic|archived|fork|source|no-archived|include|paginate|slurp|preview|cache|all|active|mine|group|per-page|page|output|milestone|app|exclude-drafts|exclude-pre-releases|version|help)(?:=.*)?$|-[vh]$)/;
-
-/** Cloud command lines: describing and listing is reading. */
-const cloud: Program = ({ name, args }) => {
-  const words = args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
-  const verbs = words.filter((word) => /^[a-z][a-z0-9-]+$/.test(word));
-  const looks = verbs.some((word) => /^(?:list|describe|show|ls)(?:-|$)/.test(word));
-  const secret = verbs.some((word) => /secret|credential|token|key|password|login|ssm|kms/.test(word));
-  const changes = verbs.some((word) =>
-    /^(?:create|delete|put|update|rm|cp|mv|sync|run|start|stop|terminate|set|add|remove|attach|detach|deploy|invoke|exec|ssh)(?:-|$)/.test(
-      word,
-    ),
-  );
-  // Some options name a file or another server, and values with these marks are the text of a file.
-  const odd = args.some(({ text }) => CLOUD_ODD.test(text));
-  if (looks && !secret && !changes && !odd && args.every(isKnown)) return [LOOK];
-  return [ask(`Runs ${name} ${words.slice(0, 3).join(" ")} on a cloud account`)];
-};
-
-const CLOUD_ODD =
-  /^--[\w-]*(?:endpoint|file|cli-input|verify|bundle|debug|impersonat|http|url|proxy|token)|file(?:b)?:\/\/|(?:^|=)@/;
-
-const keygen: Program = ({ args }) => {
-  // `-D` loads a library.
-  const looks =
-    args.some(({ text }) => /^-\w*[lF]$/.test(text)) &&
-    args.every(({ text }) => !text.startsWith("-") || /^-[lFfEvB]+$/.test(text));
-  const files = args.filter((_: Arg, at) => args[at - 1]?.text === "-f");
-  return looks
-    ? reads(files)
-    : [ask("Makes or changes keys"), ...files.map((path): CommandEffect => ({ kind: "write", path }))];
-};
-
 const sends = ask("Sends or fetches over the network ({line})");
 const opensMachine = ask("Opens this machine to the network ({line})");
 
 export const networkTools: ReadonlyMap<string, Program> = ruleTable({
-  "ssh mosh": ssh,
-  "scp sftp": scp,
-  "nc ncat netcat": netcat,
-  socat,
-  "gh glab": forge,
-  "aws gcloud az doctl": cloud,
-  "ssh-keygen": keygen,
+  "ssh mosh scp sftp": remote,
+  "nc ncat netcat socat": connection,
+  "ssh-keygen": { options: { "f:": "write" }, does: ask("Makes or changes keys ({line})") },
   "open xdg-open start": ({ name, args }) => {
     const reason = `Opens ${args.map(shown).join(" ")} in another program (${name})`;
     return [args.some(({ text }) => /^https?:/.test(text)) ? ask(reason) : askForCode(reason)];

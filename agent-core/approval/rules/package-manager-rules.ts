@@ -1,38 +1,38 @@
 /** Rules for package managers of other languages and of the system: listing runs, installing and publishing ask. */
 import { ask, askForCode, CHANGE, type CommandEffect, opaque, type Program } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
-import { has, valuesOf } from "./options.ts";
 import { programOf, type Rule, ruleTable } from "./rule.ts";
 
-/** Options with which even a verb that looks reaches another interpreter or index. */
-const OTHER_SOURCES = /^--(?:python|config-setting|index-url|extra-index-url)/;
+/** Options with which even a verb that looks reaches another interpreter, index or settings. */
+const OTHER_SOURCES = /^--(?:python|config-setting|index-url|extra-index-url)|^-[oc](?:$|=)|^--(?:option|config-file)/;
+/** Words with which a verb that looks changes something. */
+const SETTING = /^(?:poetry|conda) (?:env (?!list|info|path|activate|export)|config \S+ \S|config --(?!list))/;
+/** A file, settings that are a file, and a hook: its code leaves the sandbox with the package manager. */
+const FILE = /[/\s(]|^\.$|^-c|\.(?:deb|rpm|apk|snap|flatpak|rb|nupkg|msi)$/;
 
-/** Verbs that look with some words and change with others: `poetry env use ./python`, `conda env create`. */
-const SETTING: Readonly<Record<string, (more: readonly Arg[]) => boolean>> = {
-  env: ([action]) => !/^(?:list|info|path|activate|export)$/.test(action?.text ?? "list"),
-  config: (more) => more.length > 1 || more.some(({ text }) => /^--(?!list$)/.test(text)),
-};
-
-/** A package manager of a language: verbs that look, and verbs whose rest is a command of the project. */
-function manager(looks: string, runs = ""): Program {
+/** Verbs that look, and verbs whose rest is a command of the project; every other verb changes `what`. */
+function manager(looks: string, runs = "", what = "packages"): Program {
   const [looking, running] = [new Set(looks.split(" ")), new Set(runs.split(" "))];
   return ({ name, args }) => {
     const at = args.findIndex(({ text }) => !text.startsWith("-"));
-    const verb = args[at];
-    if (!verb)
-      return args.every(({ text }) => /^-(?:v|V|h|-version|-help)$/.test(text))
-        ? []
-        : [ask(`Runs ${name}, which may change packages`)];
-    const more = args.slice(at + 1);
-    const isLook = looking.has(verb.text) && !(SETTING[verb.text]?.(more) && /^(?:poetry|conda)$/.test(name));
-    if (isLook && !args.some(({ text }) => OTHER_SOURCES.test(text))) return [CHANGE];
-    if (running.has(verb.text)) return runsRest(name, args.slice(at + 1));
-    const words = args
-      .slice(at, at + 3)
-      .map(shown)
-      .join(" ");
-    return [ask(`Runs ${name} ${words}, which installs or changes packages`, "prefix")];
+    const verb = args[at]?.text ?? "";
+    if (at < 0 && args.every(({ text }) => /^-(?:v|V|h|-version|-help)$/.test(text))) return [];
+    const line = [name, ...args.slice(Math.max(at, 0), at + 4).map(({ text }) => text)].join(" ");
+    const odd = args.find(({ text }) => OTHER_SOURCES.test(text));
+    if (looking.has(verb) && !SETTING.test(line) && !odd) return [CHANGE];
+    if (running.has(verb)) return runsRest(name, args.slice(at + 1));
+    const file = args.find(({ text }) => FILE.test(text) && !/^https?:/.test(text));
+    return [
+      ask(`Runs ${shown(line)}, which installs or changes ${what}`, "prefix"),
+      ...(odd ? [opaque(`Runs ${name} with ${shown(odd)}, which can make it run other code`)] : []),
+      ...(file && what !== "packages" ? [askForCode(`Runs ${name} with ${shown(file)}, whose code may run`)] : []),
+    ];
   };
+}
+
+/** The first word of a package manager of the system says that it only looks. */
+function system(looks: string): Program {
+  return manager(looks, "", "the software of this machine");
 }
 
 function runsRest(name: string, args: readonly Arg[]): readonly CommandEffect[] {
@@ -48,49 +48,14 @@ function runsRest(name: string, args: readonly Arg[]): readonly CommandEffect[] 
   ];
 }
 
-/** A package manager of the system: it changes the machine, but for these verbs. */
-function system(looks: string): Rule {
-  const looking = new Set(looks.split(" "));
-  return {
-    open: true,
-    short: "o:c:",
-    effects: ({ name, args }, options) => {
-      const verbs = args.filter(({ text }) => !text.startsWith("-"));
-      // Some settings are hooks: shell commands.
-      const hooks = valuesOf(options, "o", "option").flatMap(({ text }): CommandEffect[] => {
-        const code = /(?:Pre|Post)-Invoke(?:-\w+)?(?:::)?=(.*)$/i.exec(text)?.[1];
-        const runs = opaque(`Makes ${name} run ${code ?? ""}`);
-        return code === undefined ? [] : [runs, { kind: "shell", code, escalateOnly: true }];
-      });
-      const looksOnly = verbs[0] && looking.has(verbs[0].text) && !has(options, "o", "c", "option", "config-file");
-      if (looksOnly) return [CHANGE];
-      const words = verbs.slice(0, 3).map(shown).join(" ");
-      return [
-        ask(`Runs ${name} ${words}, which changes the software of this machine`, "prefix"),
-        ...runsFiles(name, args),
-        ...hooks,
-      ];
-    },
-  };
-}
-
-/** A file that is installed, settings that are a file, and a hook: its code leaves the sandbox with the package manager. */
-function runsFiles(name: string, args: readonly Arg[]): readonly CommandEffect[] {
-  const file = args.find(
-    ({ text }) => /[/\s(]|^\.$|^-c|\.(?:deb|rpm|apk|snap|flatpak|rb|nupkg|msi)$/.test(text) && !/^https?:/.test(text),
-  );
-  return file === undefined ? [] : [askForCode(`Runs ${name} with ${shown(file)}, whose code may run`)];
-}
-
 /** A package manager whose verbs are letters: it reads when its first word and all other options match. */
 const letters =
   (looks: RegExp, more = /^$/): Program =>
-  ({ name, args }) => {
-    const [first, ...others] = args;
+  (call) => {
+    const [first, ...others] = call.args;
     const odd = others.find(({ text }) => text.startsWith("-") && !looks.test(text) && !more.test(text));
-    if (!looks.test(first?.text ?? ""))
-      return [ask(`Runs ${name}, which changes the software of this machine`, "prefix"), ...runsFiles(name, args)];
-    return odd === undefined ? [] : [askForCode(`Runs ${name} with ${shown(odd)}, an option that is not known`)];
+    if (!looks.test(first?.text ?? "")) return system("")({ ...call, args: [knownArg("install"), ...call.args] });
+    return odd === undefined ? [] : [askForCode(`Runs ${call.name} with ${shown(odd)}, an option that is not known`)];
   };
 
 const pipVerbs = manager("list show freeze check help index config debug inspect hash");
@@ -103,7 +68,6 @@ const pip: Rule = {
       : pipVerbs(call),
 };
 
-const pipx = manager("list environment");
 const uvVerbs = manager("help lock version tree", "run");
 const uvPip = programOf(pip);
 const uv: Program = (call) => {
@@ -134,7 +98,7 @@ export const packageManagers: ReadonlyMap<string, Program> = ruleTable({
     ask(`Downloads and runs ${args[0] ? shown(args[0]) : "a package"}`, "prefix"),
     { kind: "command", words: args },
   ],
-  pipx: (call) => [...pipx(call), ...runsFiles(call.name, call.args)],
+  pipx: system("list environment"),
   poetry: manager("show check env version about search config", "run"),
   pdm: manager("list info show outdated", "run"),
   pipenv: manager("graph check verify", "run"),

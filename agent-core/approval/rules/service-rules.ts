@@ -1,4 +1,4 @@
-/** Rules for containers, clusters and databases: looking reads, everything else asks. */
+/** Rules for containers, clusters, clouds, forges and databases: looking reads, everything else asks. */
 import {
   ask,
   askForCode,
@@ -7,14 +7,13 @@ import {
   LOOK,
   opaque,
   type Program,
-  reads,
   readsSecrets,
   writes,
 } from "../command-effect.ts";
-import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
-import { MAX_CODE } from "../shell/recorder.ts";
+import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { type Grammar, readOptions } from "./options.ts";
 import { CHANGES, ruleTable } from "./rule.ts";
+import { mayRun } from "./wrapper-rules.ts";
 
 /** Options before the first word of a command. */
 const GLOBAL: Grammar = {
@@ -49,150 +48,184 @@ const LOOKING = new Set(
 /** Values of `-o` that lead to a template in a file. */
 const TEMPLATE_FILE = /-file(?:=|$)/;
 
-type Words = {
-  readonly words: readonly Arg[];
-  readonly elsewhere: Arg | undefined;
-  /** Every word is known, and every option only chooses or formats. `output` names a format, not a file. */
-  readonly isPlain: (output?: "format") => boolean;
-};
+/** Options of the tools of forges, which choose and format what is shown. */
+const FORGE_LOOKING = new Set(
+  [
+    "L s a A B H S l q c R p u b e j d i P F t v h limit state assignee author base head search label json jq template",
+    "comments repo patch name-only color watch required interval branch workflow user event status created commit log",
+    "log-failed job attempt exit-status order sort draft closed visibility language topic archived fork source no-archived",
+    "include paginate slurp preview cache all active mine group per-page page milestone app exclude-drafts",
+    "exclude-pre-releases version help",
+  ].flatMap((line) => line.split(" ")),
+);
 
-function wordsOf(args: readonly Arg[]): Words {
-  const { operands, written } = readOptions(args, GLOBAL);
-  const [first, ...rest] = operands.filter(({ text }) => text !== "-");
-  const name = [...written.keys()].find((each) => ELSEWHERE.test(each));
-  const own = readOptions(rest, LOCAL);
-  const names = [...written.keys(), ...own.written.keys()];
-  return {
-    words: first ? [first, ...own.operands] : [],
-    elsewhere: name === undefined ? undefined : written.get(name),
-    isPlain: (output) =>
-      args.every((arg) => isKnown(arg) && !TEMPLATE_FILE.test(arg.text)) &&
-      names.every((each) => LOOKING.has(each) || (output !== undefined && /^o(?:utput)?$/.test(each))),
-  };
+/** All words with each of the others behind them. */
+function pairs(first: string, second: string): readonly string[] {
+  return first.split(" ").flatMap((one) => second.split(" ").map((other) => `${one} ${other}`));
 }
 
-/** Their containers have the mounts and rights that a file of the project names. */
-const COMPOSE_RUNS: ReadonlySet<string> = new Set("up run create watch".split(" ").map((verb) => `compose ${verb}`));
+type Service = {
+  /** First words, or first two, of calls that only look. */
+  readonly looks: readonly string[];
+  /** Clause about every other call. */
+  readonly does: string;
+  readonly options?: ReadonlySet<string>;
+  /** `-o` names a format, not a file. */
+  readonly formats?: true;
+  /** A call with such a word does not only look. */
+  readonly odd?: RegExp;
+  /** These first words are granted with all their words, among which are mounts and programs. */
+  readonly exact?: RegExp;
+};
 
-/** True when the first word, or the first two, are among `commands`. */
-function looks(words: readonly Arg[], commands: ReadonlySet<string>): boolean {
-  const [first = "", second = ""] = words.map(({ text }) => text);
-  return commands.has(first) || commands.has(`${first} ${second}`);
+/** The words of a command without options and their values. */
+function wordsOf(args: readonly Arg[]) {
+  const { operands, written } = readOptions(args, GLOBAL);
+  const [first, ...rest] = operands.filter(({ text }) => text !== "-");
+  const own = readOptions(rest, LOCAL);
+  const elsewhere = [...written].find(([name]) => ELSEWHERE.test(name))?.[1];
+  return { words: first ? [first, ...own.operands] : [], names: [...written.keys(), ...own.written.keys()], elsewhere };
+}
+
+function service({ looks, does, options = LOOKING, formats, odd = /^(?!)/, exact = /^(?!)/ }: Service): Program {
+  const looking = new Set(looks);
+  const listed = formats ? new Set([...options, "o", "output"]) : options;
+  return ({ name, args }) => {
+    const { words, names, elsewhere } = wordsOf(args);
+    const [first = "", second = ""] = words.map(({ text }) => text);
+    if (first === "") return args.every(isKnown) ? [] : [opaque(`Runs ${name} with words that are not known`)];
+    if (elsewhere && options === LOOKING) return [ask(`Runs ${name} against another machine (${shown(elsewhere)})`)];
+    const isPlain = args.every((arg) => isKnown(arg) && !TEMPLATE_FILE.test(arg.text) && !odd.test(arg.text));
+    const isLook = looking.has(first) || looking.has(`${first} ${second}`);
+    if (isLook && isPlain && names.every((each) => listed.has(each))) return [LOOK, ...readsSecrets(args)];
+    const line = words.slice(0, 3).map(shown).join(" ");
+    return [ask(`Runs ${name} ${line}, which ${does}`, exact.test(`${first} ${second}`) ? "exact" : "prefix")];
+  };
 }
 
 const OBJECTS =
-  "container image volume network context config node plugin service stack builder buildx manifest system".split(" ");
-const OBJECT_LOOKS = "ls list ps inspect logs top stats port diff history df info events show version du".split(" ");
-const DOCKER_LOOKS: ReadonlySet<string> = new Set([
-  ..."ps images logs inspect version info stats top port history diff events search".split(" "),
-  ...OBJECTS.flatMap((object) => OBJECT_LOOKS.map((action) => `${object} ${action}`)),
-  ..."ps logs ls images top port version events stats".split(" ").map((action) => `compose ${action}`),
-  "scout quickview",
-]);
+  "container image volume network context config node plugin service stack builder buildx manifest system";
+const dockerCalls = service({
+  looks: [
+    ..."ps images logs inspect version info stats top port history diff events search".split(" "),
+    ...pairs(OBJECTS, "ls list ps inspect logs top stats port diff history df info events show version du"),
+    ...pairs("compose", "ps logs ls images top port version events stats"),
+    "scout quickview",
+  ],
+  does: "can change containers",
+  exact: /^(?:container )?(?:run|exec|create|cp)\b/,
+});
 
 /** `compose config` prints the values of `env_file`, which may lie anywhere; with these options it prints names. */
 const COMPOSE_NAMES = /^(?:-q|--(?:quiet|services|images|volumes|profiles|hash(?:=.*)?))$/;
+/** Their containers have the mounts and rights that a file of the project names. */
+const COMPOSE_RUNS = /^(?:.* )?compose (?:.* )?(?:up|run|create|watch)\b/;
+const MOUNT =
+  /^\/(?::|$)|^(?:-v|--volume=?)\/:|source=\/,|^\/(?:etc|root|home|var\/run\/docker\.sock)?:|--privileged|--pid=host/;
 
-const docker: Program = ({ name, args }) => {
-  const { words, elsewhere, isPlain } = wordsOf(args);
-  if (words.length === 0) return args.every(isKnown) ? [] : [opaque(`Runs ${name} with words that are not known`)];
-  const showsNames = looks(words, COMPOSE_CONFIG) && args.some(({ text }) => COMPOSE_NAMES.test(text));
-  if (!elsewhere && (showsNames || looks(words, DOCKER_LOOKS)) && isPlain()) return [LOOK, ...readsSecrets(args)];
-  const line = words.map(({ text }) => text).join(" ");
-  // Mounts and programs are among the words that a prefix would leave open.
-  const grant = /^(?:container )?(?:run|exec|create|cp)\b/.test(line) ? "exact" : "prefix";
-  const mounts = args.filter(({ text }) =>
-    /^\/(?::|$)|^(?:-v|--volume=?)\/:|source=\/,|^\/(?:etc|root|home|var\/run\/docker\.sock)?:|--privileged|--pid=host/.test(
-      text,
-    ),
-  );
+const docker: Program = (call) => {
+  const { args, name } = call;
+  const line = args.map(({ text }) => text).join(" ");
+  if (/^compose (?:config|convert)\b/.test(line) && args.every(isKnown))
+    return args.some(({ text }) => COMPOSE_NAMES.test(text))
+      ? [LOOK, ...readsSecrets(args)]
+      : [ask(`Runs ${name} compose config, which prints the values of variables`)];
+  const mounts = args.filter(({ text }) => MOUNT.test(text));
   return [
-    elsewhere
-      ? ask(`Runs ${name} against another machine (${shown(elsewhere)})`)
-      : ask(`Runs ${name} ${words.slice(0, 3).map(shown).join(" ")}, which can change containers`, grant),
-    ...(looks(words, COMPOSE_RUNS) ? [askForCode("Runs the containers that the project describes")] : []),
-    ...(/^(?:container )?cp /.test(line) ? writes(words.slice(-1).filter(({ text }) => !/^[^/]*:/.test(text))) : []),
+    ...dockerCalls(call),
+    ...(COMPOSE_RUNS.test(line) ? [askForCode("Runs the containers that the project describes")] : []),
+    ...(/^(?:container )?cp /.test(line) ? writes(args.slice(-1).filter(({ text }) => !/^[^/]*:/.test(text))) : []),
     ...mounts.map((arg) => opaque(`Gives a container access to this machine's files or processes (${shown(arg)})`)),
-    ...(mounts.length > 0 ? inner(args, mounts) : []),
+    ...(mounts.length > 0 ? mayRun(args.map((arg) => onHost(arg, mounts))) : []),
   ];
 };
 
-/**
- * The command in a container that has this machine's files is judged as if it ran on this machine. Every word may be
- * its start, because the grammar of the options before it is not read.
- */
-function inner(args: readonly Arg[], mounts: readonly Arg[]): readonly CommandEffect[] {
+/** The command in a container that has this machine's files is judged as if it ran on this machine. */
+function onHost(arg: Arg, mounts: readonly Arg[]): Arg {
   const targets = mounts.flatMap(({ text }) => /(?:^|[=,])\/:(\/[\w./-]+)/.exec(text)?.[1] ?? []);
-  const onHost = (text: string) => {
-    const target = targets.find((folder) => text === folder || text.startsWith(`${folder}/`));
-    return target === undefined ? text : text.slice(target.length) || "/";
-  };
-  const words = args.map(({ text }) => onHost(text)).map((text) => (/\s/.test(text) ? quoted(text, targets) : text));
-  const starts: CommandEffect[] = [];
-  // With more starts than one verdict reads, the walk gives up and asks.
-  for (let at = 0, length = 0; at < words.length && length <= MAX_CODE; at += 1) {
-    const code = words.slice(at).join(" ");
-    length += code.length;
-    starts.push({ kind: "shell", code, escalateOnly: true });
-  }
-  return starts;
+  const text = targets.reduce((left, folder) => left.replaceAll(folder, "/").replace(/^\/\//, "/"), arg.text);
+  return { ...arg, text };
 }
 
-function quoted(text: string, targets: readonly string[]): string {
-  return `'${targets.reduce(toRoot, text)}'`;
-}
-
-function toRoot(text: string, target: string): string {
-  return text.replaceAll(target, "/");
-}
-
-const COMPOSE_CONFIG: ReadonlySet<string> = new Set(["compose config", "compose convert"]);
-
-const KUBE_LOOKS: ReadonlySet<string> = new Set([
-  ..."get describe logs top version api-resources api-versions explain cluster-info events diff".split(" "),
-  ..."view current-context get-contexts get-clusters get-users".split(" ").map((action) => `config ${action}`),
-  "auth can-i",
-  "rollout status",
-  "rollout history",
-]);
-
-const kubectl: Program = ({ name, args }) => {
-  const { words, elsewhere, isPlain } = wordsOf(args);
-  if (words.length === 0) return args.every(isKnown) ? [] : [opaque(`Runs ${name} with words that are not known`)];
-  if (elsewhere) return [ask(`Runs ${name} against another cluster (${shown(elsewhere)})`)];
-  const secret =
-    words.some(({ text }) => /^secrets?(?:\/|$)/.test(text)) ||
-    args.some(({ text }) => text === "--raw" || text.startsWith("--raw="));
-  if (!secret && looks(words, KUBE_LOOKS) && isPlain("format")) return [LOOK, ...readsSecrets(args)];
-  return [ask(`Runs ${name} ${words.slice(0, 3).map(shown).join(" ")} on a cluster`, "prefix")];
+/** A word of a service's command line whose verb alone looks: `ec2 describe-instances`, `compute instances list`. */
+const cloud: Program = ({ name, args }) => {
+  const end = args.findIndex(({ text }) => text.startsWith("-"));
+  const words = args.slice(0, end < 0 ? undefined : end).map(({ text }) => text);
+  const at = words.findIndex((word) => (name === "aws" ? CLOUD_VERB : /^(?:list|describe|show)$/).test(word));
+  const isVerb = name === "aws" ? at === 1 : at > 0;
+  const isNamed = words.slice(0, at).every((word) => /^[a-z][\w-]*$/.test(word) && !CLOUD_SECRET.test(word));
+  const isPlain = args.every((arg) => isKnown(arg) && !CLOUD_ODD.test(arg.text)) && words.length - at <= 2;
+  if (isVerb && isNamed && isPlain && !CLOUD_SECRET.test(words[at] ?? "")) return [LOOK];
+  return [ask(`Runs ${name} ${words.slice(0, 3).join(" ")} on a cloud account`)];
 };
 
-const HELM_LOOKS: ReadonlySet<string> = new Set([
-  ..."list ls status get history show search version lint template env".split(" "),
-  "repo list",
-  "dependency list",
-]);
+const CLOUD_VERB = /^(?:(?:list|describe)-[\w-]+|ls|get-caller-identity)$/;
+const CLOUD_SECRET = /secret|credential|token|key|password|login|ssm|kms/;
+/** Some options name a file or another server, and values with these marks are the text of a file, or a place. */
+const CLOUD_ODD =
+  /^--[\w-]*(?:endpoint|file|cli-input|verify|bundle|debug|impersonat|http|url|proxy|token)|file(?:b)?:\/\/|(?:^|=)@|^s3:/;
 
-const helm: Program = ({ name, args }) => {
-  const { words, elsewhere, isPlain } = wordsOf(args);
-  if (!elsewhere && looks(words, HELM_LOOKS) && isPlain("format")) return [LOOK, ...readsSecrets(args)];
-  return [ask(`Runs ${name} ${words.slice(0, 2).map(shown).join(" ")} on a cluster`, "prefix")];
+const forgeCalls = service({
+  looks: [
+    ...pairs(
+      "pr mr issue run repo release workflow label gist ci pipeline cache project ruleset milestone variable",
+      "list view status diff checks ls show watch",
+    ),
+    ..."status version help search".split(" "),
+    "auth status",
+  ],
+  does: "changes something on another machine",
+  options: FORGE_LOOKING,
+});
+
+const forge: Program = (call) => {
+  const [topic, action, ...rest] = call.args;
+  // With an address of its own the call leaves the service that the user chose.
+  const isRead = rest.every((arg) => isKnown(arg) && (!arg.text.startsWith("-") || FORGE_READS.test(arg.text)));
+  if (topic?.text === "api" && action && isKnown(action) && isRead && !/^-|^graphql$|:\/\//.test(action.text))
+    return [LOOK];
+  const adds = /^(?:extension|ext|alias)$/.test(topic?.text ?? "");
+  return [...forgeCalls(call), ...(adds ? [askForCode(`Adds a command to ${call.name}, whose code may run`)] : [])];
 };
+
+const FORGE_READS = /^(?:-[iqpt]|--(?:include|jq|paginate|template|slurp|preview|cache))/;
 
 export const containers: ReadonlyMap<string, Program> = ruleTable({
   "docker podman nerdctl": docker,
   "docker-compose": (call) => docker({ ...call, args: [knownArg("compose"), ...call.args] }),
-  "kubectl oc k": kubectl,
-  helm,
+  "kubectl oc k": service({
+    looks: [
+      ..."get describe logs top version api-resources api-versions explain cluster-info events diff".split(" "),
+      ...pairs("config", "view current-context get-contexts get-clusters get-users"),
+      ...["auth can-i", "rollout status", "rollout history"],
+    ],
+    does: "changes a cluster or shows its secrets",
+    formats: true,
+    odd: /^--raw|(?:^|,)secrets?(?:$|[./,])/i,
+    exact: /^exec\b/,
+  }),
+  helm: service({
+    looks: [
+      ..."list ls status get history show search version lint template env".split(" "),
+      "repo list",
+      "dependency list",
+    ],
+    does: "changes a cluster",
+    formats: true,
+  }),
+  "gh glab": forge,
+  "aws gcloud az doctl": cloud,
 });
 
 const SELECTS =
   /^\s*(?:select|explain(?!\s+analyze\s+(?!select))|show|describe|desc|values|table|pragma\s+(?:table_info|index_list|database_list|foreign_key_list|table_list|integrity_check|user_version|page_count)\b|with\b(?![\s\S]*\b(?:insert|update|delete)\b))/i;
 const SIDE_EFFECTS =
   /\binto\b|\bfor\s+update\b|\b(?:pg_|lo_|dblink|load_file|load_extension|writefile|readfile|edit|sys_exec|sys_eval|xp_|set_config|setval|nextval|fts3_tokenizer|copy|program|outfile|dumpfile)/i;
-const DOT_LOOKS =
-  /^\.(?:tables|schema|databases|indexes|indices|help|show|headers|mode|dbinfo|stats|width|fullschema|version)\b[^|]*$/;
-const META_LOOKS = /^\\(?:d\S*|l\+?|conninfo|dt\S*|x|timing|encoding|z|sf|sv)(?:\s+[\w.*"]+)*$/;
+/** Commands of the clients that only look. */
+const CLIENT_LOOKS =
+  /^(?:\.(?:tables|schema|databases|indexes|indices|help|show|headers|mode|dbinfo|stats|width|fullschema|version)\b[^|]*|\\(?:d\S*|l\+?|conninfo|x|timing|encoding|z|sf|sv)(?:\s+[\w.*"]+)*)$/;
+/** Statements with which a client runs a command of the shell, or reads and writes files. */
+const ESCAPE = /\\|^\s*\.|(?:^|;)\s*(?:system|source)\b|\bprogram\b|\b(?:readfile|writefile|fsdir|load_extension)\b/im;
 
 /** True when the statements only look. */
 function onlyLooks(query: string): boolean {
@@ -200,102 +233,70 @@ function onlyLooks(query: string): boolean {
     .replace(/'(?:[^']|'')*'/g, "''")
     .replace(/--.*$/gm, "")
     .replace(/\/\*[\s\S]*?\*\//g, "");
-  const statements = plain
-    .split(/;|\n(?=[.\\])/)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== "");
+  const statements = plain.split(/;|\n(?=[.\\])/).map((statement) => statement.trim());
   return statements.every((statement) => {
-    if (statement.startsWith(".")) return DOT_LOOKS.test(statement);
-    if (statement.startsWith("\\")) return META_LOOKS.test(statement);
+    if (statement === "" || /^[.\\]/.test(statement)) return statement === "" || CLIENT_LOOKS.test(statement);
     return SELECTS.test(statement) && !SIDE_EFFECTS.test(statement) && !statement.includes("\\");
   });
 }
 
-function client(options: RegExp, queryIsOperand: boolean): Program {
+/** `options`: those with a query. */
+function client(options: RegExp, queryIsOperand = false): Program {
   return ({ name, args, input }) => {
-    if (args.length === 1 && /^(?:-V|--version|--help)$/.test(args[0]?.text ?? "")) return [];
     const queries = args.flatMap((arg, at) => {
       if (options.test(arg.text)) return args.slice(at + 1, at + 2);
-      const attached = /^--(?:command|execute|eval|query)=/.exec(arg.text);
-      return attached ? [{ ...arg, text: arg.text.slice(attached[0].length) }] : [];
+      const attached = /^--(?:command|execute|eval|query)=/.exec(arg.text)?.[0];
+      return attached === undefined ? [] : [afterPrefix(arg, attached.length)];
     });
     const operands = args.filter(({ text }) => !text.startsWith("-"));
     const all = queryIsOperand ? [...queries, ...operands.slice(1)] : queries;
     const fromFile = args.some(({ text }) =>
       /^-(?:f|-file|init|-init|o|-output|L)|^--(?:log-file|output|variable|tee)/.test(text),
     );
-    if (
-      !fromFile &&
-      all.length > 0 &&
-      all.every((query) => isKnown(query) && onlyLooks(query.text)) &&
-      input.kind === "none"
-    ) {
-      return [CHANGE];
-    }
-    const texts = [...all.map(({ text }) => text), input.kind === "text" ? input.text : ""];
-    const mayEscape = fromFile || input.kind === "data" || texts.some((text) => ESCAPE.test(text));
+    const isLook = all.length > 0 && all.every((query) => isKnown(query) && onlyLooks(query.text));
+    if (isLook && !fromFile && input.kind === "none") return [CHANGE];
+    const texts = [...all.map(({ text }) => text), ...(input.kind === "text" ? [input.text] : [])];
+    const isOpen = fromFile || input.kind === "data";
+    const mayEscape = isOpen || texts.some((text) => ESCAPE.test(text) || text.includes(UNKNOWN));
     return [
       ask(`Runs ${name}: ${all.map(shown).join("; ") || "with what it is given"}`),
-      ...(mayEscape ? [askForCode(`${name} may run commands of the shell from it`)] : []),
-      ...escapes(texts),
+      ...(mayEscape ? [opaque(`${name} may run commands of the shell, or change files, from what it is given`)] : []),
+      ...texts.flatMap(escapes),
     ];
   };
 }
 
-/** Statements with which a client runs a command of the shell, or reads more statements. */
-const ESCAPE = /\\|^\s*\.|(?:^|;)\s*(?:system|source)\b|\bprogram\b/im;
-
 /** `\! rm x`, `.shell rm x`: the way out to a shell. */
-function escapes(texts: readonly string[]): readonly CommandEffect[] {
-  const effects: CommandEffect[] = [];
-  for (const text of texts) {
-    if (text.includes(UNKNOWN)) effects.push(opaque("Runs a query that is not known before it runs"));
-    for (const [, code] of text.matchAll(/(?:\\!|\.(?:shell|system)|program)\s*'?([^'\n]*)/gi)) {
-      if (code) effects.push({ kind: "shell", code, escalateOnly: true });
-    }
-    effects.push(...reads(filesIn(text, READ_FILES)), ...writes(filesIn(text, WRITTEN_FILES)));
-  }
-  return effects;
-}
-
-/** Files that functions and dot commands of SQLite name. */
-const READ_FILES =
-  /(?:\b(?:readfile|fsdir|load_extension)\s*\(\s*|\.(?:read|import|open|restore|ar)\s[^\n]*?)['"]?([^'"\s)]+)/gi;
-const WRITTEN_FILES =
-  /(?:\bwritefile\s*\(\s*|\.(?:output|once|log|save|backup|clone|dump|trace|excel)\s(?:\s*-\S+)*\s*)['"]?([^'"\s)]+)/gi;
-
-function filesIn(text: string, pattern: RegExp): readonly Arg[] {
-  return [...text.matchAll(pattern)].flatMap(([, path = ""]) => (path === "" ? [] : [knownArg(path)]));
+function escapes(text: string): readonly CommandEffect[] {
+  const codes = [...text.matchAll(/(?:\\!|\.(?:shell|system)|program)\s*'?([^'\n]*)/gi)].map(([, code = ""]) => code);
+  return codes.filter(Boolean).map((code) => ({ kind: "shell", code, escalateOnly: true }));
 }
 
 const REDIS_LOOKS =
-  /^(?:get|mget|keys|scan|exists|type|ttl|pttl|info|ping|dbsize|hget|hgetall|hkeys|hlen|llen|lrange|scard|smembers|zrange|zcard|strlen|memory|time|lastsave|client|config)$/i;
+  /^(?:get|mget|keys|scan|exists|type|ttl|pttl|info|ping|dbsize|hget|hgetall|hkeys|hlen|llen|lrange|scard|smembers|zrange|zcard|strlen|memory|time|lastsave|(?:client|config) (?:list|get|info|id))(?: |$)/i;
 
 const redis: Program = ({ args }) => {
   const at = args.findIndex(
     (arg, index) => !arg.text.startsWith("-") && !/^-[hpanus]$/.test(args[index - 1]?.text ?? ""),
   );
-  const verb = args[at]?.text ?? "";
-  const next = args[at + 1]?.text ?? "";
-  const looks = REDIS_LOOKS.test(verb) && (!/^(?:client|config)$/i.test(verb) || /^(?:list|get|info|id)$/i.test(next));
-  return looks ? [CHANGE] : [ask(`Runs redis-cli ${verb}`.trim())];
+  const words =
+    at < 0
+      ? ""
+      : args
+          .slice(at, at + 2)
+          .map(shown)
+          .join(" ");
+  return REDIS_LOOKS.test(words) ? [CHANGE] : [ask(`Runs redis-cli ${words}`.trim())];
 };
 
-const copiesOut = ask("Copies out the database {operands}");
-
 export const databases: ReadonlyMap<string, Program> = ruleTable({
-  psql: client(/^(?:-\w*c|--command)$/, false),
-  "mysql mariadb": client(/^(?:-\w*e|--execute)$/, false),
-  sqlite3: client(/^(?:-cmd|--cmd)$/, true),
-  sqlite: client(/^-cmd$/, true),
+  psql: client(/^(?:-\w*c|--command)$/),
+  "mysql mariadb": client(/^(?:-\w*e|--execute)$/),
+  "sqlite3 sqlite": client(/^--?cmd$/, true),
   duckdb: client(/^(?:-c|-cmd)$/, true),
-  "clickhouse-client": client(/^(?:-q|--query)$/, false),
+  "clickhouse-client": client(/^(?:-q|--query)$/),
   "redis-cli": redis,
-  "mongosh mongo": client(/^$/, false),
-  dropdb: { does: ask("Deletes the database {operands}") },
-  dropuser: { does: ask("Deletes the database user {operands}") },
-  createdb: { does: ask("Makes the database {operands}") },
-  mysqladmin: { does: ask("Administers MySQL ({operands})") },
+  "mongosh mongo": client(/^(?!)/),
+  "dropdb dropuser createdb mysqladmin pg_dump mysqldump": { does: ask("Copies or changes databases ({line})") },
   pg_isready: CHANGES,
-  "pg_dump mysqldump": { does: copiesOut },
 });

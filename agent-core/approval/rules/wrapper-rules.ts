@@ -1,4 +1,6 @@
 /** Rules for programs that run another program: wrappers, and xargs and its like, which run it for each word. */
+
+import { quote } from "../../host/terminals/preamble.ts";
 import {
   ask,
   CHANGE,
@@ -11,8 +13,9 @@ import {
   writes,
 } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARGS } from "../shell/arg.ts";
+import { MAX_CODE } from "../shell/recorder.ts";
 import { has, valuesOf } from "./options.ts";
-import { programOf, type Rule, ruleTable, UNLISTED } from "./rule.ts";
+import { type Rule, ruleTable, UNLISTED } from "./rule.ts";
 import { sensitiveVariable } from "./sensitive-variables.ts";
 
 const OTHER_USER = ask("Runs with the rights of another user ({name})");
@@ -62,60 +65,6 @@ function privilege(short: string, long = ""): Rule {
   };
 }
 
-/** `su -c code`: its operands and options mix; runuser takes a command too. */
-const substitute: Rule = {
-  short: "flmPps:g:G:u:T:w:",
-  long: "fast login preserve-environment pty shell= group= user= supp-group=",
-  options: { "c: command= session-command=": "shell" },
-  closed: true,
-  does: ask("Runs with the rights of another user or group ({name})"),
-  effects: (_, options) =>
-    has(options, "u", "user") && options.operands.length > 0 ? [{ kind: "command", words: options.operands }] : [],
-};
-
-const script: Program = ({ args }) => {
-  const at = args.findIndex(({ text }) => /^(?:-\w*c|--command)$/.test(text));
-  const code = at >= 0 ? args[at + 1]?.text : args.find(({ text }) => text.startsWith("--command="))?.text.slice(10);
-  const files = args.filter(({ text }, index) => !text.startsWith("-") && (at < 0 || index !== at + 1));
-  return [
-    ...writes(files.length > 0 ? files : [knownArg("typescript")]),
-    ...(code === undefined ? [ask("Starts an interactive shell")] : [{ kind: "shell", code } as const]),
-  ];
-};
-
-const flockRule = programOf({
-  short: "snuexoFw:E:v",
-  long: "shared exclusive nonblock nb wait= timeout= unlock close no-fork conflict-exit-code= verbose",
-  wraps: 1,
-  effects: (_, { operands }) => writes(operands.slice(0, 1).filter(({ text }) => !/^\d+$/.test(text))),
-});
-const flock: Program = (call) => {
-  const { args } = call;
-  const at = args.findIndex(({ text }) => /^(?:-c|--command)$/.test(text));
-  if (at < 0) return flockRule(call);
-  return [...writes(args.slice(Math.max(at - 1, 0), at)), { kind: "shell", code: args[at + 1]?.text ?? "" }];
-};
-
-/** gosu and su-exec: the user first, then the command. */
-const asUser: Program = ({ name, args }) => [
-  ask(`Runs with the rights of ${args[0] ? shown(args[0]) : "another user"} (${name})`),
-  { kind: "command", words: args.slice(1) },
-];
-
-const ARCHITECTURE =
-  /^(?:i[3-6]86|x86_64|athlon|linux(?:32|64)|uname26|(?:ppc|s390|mips|arm|aarch|riscv|sparc|alpha|ia|parisc|loongarch|la)\w*)$/;
-const inArchitecture = programOf({
-  short: "vRFZLXBIS3T",
-  long: "uname-2.6 addr-no-randomize 32bit verbose",
-  wraps: 0,
-});
-/** The architecture comes first, or not at all. */
-const setarch: Program = (call) => {
-  const [first] = call.args;
-  const isNamed = first !== undefined && (!isKnown(first) || ARCHITECTURE.test(first.text));
-  return inArchitecture({ ...call, args: isNamed ? call.args.slice(1) : call.args });
-};
-
 /** More words than this count as unknown. */
 const MAX_WORDS = 200;
 
@@ -160,43 +109,6 @@ function replaced(command: readonly Arg[], mark: string, word: Arg): readonly Ar
   });
 }
 
-/** GNU parallel hands the whole line to a shell, with its marks replaced. */
-const parallel: Rule = {
-  posix: true,
-  short: "0j:kqtvuXmn:N:L:I:a:C:d:P:",
-  long: "jobs= keep-order quote dry-run verbose ungroup line-buffer bar progress eta halt= retries= timeout= delay= max-args= colsep= arg-file= null no-run-if-empty tag group will-cite pipe nice= load=",
-  options: { "joblog= results=": "write" },
-  unlisted: UNLISTED,
-  effects: ({ args, input }, options) => {
-    const texts = options.operands.map(({ text }) => text);
-    const at = texts.findIndex((text) => /^:{3,4}\+?$/.test(text));
-    const command = at < 0 ? texts : texts.slice(0, at);
-    const values =
-      at < 0
-        ? wordsOf(input, "\n").map(({ text }) => text)
-        : texts.slice(at + 1).filter((text) => !text.startsWith(":::"));
-    const remote = args.some(({ text }) => /^(?:-S|--sshlogin|--slf|--profile|-J)/.test(text));
-    const line = command.join(" ");
-    const fill = (value: string) =>
-      /\{[^}\s]*\}/.test(line) ? line.replace(/\{[^}\s]*\}/g, () => value) : `${line} ${value}`.trim();
-    const open =
-      values.length === 0 ||
-      values.length > 20 ||
-      values.some((value) => value.includes(UNKNOWN)) ||
-      texts[at] === "::::";
-    // A word from outside stays one word: parallel quotes what it fills in.
-    const codes = open
-      ? [fill('"$hermes_unknown"')]
-      : values.map((value) => fill(command.length === 0 ? value : `'${value.replaceAll("'", "'\\''")}'`));
-    if (command.length === 0 && open) return [opaque("Runs its input as shell commands (parallel)")];
-    return [
-      CHANGE,
-      ...(remote ? [ask("Runs commands on other machines")] : []),
-      ...codes.map((code): CommandEffect => ({ kind: "shell", code })),
-    ];
-  },
-};
-
 /** watch joins its words and hands them to a shell. */
 const watch: Rule = {
   posix: true,
@@ -209,6 +121,43 @@ const watch: Rule = {
   },
 };
 
+/** More starts than this are only judged for catastrophes. */
+const MAX_STARTS = 8;
+
+/** Each word may begin a command, which may only escalate. */
+export function mayRun(args: readonly Arg[]): readonly CommandEffect[] {
+  const effects: CommandEffect[] = [];
+  const texts = args.map(({ text }) => text.replace(/^--?[\w-]+=/, ""));
+  // With more starts than one verdict reads, the walk gives up and asks.
+  for (let at = 0, length = 0; at < texts.length && length <= MAX_CODE; at += 1) {
+    const words = texts.slice(at).map((text) => (/^[\w./=:@%+,~-]+$/.test(text) ? text : quote(text)));
+    const text = texts[at] ?? "";
+    for (const code of /\s/.test(text) ? [words.join(" "), text] : [words.join(" ")]) {
+      length += code.length;
+      effects.push({ kind: "shell", code, escalateOnly: true });
+    }
+  }
+  return effects;
+}
+
+/** Runs a command behind options that are not read: each word may begin it, or be its code. */
+const anyWord: Program = ({ name, args, input }) => {
+  const line = args.slice(0, 4).map(shown).join(" ");
+  const starts = [...args.keys()].filter((at) => /^[a-z][\w.+-]*$/.test(args[at]?.text ?? "")).slice(0, MAX_STARTS);
+  const codes = args.filter((arg) => isKnown(arg) && /\s/.test(arg.text)).slice(0, MAX_STARTS);
+  return [
+    opaque(`Runs another program through ${name} (${line})`),
+    ...mayRun(args),
+    ...starts.map((at): CommandEffect => ({ kind: "command", words: args.slice(at) })),
+    ...codes.map(({ text }): CommandEffect => ({ kind: "shell", code: text })),
+    ...(input.kind === "text" ? [{ kind: "shell", code: input.text, escalateOnly: true } as const] : []),
+  ];
+};
+
+function otherRights(reason: string): Program {
+  return (call) => [ask(`${reason} (${call.name})`), ...anyWord(call)];
+}
+
 export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   env,
   sudo: privilege(
@@ -218,17 +167,8 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   doas: privilege("C:Lnsu:a:"),
   pkexec: privilege("u:", "user= disable-internal-agent keep-cwd"),
   run0: privilege("u:g:D:", "user= group= chdir= unit= property= setenv="),
-  "su runuser sg": substitute,
-  "gosu su-exec": asUser,
   nice: { short: "n:0123456789", long: "adjustment=", wraps: 0 },
   ionice: { short: "c:n:p:P:u:t", long: "class= classdata= pid= pgid= uid= ignore", wraps: 0 },
-  chrt: {
-    short: "abdfiormpRT:P:D:v",
-    long: "all-tasks batch deadline fifo idle other rr max pid reset-on-fork verbose",
-    wraps: 1,
-    ownWord: /^\d+$/,
-  },
-  taskset: { short: "apc", long: "all-tasks pid cpu-list", wraps: 1, ownWord: /^(?:0x)?[\da-f,:-]+$/i },
   nohup: { wraps: 0, does: CHANGE },
   setsid: { short: "cfw", long: "ctty fork wait", wraps: 0 },
   time: {
@@ -243,86 +183,18 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
     wraps: 1,
     ownWord: /^(?:[\d.]+[smhd]?|inf(?:inity)?)$/i,
   },
+  taskset: { short: "apc", long: "all-tasks pid cpu-list", wraps: 1, ownWord: /^(?:0x)?[\da-f,:-]+$/i },
   stdbuf: { short: "i:o:e:", long: "input= output= error=", wraps: 0 },
-  unbuffer: { short: "p", wraps: 0 },
-  caffeinate: { short: "disumt:w:", wraps: 0 },
-  setarch,
-  linux32: { short: "vRFZLXBIS3T", wraps: 0 },
-  strace: {
-    short: "acdfFhiknqrtTvVxyYCDwzZe:p:s:u:E:P:I:O:S:b:X:U:",
-    long: "follow-forks trace= summary",
-    options: { "o: output=": "write" },
-    wraps: 0,
-    effects: (_, options) =>
-      valuesOf(options, "o", "output")
-        .filter(({ text }) => /^[|!]/.test(text) || !isKnown({ text, glob: false, splits: false }))
-        .map((arg) => opaque(`Makes strace hand its output to another program (${shown(arg)})`)),
-  },
-  ltrace: { short: "fcSrtTie:p:s:l:n:", options: { "o:": "write" }, wraps: 0 },
-  valgrind: {
-    short: "qv",
-    long: "tool= leak-check= show-leak-kinds= track-origins= error-exitcode= quiet suppressions= gen-suppressions= trace-children=",
-    options: { "log-file=": "write" },
-    wraps: 0,
-  },
-  perf: { wraps: 0, does: ask("Profiles programs with perf") },
-  chroot: { long: "groups= userspec= skip-chdir", wraps: 1, does: ask("Runs in another root folder") },
-  unshare: {
-    short: "imnpuUCTfrcR:S:G:w:",
-    long: "mount uts ipc net pid user cgroup time fork map-root-user map-current-user mount-proc=? root= wd= kill-child=?",
-    wraps: 0,
-    does: ask("Runs in namespaces of its own"),
-  },
-  nsenter: {
-    short: "at:m::u::i::n::p::C::U::T::S:G:r::w::F",
-    long: "all target= mount=? uts=? ipc=? net=? pid=? user=? cgroup=? root=? wd=?",
-    wraps: 0,
-    does: opaque("Runs in the namespaces of another process"),
-  },
-  fakeroot: { short: "ul:s:i:", long: "lib= faked=", wraps: 0 },
-  proot: { short: "r:b:q:w:0S:", wraps: 0, does: ask("Runs in another root folder") },
-  bwrap: { wraps: 0, does: opaque("Runs in a sandbox with options that are not known") },
-  "systemd-run": {
-    short: "Gtpdqu:r",
-    long: "user system scope unit= property= pty pipe wait collect slice= on-calendar= on-active= uid= gid= setenv= shell quiet",
-    wraps: 0,
-    does: ask("Hands the command to the system's service manager"),
-  },
-  "systemd-inhibit": { long: "what= who= why= mode=", wraps: 0 },
-  "dbus-run-session": {
-    options: { "config-file= dbus-daemon=": opaque("Runs {name} with {option}, which can run other programs") },
-    wraps: 0,
-  },
-  "xvfb-run": {
-    short: "ae:f:hn:lp:s:w:",
-    long: "auto-servernum server-args= server-num= error-file= auth-file=",
-    wraps: 0,
-  },
-  eatmydata: { wraps: 0 },
-  cpulimit: { short: "l:p:e:zfiv", long: "limit= pid= exe= lazy", wraps: 0 },
-  prlimit: {
-    short: "p:o:c::d::e::f::i::l::m::n::q::r::s::t::u::v::x::y::",
-    long: "pid= output= noheadings raw verbose core=? data=? nice=? fsize=? sigpending=? memlock=? rss=? nofile=? msgqueue=? rtprio=? stack=? cpu=? nproc=? as=? locks=? rttime=?",
-    wraps: 0,
-  },
-  rlwrap: { short: "acniH:f:", wraps: 0 },
-  torsocks: { short: "iu:p:", wraps: 0, does: ask("Runs through another network") },
-  "proxychains proxychains4": { short: "qf:", wraps: 0, does: ask("Runs through another network") },
-  tini: { short: "sgvwp:", wraps: 0 },
-  "dumb-init": { short: "cvr:", wraps: 0 },
-  chronic: { short: "ev", wraps: 0 },
-  ts: { posix: true, short: "irsm", unlisted: UNLISTED },
+  "caffeinate chronic dumb-init tini eatmydata unbuffer": { short: "disumegv", wraps: 0 },
+  "xvfb-run": { short: "ahn:s:", long: "auto-servernum server-args= server-num=", wraps: 0 },
   "cross-env": { posix: true, unlisted: UNLISTED, effects: (_, { operands }) => afterAssignments(operands) },
   dotenv: { options: { "e:": "read" }, wraps: 0 },
-  "at batch": {
-    posix: true,
-    short: "bdf:lmMq:rt:vc",
-    unlisted: UNLISTED,
-    does: opaque("Runs commands at a later time"),
-  },
-  script,
-  flock,
+  "su runuser sg gosu su-exec": otherRights("Runs with the rights of another user or group"),
+  "chroot unshare nsenter proot bwrap systemd-run": otherRights("Runs in other namespaces or another root folder"),
+  "at batch": otherRights("Runs commands at a later time"),
+  "torsocks proxychains proxychains4": otherRights("Runs through another network"),
+  "chrt setarch linux32 linux64 i386 strace ltrace valgrind perf fakeroot cpulimit prlimit rlwrap": anyWord,
+  "systemd-inhibit dbus-run-session ts script flock parallel": anyWord,
   "xargs gxargs": xargs,
-  parallel,
   watch,
 });
