@@ -6,22 +6,17 @@ import { call } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { forkMethod } from "../../agent-core/protocol/sessions.ts";
 import type { AgentConnection } from "../agent/agent-connection.ts";
-import { ChatSession, type SessionPlace, type SessionPorts, type StoredSession } from "./chat-session.ts";
+import { ChatSession, type SessionPorts, type StoredSession } from "./chat-session.ts";
 import type { EventLog } from "./event-log.ts";
 import type { ChatPanel, Panels } from "./panels.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 
-export type SessionsOptions = {
+/** Ports of the sessions that come from outside this file. */
+type OuterPorts = Omit<SessionPorts, "command" | "began" | "changed" | "closing" | "closed">;
+
+export type SessionsOptions = OuterPorts & {
   /** Agent of a stored session; without one, of new sessions. */
   readonly agentOf: (sessionId: string | undefined) => AgentConnection;
-  readonly diskEdits: SessionPorts["diskEdits"];
-  /** Throws an Error in one line when no folder is open. */
-  readonly place: () => Promise<SessionPlace>;
-  readonly warnings: SessionPorts["warnings"];
-  readonly observed: SessionPorts["observed"];
-  readonly promptBlocks: SessionPorts["promptBlocks"];
-  readonly rememberModel: (choice: string) => void;
-  readonly opened: SessionPorts["opened"];
   /** The session that the side bar showed last. */
   readonly lastShown: { get(): string | undefined; set(sessionId: string | undefined): void };
   /** Ids of the sessions whose turn runs: after a reload of the window those turns can be continued. */
@@ -62,14 +57,9 @@ export class Sessions {
     this.#panels = panels;
     this.#router = router;
     this.#ports = {
-      place: options.place,
-      warnings: options.warnings,
+      ...options,
       // A turn that ends with its window is not a failure.
       observed: (session, event) => !this.#isFrozen && options.observed(session, event),
-      promptBlocks: options.promptBlocks,
-      diskEdits: options.diskEdits,
-      rememberModel: options.rememberModel,
-      opened: options.opened,
       command: (session, command) => panels.showing(session)?.connection.command(command),
       began: (session, previousId) => this.#sessionBegan(session, previousId),
       changed: (session) => this.#sessionChanged(session),

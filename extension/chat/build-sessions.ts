@@ -1,0 +1,116 @@
+/** Builds the sessions of the window, with what they need of VS Code: folders, settings and the window's memory. */
+import * as vscode from "vscode";
+import { EditorServers } from "../agent/editor-servers.ts";
+import { attachmentTexts, isMissing, promptBlocks } from "../context/prompt-blocks.ts";
+import type { TerminalOutputs } from "../context/terminal-outputs.ts";
+import { showInformation } from "../notifications.ts";
+import { Requests } from "../requests/requests.ts";
+import type { DiskEdits } from "../review/disk-edits.ts";
+import type { Services } from "../services.ts";
+import { type AttentionCounter, notifyRequest, type StatusItem } from "../status-item.ts";
+import type { SessionPlace } from "./chat-session.ts";
+import type { Panels } from "./panels.ts";
+import { type SessionRouter, Sessions } from "./sessions.ts";
+import { TurnWatch } from "./turn-watch.ts";
+
+/** Key of the window's memory for the session shown last. */
+const LAST_SHOWN_KEY = "hermes.sessionId";
+
+/** Key of the window's memory for the sessions whose turn runs. */
+const RUNNING_KEY = "hermes.runningSessions";
+
+type SessionParts = Pick<Services, "panels" | "lastModel" | "agents" | "log" | "worker"> & {
+  readonly router: SessionRouter;
+  readonly status: StatusItem;
+  readonly diskEdits: DiskEdits;
+  readonly outputs: TerminalOutputs;
+};
+
+export function buildSessions(
+  context: vscode.ExtensionContext,
+  { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs }: SessionParts,
+): Sessions {
+  const servers = new EditorServers(context.globalStorageUri.fsPath);
+  const reader = { texts: attachmentTexts(worker, outputs), isMissing };
+  const watch = new TurnWatch({
+    log,
+    now: () => performance.now(),
+    notify: () => vscode.workspace.getConfiguration("hermes").get("notify", "hidden"),
+    isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
+    show: (sessionId, text) => {
+      const answered = showInformation(text, vscode.l10n.t("Open"));
+      void answered.then((chosen) => chosen !== undefined && sessions.reveal(sessionId));
+    },
+  });
+  const sessions = new Sessions(
+    {
+      agentOf: (sessionId) => agents.of(sessionId),
+      diskEdits,
+      place: () => sessionPlace(lastModel.chosen, servers),
+      warnings: () => servers.takeProblems(),
+      observed: (session, event) => {
+        watch.observe(session, event);
+        if (event.type === "prompt" && panels.facts.learnt !== null) panels.setFacts({ learnt: null });
+      },
+      promptBlocks: (content, report) => promptBlocks(content, reader, report),
+      opened: (opened) => {
+        if (opened === undefined) return;
+        panels.setFacts({ sandbox: opened.sandbox });
+        status.sandbox(opened.sandbox);
+      },
+      // A choice that cannot be stored is lost with the window.
+      rememberModel: (choice) => void lastModel.remember(choice).then(undefined, () => undefined),
+      lastShown: storedIn<string>(context, LAST_SHOWN_KEY),
+      running: storedIn<readonly string[]>(context, RUNNING_KEY),
+    },
+    panels,
+    router,
+  );
+  return sessions;
+}
+
+async function sessionPlace(model: string | undefined, servers: EditorServers): Promise<SessionPlace> {
+  const [cwd, ...additionalDirectories] = foldersOnDisk().map(({ uri }) => uri.fsPath);
+  if (cwd === undefined) throw new Error(vscode.l10n.t("Open a folder to start: the agent works in a folder."));
+  const hermes = { trusted: vscode.workspace.isTrusted, ...(model !== undefined && { model }) };
+  const isWanted = vscode.workspace.getConfiguration("hermes").get("mcp.useEditorServers", true);
+  // A workspace's own value is left out: its servers need the user's consent.
+  const setting = vscode.workspace.getConfiguration("mcp").inspect("servers")?.globalValue;
+  const { workspaceFile, workspaceFolders: [folder] = [] } = vscode.workspace;
+  const workspace = String(workspaceFile ?? folder?.uri ?? "");
+  const mcpServers = isWanted ? await servers.read({ setting, cwd, workspace, environment: process.env }) : [];
+  return { cwd, additionalDirectories, mcpServers, _meta: { hermes } };
+}
+
+export function foldersOnDisk(): readonly vscode.WorkspaceFolder[] {
+  return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+}
+
+/** A value in the memory of the window. One that cannot be stored is lost with the window. */
+export function storedIn<Value>({ workspaceState: memory }: vscode.ExtensionContext, key: string) {
+  return {
+    get: () => memory.get<Value>(key),
+    set: (value: Value | undefined) => void memory.update(key, value).then(undefined, () => undefined),
+  };
+}
+
+/** Requests with cards in the panels, and notifications while no panel in sight shows them. */
+export function buildRequests(
+  panels: Panels,
+  router: SessionRouter,
+  attention: AttentionCounter,
+  sessions: () => Sessions,
+): Requests {
+  const requests = new Requests({
+    show: (sessionId, event) => router.emit(sessionId, event),
+    changed: (sessionIds) => {
+      attention.setRequests(sessionIds.length);
+      sessions().setAsking(sessionIds);
+    },
+    isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
+    reveal: (sessionId) => sessions().reveal(sessionId),
+    notify: notifyRequest,
+  });
+  panels.onDidChangeSight(() => requests.sightChanged());
+  return requests;
+}
