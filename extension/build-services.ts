@@ -72,17 +72,8 @@ export function buildServices(
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, ...agentStores(context) });
   const outputs = new TerminalOutputs(terminals);
-  const sessions = buildSessions(context, {
-    panels,
-    router,
-    status,
-    lastModel,
-    diskEdits,
-    agents,
-    log,
-    worker,
-    outputs,
-  });
+  const ofSessions = { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs };
+  const sessions = buildSessions(context, ofSessions);
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
   const root = vscode.Uri.joinPath(context.extensionUri, "dist", "webview");
   const actions: PageParts["actionsOf"] = (...place) => panelActions(place, services, { requests, checkpoints });
