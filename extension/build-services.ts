@@ -78,11 +78,10 @@ export function buildServices(
   const root = vscode.Uri.joinPath(context.extensionUri, "dist", "webview");
   const actions: PageParts["actionsOf"] = (...place) => panelActions(place, services, { requests, checkpoints });
   const page: PageParts = { root, panels, log, actionsOf: actions };
-  const tabs = new EditorTabs(page, sessions);
   const services: Services = {
     log,
     panels,
-    tabs,
+    tabs: new EditorTabs(page, sessions),
     worker,
     agents,
     sessions,
