@@ -1,12 +1,12 @@
 // Programs of the system that the scripts and tests need, and their installation on Debian and Ubuntu.
-import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, globSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { messageOf } from "../agent-core/platform/errors.ts";
 import { vscodeTestFolder } from "./project.ts";
 import { runLogged } from "./run-program.ts";
 
-/** Folder of daemons on Debian; not on every user's PATH. */
-const DAEMONS = "/usr/sbin";
+/** Folders of daemons on Debian; not on every user's PATH. */
+const DAEMONS = ["/usr/sbin", "/usr/lib/postgresql/*/bin"];
 
 /** Program → Debian package. */
 const packages = {
@@ -18,16 +18,18 @@ const packages = {
   docker: "docker.io",
   busybox: "busybox-static",
   python3: "python3",
+  "redis-server": "redis-server",
+  postgres: "postgresql",
 } as const;
 
 export type TestProgram = keyof typeof packages;
 
 export const isCI = !["", "0", "false"].includes(process.env["CI"] ?? "");
 
-/** Adds the daemons' folder to this process's PATH. */
+/** Adds the daemons' folders to this process's PATH. */
 export function addDaemonsToPath(): void {
-  const path = process.env["PATH"] ?? "";
-  if (!path.split(delimiter).includes(DAEMONS)) process.env["PATH"] = `${path}${delimiter}${DAEMONS}`;
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  process.env["PATH"] = [...new Set([...folders, ...globSync(DAEMONS)])].join(delimiter);
 }
 
 export function missingTestPrograms(): readonly TestProgram[] {

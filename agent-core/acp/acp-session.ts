@@ -11,6 +11,7 @@ import {
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
+import { messageOf } from "../platform/errors.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
 import { processMethods } from "../protocol/processes.ts";
@@ -292,6 +293,10 @@ export class AcpSession {
         beginTurn,
         sessionId: id,
         model: this.model,
+        takesCommands: options.task === undefined,
+        saveTrajectory: options.configured.config.agent.saveTrajectories
+          ? (completed) => this.#saveTrajectory(completed)
+          : undefined,
       }),
       processWatch: ours.processes === true ? watchProcesses(agent, client, id, log) : undefined,
       notes: [...notes.map((message) => ({ severity: "warning" as const, message })), ...own.notes],
@@ -324,6 +329,16 @@ export class AcpSession {
       send: (update) => this.send(update),
       setMode: (next) => this.setMode(next),
     };
+  }
+
+  /** A folder that cannot be written is reported, and costs no answer. */
+  async #saveTrajectory(completed: boolean): Promise<void> {
+    const { saveTrajectory } = await import("../sessions/trajectory.ts");
+    try {
+      await saveTrajectory(this.cwd, await this.agent.trajectory(), { completed, now: Date.now() });
+    } catch (error) {
+      this.#status({ severity: "warning", message: `The trajectory could not be saved: ${messageOf(error)}` });
+    }
   }
 
   #sendCompression(event: CompressedEvent): void {

@@ -1,4 +1,5 @@
 /** The agent of one connection: its client, its configuration and its open sessions. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
@@ -41,7 +42,20 @@ export type AgentServerOptions = {
   readonly clock?: Clock;
   /** Serves the session of a planned job: without background work, and without the right to plan jobs. Default: a user's. */
   readonly job?: JobAgentOptions["job"];
+  /** Serves the session of a batch's task, which nobody reads along. Default: a user's. */
+  readonly task?: TaskOptions;
 };
+
+/** Without background work, planned jobs, slash commands, and the project's files of instructions. */
+export type TaskOptions = {
+  /** Added to the system prompt. */
+  readonly systemMessage: string | undefined;
+  /** Home whose lists of models the tasks share. */
+  readonly modelsHome: string;
+};
+
+/** Longest wait of a task for the prices in the list of models. Milliseconds. */
+const PRICES_MS = 2_000;
 
 /** Delay of the sandbox test, so that an immediate prompt sends its request first. Milliseconds. */
 const SANDBOX_DELAY_MS = 50;
@@ -73,7 +87,13 @@ export class AgentServer {
     this.home = homeFolder(environment);
     const client = (): ConnectedClient => this.#client;
     this.stored = new StoredSessions({ home: this.home, client, log, now: () => clock.now() });
-    this.configuration = new LiveConfiguration({ home: this.home, environment, client, log, clock });
+    this.configuration = new LiveConfiguration({
+      home: options.task?.modelsHome ?? this.home,
+      environment,
+      client,
+      log,
+      clock,
+    });
     const notify = (message: string | undefined, items: readonly string[]): void => {
       if (!this.#client.notifyLearnt(message, items) && message !== undefined) this.#learnt.push(message);
     };
@@ -105,7 +125,8 @@ export class AgentServer {
   /** Keeps the client that `initialize` describes. */
   identify(client: ConnectedClient): void {
     this.#client = client;
-    if (client.platform !== "cli" && this.options.job === undefined) this.jobs.start();
+    const { job, task } = this.options;
+    if (client.platform !== "cli" && job === undefined && task === undefined) this.jobs.start();
   }
 
   /** Choice of the model that a session used last; undefined before the first session. */
@@ -254,7 +275,8 @@ export class AgentServer {
     const { directory } = this.configuration;
     const choices = stored ?? { model: params.model, reasoningEffort: undefined };
     const model = await startingModel(directory, choices, this.#client.keyHint);
-    const { local, log, job } = this.options;
+    const { local, log, job, task } = this.options;
+    if (task !== undefined) await Promise.race([directory.refresh(), delay(PRICES_MS, undefined, { ref: false })]);
     if (configured.config.terminal.sandbox !== "off") await this.#prepareSandbox();
     const session = createSession(() => {
       const made = new AcpSession({
@@ -275,7 +297,8 @@ export class AgentServer {
         readStored: (other) => this.readStored(other),
         importSessions: (request, signal) => this.importSessions(request, signal),
         learning: this.background,
-        jobs: job === undefined ? this.jobs : undefined,
+        jobs: job === undefined && task === undefined ? this.jobs : undefined,
+        task,
         titled: () => this.#client.notifySessionsChanged(),
         beginTurn: () => this.background.beginTurn(),
         takeLearnt: () => this.#learnt.splice(0),
@@ -289,7 +312,7 @@ export class AgentServer {
     session.model.refresh();
     session.warmUp();
     this.stored.startCleanup();
-    if (job === undefined) this.background.start();
+    if (job === undefined && task === undefined) this.background.start();
     return session;
   }
 
@@ -343,7 +366,7 @@ function forChats(configured: ConfiguredAgent): ConfiguredAgent {
 }
 
 type LiveConfigurationOptions = {
-  /** Hermes' home folder. */
+  /** Home of the lists of models. */
   readonly home: string;
   readonly environment: Environment;
   /** The current client, which may offer models. */

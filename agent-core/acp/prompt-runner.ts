@@ -31,6 +31,10 @@ export type PromptRunnerOptions = {
   readonly beginTurn: () => () => void;
   /** The part of the session that a command may use; `signal` cancels the command. */
   readonly forCommands: (signal: AbortSignal) => CommandSession;
+  /** False sends every prompt to the model as it is. */
+  readonly takesCommands: boolean;
+  /** Stores the conversation after a turn. Undefined: it is not stored. */
+  readonly saveTrajectory: ((completed: boolean) => Promise<void>) | undefined;
 };
 
 export class PromptRunner {
@@ -123,6 +127,7 @@ export class PromptRunner {
 
   async #runPrompt(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
+    if (!this.#options.takesCommands) return this.#runTurn(message, signal);
     const commands = this.#options.forCommands(signal);
     const answer = await this.#answer(typedText(message), commands);
     if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
@@ -153,7 +158,7 @@ export class PromptRunner {
   }
 
   async #runTurn(asked: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
-    const { sessionId, agent, model, journal, endTurn, client, beginTurn } = this.#options;
+    const { sessionId, agent, model, journal, endTurn, client, beginTurn, saveTrajectory } = this.#options;
     const message = await withFittingPictures(asked, agent, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
       return asked; // the turn ends at once
@@ -164,6 +169,7 @@ export class PromptRunner {
     const turnEnded = beginTurn();
     try {
       const { stopReason, fault } = await agent.runConversation({ userMessage: message, signal });
+      await saveTrajectory?.(stopReason === "end_turn");
       if (stopReason !== "error") return { stopReason };
       if (fault !== undefined) throw faultError(fault, client.keyHint);
       throw new Error("The turn failed without a reported cause.");

@@ -54,6 +54,8 @@ export type SessionAgentOptions = {
   readonly log: (line: string) => void;
   /** Planned jobs; undefined in the session of one, which cannot plan jobs. */
   readonly jobs: NonNullable<AIAgentOptions["cron"]> | undefined;
+  /** Set in the session of a batch's task. */
+  readonly task: { readonly systemMessage: string | undefined } | undefined;
 };
 
 /** The session's changing state, and its callbacks that do not wait for the user. */
@@ -79,7 +81,8 @@ export type SessionAgent = {
 const SINGLE_TURN_MS = 10_000;
 
 export function sessionAgent(options: SessionAgentOptions, state: SessionState): SessionAgent {
-  const { client, identity, params, id, stored, configured, directory, model, index, home, local, log, jobs } = options;
+  const { client, identity, params, id, stored, configured, directory, model, index, home, local, log, jobs, task } =
+    options;
   const { capabilities, title, models, platform } = identity;
   const { skills } = configured.options;
   const { status, callbacks, ...decisions } = state;
@@ -109,11 +112,12 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     host,
     journal,
     sessionIndex: index,
+    ...(task && { contextFiles: false, surroundings: false, systemMessage: task.systemMessage }),
     cron: jobs,
     extensionsMs: platform === "cli" || jobs === undefined ? SINGLE_TURN_MS : undefined,
     extensions: [
       ...sessionExtensions({ ...options, status, trusted: decisions.trusted }),
-      ...(jobs === undefined ? [jobNote] : []),
+      ...(jobs === undefined && task === undefined ? [jobNote] : []),
     ],
     callbacks: {
       ...callbacks,

@@ -152,6 +152,10 @@ export type AIAgentOptions = ModelSettings & {
   readonly hooks?: (() => readonly Hook[]) | undefined;
   /** False leaves the state of the workspace (git, layout, open files) out of the prompt. Default true. */
   readonly surroundings?: boolean | undefined;
+  /** False leaves the project's files of instructions out of the prompt. Default true. */
+  readonly contextFiles?: boolean | undefined;
+  /** Added to the system prompt of a new session. Default: none. */
+  readonly systemMessage?: string | undefined;
   /** Files that the user has open in the editor. Default: none. */
   readonly editorFiles?: (() => Promise<EditorFiles>) | undefined;
   /** Name of the user's editor or program. */

@@ -41,7 +41,7 @@ import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { type Extension, Extensions } from "./extensions.ts";
 import { notifier } from "./notifier.ts";
-import { buildPrompt, contextFiles, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
+import { buildPrompt, contextFiles, NO_FILES, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
 
@@ -144,7 +144,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     modelApproval:
       options.approvals === "smart" ? (request, signal) => modelApproval(request, auxiliary, signal) : undefined,
     surroundings,
-    buildSystemPrompt: (systemMessage) => buildPrompt(options, { ...forPrompt, systemMessage, tools: catalogue.tools }),
+    buildSystemPrompt: (systemMessage = options.systemMessage) =>
+      buildPrompt(options, { ...forPrompt, systemMessage, tools: catalogue.tools }),
     warmUp: ({ hasPrompt }) => warmUp(setup, hasPrompt ? undefined : () => rehearsePrompt(options, home, cwd)),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
@@ -153,10 +154,11 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
 }
 
 function projectFilesOf(
-  { callbacks = {}, otherFolders = [] }: AIAgentOptions,
+  { callbacks = {}, otherFolders = [], contextFiles: isRead = true }: AIAgentOptions,
   host: Host,
   { cwd, trusted, onDefect }: Pick<AgentSetup, "cwd" | "onDefect"> & { readonly trusted: () => boolean },
 ): ContextFiles {
+  if (!isRead) return NO_FILES;
   const { status } = notifier(callbacks, onDefect);
   const report = (message: string): void => status({ severity: "warning", message });
   return contextFiles(host, { roots: [cwd, ...otherFolders], trusted, report });

@@ -8,6 +8,7 @@ import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { Delegation } from "../orchestration/delegation.ts";
+import type { HermesTrajectory } from "../protocol/trajectory.ts";
 import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -279,6 +280,26 @@ export class AIAgent {
   /** Emits the session's events to its hooks; a delegation emits `subagent_start` and `subagent_stop` of its children. */
   get hooks(): Hooks {
     return this.#turns.hooks;
+  }
+
+  /** The session as training data, without what an earlier process knew about its model calls. */
+  async trajectory(): Promise<HermesTrajectory> {
+    const { shareGpt, trajectoryMessages } = await import("../sessions/trajectory.ts");
+    const { catalogue } = this.#setup;
+    const { costUsd } = this.usage;
+    const messages = trajectoryMessages(this.transcript);
+    const tools = catalogue.tools.map(({ schema }) => schema);
+    return {
+      model: this.model.model,
+      systemPrompt: this.#record.systemPrompt ?? "",
+      messages,
+      conversations: shareGpt(messages, tools),
+      tools,
+      knownTools: catalogue.known,
+      steps: this.#turns.steps,
+      failedCalls: [...this.#turns.failedCalls],
+      ...(costUsd !== undefined && { costUsd }),
+    };
   }
 
   get toolNames(): readonly string[] {

@@ -3,7 +3,7 @@ import type { AssistantMessage, ToolCall } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
-import type { FinishReason, ModelEvent, Usage } from "../providers/wire/wire.ts";
+import type { FinishReason, ModelEvent, TokenTrace, Usage } from "../providers/wire/wire.ts";
 import type { ToolKind } from "../tools/tool.ts";
 import { interruptionOf } from "./cancellation.ts";
 import type { Notifier } from "./notifier.ts";
@@ -14,6 +14,7 @@ export type ModelAnswer =
       readonly message: AssistantMessage;
       readonly reason: FinishReason;
       readonly usage: Usage | undefined;
+      readonly tokens?: TokenTrace;
     }
   | { readonly ok: false; readonly fault: Fault };
 
@@ -98,7 +99,7 @@ class AnswerReader {
     }
   }
 
-  answer({ reason, usage, reasoningDetails: details, origin }: Finish): ModelAnswer {
+  answer({ reason, usage, reasoningDetails: details, origin, tokens }: Finish): ModelAnswer {
     this.#shownText.end();
     // The map has the order of completion; the history needs the order of the stream.
     const calls = [...this.#calls].sort(([first], [second]) => first - second).map(([, call]) => call);
@@ -110,7 +111,7 @@ class AnswerReader {
       ...(details !== undefined && details.length > 0 && { reasoning_details: details }),
       ...(origin !== undefined && { origin }),
     };
-    return { ok: true, message, reason, usage };
+    return { ok: true, message, reason, usage, ...(tokens && { tokens }) };
   }
 
   /** Shown text stays. The rest of the answer becomes a separate message. */

@@ -4,7 +4,7 @@
  */
 import type { Message, UserMessage } from "../messages/message.ts";
 import type { RetryWait } from "../providers/call/call-model.ts";
-import type { Usage } from "../providers/wire/wire.ts";
+import type { TokenTrace, Usage } from "../providers/wire/wire.ts";
 import type { RecordedHook } from "../sessions/outcome-entries.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
@@ -76,6 +76,7 @@ export type StepEvent = {
   readonly usage: Usage | undefined;
   /** Messages that the iteration added to the history. */
   readonly added: readonly Message[];
+  readonly tokens?: TokenTrace;
 };
 
 export type StatusEvent = {

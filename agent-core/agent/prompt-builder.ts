@@ -60,16 +60,11 @@ export async function buildPrompt(
 
 /** Compiles the code of a prompt. It reads no file of the project, and asks no editor and no extension. */
 export async function rehearsePrompt(options: AIAgentOptions, home: string, cwd: string): Promise<void> {
-  const contextFiles: ContextFiles = {
-    read: async () => undefined,
-    exists: async () => false,
-    list: async () => [],
-  };
   const onDefect = (): void => undefined;
   await buildPrompt(options, {
     home,
     cwd,
-    contextFiles,
+    contextFiles: NO_FILES,
     onDefect,
     extensions: new Extensions([], onDefect),
     tools: [],
@@ -87,6 +82,13 @@ export function surroundingsOf(
   if (inherited !== undefined) return inherited.surroundings;
   return surroundings ? new Surroundings({ ...where, shell: findShell().path, editorFiles }) : undefined;
 }
+
+/** Instructions of a project that has none. */
+export const NO_FILES: ContextFiles = {
+  read: async () => undefined,
+  exists: async () => false,
+  list: async () => [],
+};
 
 /** Limit for reading one file of instructions, which may be on another machine. */
 const READ_TIMEOUT_MS = 5_000;

@@ -61,6 +61,11 @@ export class ToolCatalogue {
     return this.#callable;
   }
 
+  /** Names of all tools, those of disabled toolsets too. */
+  get known(): readonly string[] {
+    return [...new Set([...toolTable, ...this.#further()].map(({ name }) => name))];
+  }
+
   /** The schemas as text, for token estimates. */
   get schemaText(): string {
     this.#schemaText ??= JSON.stringify(this.#tools.map((tool) => tool.schema));

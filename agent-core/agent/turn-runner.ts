@@ -4,6 +4,7 @@ import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
+import type { HermesModelStep } from "../protocol/trajectory.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
@@ -13,7 +14,7 @@ import { WatchedEdits } from "../tools/watched-edit.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { AgentShell } from "./agent-shell.ts";
 import { PartialAnswer } from "./answer-reader.ts";
-import type { ToolProgressEvent } from "./callbacks.ts";
+import type { StepEvent, ToolProgressEvent } from "./callbacks.ts";
 import { type ContextKeeper, withheldFrom } from "./context-keeper.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { InferredVerdicts, readFromDisk } from "./inferred-verdicts.ts";
@@ -77,6 +78,10 @@ export class TurnRunner {
   /** Undefined before the model's first text or thought in the turn. */
   #firstTokenMs: number | undefined;
   #budget: IterationBudget | undefined;
+  /** Model calls of this process, in order. */
+  readonly steps: HermesModelStep[] = [];
+  /** Calls of this process that failed. */
+  readonly failedCalls: Set<string> = new Set<string>();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -86,10 +91,9 @@ export class TurnRunner {
     this.#notify = {
       ...notify,
       step: (event) => {
-        if (event.usage !== undefined) {
-          setup.ledger.add(event.usage, setup.models.current);
-          context.recordUsage(event.usage, event.added[0]);
-        }
+        const costUsd = event.usage && setup.ledger.add(event.usage, setup.models.current);
+        if (event.usage !== undefined) context.recordUsage(event.usage, event.added[0]);
+        this.#addStep(event, costUsd);
         notify.step(event);
         notify.contextPressure(context.pressure);
       },
@@ -249,7 +253,21 @@ export class TurnRunner {
     return this.#options.record.add(message);
   }
 
+  /** The event comes right after its messages were added. */
+  #addStep({ usage, tokens, added }: StepEvent, costUsd: number | undefined): void {
+    const { record, setup } = this.#options;
+    this.steps.push({
+      position: record.conversation.next - added.length,
+      at: setup.clock.now(),
+      model: setup.models.current.model,
+      ...(usage && { usage }),
+      ...(costUsd !== undefined && { costUsd }),
+      ...(tokens && { tokens }),
+    });
+  }
+
   #emitProgress(event: ToolProgressEvent): void {
+    if (event.type === "finished" && !event.result.ok) this.failedCalls.add(event.callId);
     if (event.type === "finished") for (const diff of event.result.diffs ?? []) this.#verdicts.edited(diff);
     this.#options.notify.toolProgress(event);
   }

@@ -240,8 +240,8 @@ function withWarning({ history: historyOf, budget }: Turn): readonly Message[] {
   return [...history.slice(0, -1), warned];
 }
 
-function notifyStep({ notify, budget }: Turn, { usage }: Answered, added: readonly Message[]): void {
-  notify.step({ iteration: budget.used, maxIterations: budget.limit, usage, added });
+function notifyStep({ notify, budget }: Turn, { usage, tokens }: Answered, added: readonly Message[]): void {
+  notify.step({ iteration: budget.used, maxIterations: budget.limit, usage, added, ...(tokens && { tokens }) });
 }
 
 /** Ends a turn whose model can no longer form valid calls, before it spends the whole budget on them. */

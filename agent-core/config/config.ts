@@ -20,6 +20,8 @@ const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export type LoadedConfig = {
   readonly config: Config;
+  /** Settings of config.yaml as they are written there. */
+  readonly raw: Readonly<Record<string, unknown>>;
   /** Variables of the process, and those of the home's `.env` that the process has not. */
   readonly environment: Environment;
   /** One line for people for each value that was not used. */
@@ -56,7 +58,7 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const refusal = terminal.backend === UNUSABLE_BACKEND ? undefined : terminalProblem(terminal);
   if (refusal !== undefined) warnings.push(`config.yaml: ${refusal}`);
   const all = { warnings, errors: [...errors, ...names.errors] };
-  return { config: strictConfig(config, strict), environment: merged, ...all };
+  return { config: strictConfig(config, strict), raw, environment: merged, ...all };
 }
 
 /** Variables of the home's sign-ins. */

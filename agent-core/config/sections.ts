@@ -140,6 +140,10 @@ const agentSection = group({
     "Reasoning effort of models that have one.",
     z.enum(["minimal", "low", "medium", "high"]).optional(),
   ),
+  save_trajectories: setting(
+    "Appends each turn's conversation to trajectory files in the session's folder.",
+    onOff.default(false),
+  ),
   coding_context: setting(
     "`off` leaves the state of the workspace out of the prompt; the other values mean the same here.",
     z.enum(["auto", "focus", "on", "off"]).default("auto"),

@@ -1,5 +1,6 @@
 /** The agent in the process of its client: the command line, a batch or a gateway. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
+import type { AgentServerOptions } from "../acp/agent-server.ts";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { messageWithCause } from "../acp/request-errors.ts";
 import { type AgentService, agentApp } from "../acp/serve.ts";
@@ -16,8 +17,10 @@ export const CLIENT_INFO = { name: COMMAND_LINE, title: "the command line", vers
 export function localAgent(
   settings: Environment = {},
   log: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
+  more: Pick<AgentServerOptions, "task"> = {},
 ): AgentService {
-  return agentApp({ version: VERSION, environment: { ...takeEnvironment(), ...settings }, local: nodeHost(), log });
+  const environment = { ...takeEnvironment(), ...settings };
+  return agentApp({ version: VERSION, environment, local: nodeHost(), log, ...more });
 }
 
 /** The agent's message, without the protocol's name of the parameter. */

@@ -79,9 +79,11 @@ export class UsageLedger {
     });
   }
 
-  /** Adds one model call. Without a price the total cost becomes unknown. */
-  add(usage: Usage, model: ResolvedModel): void {
-    this.#add(choiceId(choiceOf(model)), { ...usage, costUsd: costOf(usage, this.#ports.priceOf(model)) });
+  /** Adds one model call and returns its cost. Without a price the total cost becomes unknown. */
+  add(usage: Usage, model: ResolvedModel): number | undefined {
+    const costUsd = costOf(usage, this.#ports.priceOf(model));
+    this.#add(choiceId(choiceOf(model)), { ...usage, costUsd });
+    return costUsd;
   }
 
   /** Writes the total of several calls to the journal. `context`: size of the last one. */

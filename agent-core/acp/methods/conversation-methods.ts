@@ -8,6 +8,7 @@ import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { type HermesProcessId, processMethods } from "../../protocol/processes.ts";
 import { restoreMethods } from "../../protocol/restores.ts";
 import { sessionMethods } from "../../protocol/sessions.ts";
+import { trajectoryMethod } from "../../protocol/trajectory.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
 import { processViews } from "../../tools/terminal/process-watch.ts";
 import type { BackgroundProcess } from "../../tools/terminal/processes.ts";
@@ -85,6 +86,7 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
   onClientRequest(app, sessionMethods.context, ({ params, signal }) =>
     server.session(params.sessionId).agent.context.contents(signal),
   );
+  onClientRequest(app, trajectoryMethod, ({ params }) => server.session(params.sessionId).agent.trajectory());
   onClientRequest(app, sessionMethods.rewind, ({ params: { sessionId, position } }) => {
     const session = server.session(sessionId);
     return session.betweenTurns(async () => {

@@ -12,7 +12,7 @@ import {
   readableReasoning,
 } from "./reasoning-places.ts";
 import { wholeCharacters } from "./text-sections.ts";
-import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
+import type { FinishReason, ModelEvent, TokenTrace, Usage } from "./wire.ts";
 
 export type FoldState = {
   readonly calls: PartialCalls;
@@ -23,6 +23,7 @@ export type FoldState = {
   readonly heldText: string;
   readonly heldReasoning: string;
   readonly usage: Usage | undefined;
+  readonly tokens: TokenTrace | undefined;
   /** Reason of the end; undefined before it. */
   readonly finishReason: string | undefined;
   readonly refused: boolean;
@@ -39,6 +40,7 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
     heldText: "",
     heldReasoning: "",
     usage: undefined,
+    tokens: undefined,
     finishReason: undefined,
     refused: false,
   };
@@ -49,7 +51,7 @@ export function step(state: FoldState, raw: unknown): FoldStep {
   const words = onlyText(raw);
   const canSkip = state.calls.calls.length === 0 && state.heldReasoning === "";
   if (words !== undefined && canSkip) return addText(state, words);
-  const { delta, finishReason, usage } = readChunk(raw);
+  const { delta, finishReason, usage, tokens } = readChunk(raw);
   const events: ModelEvent[] = [];
   const called = addPieces(state.calls, piecesOf(delta));
   const next: FoldState = {
@@ -57,6 +59,7 @@ export function step(state: FoldState, raw: unknown): FoldStep {
     ...(delta && readDelta(state, delta, events)),
     calls: called.calls,
     usage: usage ?? state.usage,
+    tokens: tokens === undefined ? state.tokens : joinTokens(state.tokens, tokens),
     finishReason: finishReason ?? state.finishReason,
   };
   events.push(...called.events);
@@ -75,6 +78,7 @@ function onlyText(raw: unknown): string | undefined {
     return undefined;
   const [choice, other]: readonly unknown[] = raw["choices"];
   if (!isRecord(choice) || other !== undefined || choice["finish_reason"] != null) return undefined;
+  if (choice["logprobs"] != null || choice["token_ids"] != null || raw["prompt_token_ids"] != null) return undefined;
   const { delta } = choice;
   if (!isRecord(delta) || typeof delta["content"] !== "string") return undefined;
   for (const field in delta) if (field !== "content" && field !== "role" && delta[field] != null) return undefined;
@@ -113,6 +117,7 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
       type: "finish",
       reason: reasonOf(state, state.finishReason),
       usage: state.usage,
+      ...(state.tokens && { tokens: state.tokens }),
       ...reasoningDetailsOf(state),
     },
   ];
@@ -289,6 +294,10 @@ const deltaSchema = z.object({
     .nullish(),
 });
 
+/** Names of vLLM. */
+const ids = z.array(z.number().int()).nullish().catch(undefined);
+const tokenFields = { token_ids: ids, prompt_token_ids: ids };
+
 /** Only the fields that are read, with loose types: servers differ in everything else. */
 const chunkSchema = z.object({
   choices: z
@@ -298,9 +307,15 @@ const chunkSchema = z.object({
         /** Replaces `delta` without streaming. */
         message: deltaSchema.nullish(),
         finish_reason: text,
+        ...tokenFields,
+        logprobs: z
+          .object({ content: z.array(z.object({ logprob: z.number() })).nullish() })
+          .nullish()
+          .catch(undefined),
       }),
     )
     .nullish(),
+  prompt_token_ids: ids,
   usage: z
     .object({
       prompt_tokens: count,
@@ -325,19 +340,40 @@ export type ReadChunk = {
   readonly delta: ChunkDelta | undefined;
   readonly finishReason: string | undefined;
   readonly usage: Usage | undefined;
+  readonly tokens: TokenTrace | undefined;
 };
 
 /** Throws for an error of the server or an unknown document. */
 export function readChunk(raw: unknown): ReadChunk {
   const error = errorIn(raw);
   if (error) throw Object.assign(new Error(String(fieldOf(error, "message") ?? "")), { error });
-  const { choices, usage } = chunkSchema.parse(raw);
+  const chunk = chunkSchema.parse(raw);
+  const { choices, usage } = chunk;
   const choice = choices?.[0];
   return {
     delta: choice?.delta ?? choice?.message ?? undefined,
     finishReason: choice?.finish_reason || undefined,
     usage: usage ? usageOf(usage) : undefined,
+    tokens: tokensOf(chunk),
   };
+}
+
+function tokensOf({ choices, prompt_token_ids: prompt }: Chunk): TokenTrace | undefined {
+  const { token_ids: completionIds, prompt_token_ids: own, logprobs } = choices?.[0] ?? {};
+  const probabilities = logprobs?.content?.map(({ logprob }) => logprob);
+  const promptIds = own ?? prompt;
+  const trace: TokenTrace = {
+    ...(promptIds && { promptIds }),
+    ...(completionIds && { completionIds }),
+    ...(probabilities && { logprobs: probabilities }),
+  };
+  return Object.keys(trace).length > 0 ? trace : undefined;
+}
+
+function joinTokens(before: TokenTrace = {}, after: TokenTrace): TokenTrace {
+  const joined = (name: "completionIds" | "logprobs") =>
+    (before[name] ?? after[name]) && { [name]: [...(before[name] ?? []), ...(after[name] ?? [])] };
+  return { ...before, ...after, ...joined("completionIds"), ...joined("logprobs") };
 }
 
 /** Error in a document: `error`, a list (Gemini), or only a text (FastAPI). error-details.ts reads all of them. */

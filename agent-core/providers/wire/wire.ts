@@ -67,6 +67,13 @@ export type Usage = {
   readonly reasoningTokens: number;
 };
 
+/** Tokens of one call, as far as the server sends them: ids, and the log probability of each token of the answer. */
+export type TokenTrace = {
+  readonly promptIds?: readonly number[];
+  readonly completionIds?: readonly number[];
+  readonly logprobs?: readonly number[];
+};
+
 export type FinishReason = "stop" | "tool_calls" | "length" | "refusal";
 
 /**
@@ -92,6 +99,7 @@ export type ModelEvent =
       readonly reasoningDetails?: readonly unknown[];
       /** The text holds a call that could not be read. */
       readonly hasUnreadCall?: true;
+      readonly tokens?: TokenTrace;
       /** Server that gets the answer's opaque parts back. */
       readonly origin?: string;
     }

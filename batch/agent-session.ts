@@ -1,0 +1,95 @@
+/** One conversation with an agent in this process, as a client of ACP in memory. */
+import {
+  type ClientContext,
+  type ContentBlock,
+  client,
+  methods,
+  type SessionNotification,
+} from "@zed-industries/agent-client-protocol";
+import type { Environment } from "../agent-core/config/home.ts";
+import { localAgent, ownWords } from "../agent-core/entry/local-agent.ts";
+import { VERSION } from "../agent-core/entry/version.ts";
+import { call } from "../agent-core/protocol/method.ts";
+import { type HermesTrajectory, trajectoryMethod } from "../agent-core/protocol/trajectory.ts";
+
+const CLIENT = "hermes-batch";
+
+export type SessionRun = {
+  /** Folder of the session, absolute. */
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly prompt: string;
+  readonly systemMessage: string | undefined;
+  /** Home whose lists of models the tasks share. */
+  readonly modelsHome: string;
+  readonly log: (line: string) => void;
+};
+
+export type SessionEnd = {
+  readonly trajectory: HermesTrajectory;
+  readonly stopReason: string;
+  /** Reason of a failure, in one line. */
+  readonly error: string | undefined;
+  readonly denied: readonly string[];
+};
+
+/** Runs a prompt to its end. Rejects with an Error in one line when no session can be opened, and with the signal's reason. */
+export async function runSession(options: SessionRun, signal: AbortSignal): Promise<SessionEnd> {
+  const { environment, systemMessage, modelsHome, log } = options;
+  const task = { systemMessage, modelsHome };
+  const denied: string[] = [];
+  const { app, dispose } = localAgent(environment, log, { task });
+  try {
+    return await client({ name: CLIENT })
+      .onNotification(methods.client.session.update, asSent, () => undefined)
+      .onRequest(methods.client.session.requestPermission, ({ params: { toolCall } }) => {
+        denied.push(toolCall.title ?? "a tool call");
+        return { outcome: { outcome: "cancelled" } };
+      })
+      .connectWith(app, async (agent) => ({ ...(await converse(agent, options, signal)), denied }));
+  } finally {
+    await dispose();
+  }
+}
+
+/** Skips the library's check: the sender is our own agent. */
+function asSent(params: unknown): SessionNotification {
+  return params as SessionNotification;
+}
+
+async function converse(
+  agent: ClientContext,
+  { cwd, prompt }: SessionRun,
+  signal: AbortSignal,
+): Promise<Omit<SessionEnd, "denied">> {
+  await agent.request(methods.agent.initialize, {
+    protocolVersion: 1,
+    clientInfo: { name: CLIENT, title: "a batch", version: VERSION },
+    clientCapabilities: {},
+  });
+  const _meta = { hermes: { trusted: true } };
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd, mcpServers: [], _meta });
+  const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    signal.throwIfAborted();
+    const end = await send(agent, sessionId, prompt);
+    return { ...end, trajectory: await call(agent, trajectoryMethod, { sessionId }) };
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+async function send(
+  agent: ClientContext,
+  sessionId: string,
+  text: string,
+): Promise<Pick<SessionEnd, "stopReason" | "error">> {
+  try {
+    const prompt: ContentBlock[] = [{ type: "text", text }];
+    const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
+    return { stopReason, error: undefined };
+  } catch (error) {
+    return { stopReason: "error", error: ownWords(error).split("\n", 1)[0] };
+  }
+}

@@ -1,0 +1,179 @@
+/** Options of `hermes batch`: those of the original's batch runner, and ours. */
+import { readFile } from "node:fs/promises";
+import { messageOf, UsageError } from "../agent-core/platform/errors.ts";
+import { parseJson } from "../agent-core/platform/json.ts";
+import type { Option, Values } from "../cli/subcommand.ts";
+import { distributionNames } from "./distributions.ts";
+import { durationOf, numberOf } from "./option-values.ts";
+import { PROGRESS_MODES, type ProgressMode } from "./progress.ts";
+import type { RunSettings } from "./task.ts";
+
+/** Model of the original when neither a flag nor the configuration names one. */
+const DEFAULT_MODEL = "anthropic/claude-sonnet-4.6";
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"];
+const SORTS = ["price", "throughput", "latency"];
+const FORMATS = ["sharegpt", "atif", "both"] as const;
+
+const verbs = ["run"];
+const text = (summary: string, value: string) => ({ kind: "text", value, summary, verbs }) as const;
+const number = (summary: string, value = "N") => ({ kind: "number", value, summary, verbs }) as const;
+const flag = (summary: string) => ({ kind: "flag", summary, verbs }) as const;
+
+export const batchOptions = {
+  "dataset-file": text('data set: JSONL, one object with "prompt" a line', "FILE"),
+  "batch-size": number("tasks of a batch file"),
+  "run-name": text("name of the run and of its folder", "NAME"),
+  distribution: {
+    ...text("distribution that toolsets are drawn from", "NAME"),
+    default: "default",
+    choices: distributionNames,
+  },
+  model: text(`model; default: the configured one, else ${DEFAULT_MODEL}`, "NAME"),
+  "api-key": text("key of the model; the variable HERMES_API_KEY is safer, as others see a command line", "KEY"),
+  "base-url": text("address of the model; default: the configured one", "URL"),
+  "max-turns": { ...number("model calls of a task"), default: 10 },
+  "num-workers": { ...number("tasks at a time"), default: 4 },
+  resume: flag("continue a run: tasks with a result are left out"),
+  verbose: flag("show each task"),
+  "list-distributions": flag("list the distributions of toolsets"),
+  "ephemeral-system-prompt": text("system prompt that is used and not stored", "TEXT"),
+  "log-prefix-chars": { ...number("characters of a task in the log"), default: 100 },
+  "providers-allowed": text("providers that OpenRouter may use, with commas", "LIST"),
+  "providers-ignored": text("providers that OpenRouter may not use", "LIST"),
+  "providers-order": text("providers that OpenRouter tries first", "LIST"),
+  "provider-sort": { ...text("order of OpenRouter", "BY"), choices: SORTS },
+  "max-tokens": number("tokens of an answer"),
+  "reasoning-effort": { ...text("reasoning of the model", "EFFORT"), choices: EFFORTS },
+  "reasoning-disabled": flag("turn reasoning off"),
+  "prefill-messages-file": text("JSON list of messages before each conversation", "FILE"),
+  "max-samples": number("tasks to take from the data set"),
+  queue: text("queue for workers, redis[s]:// or postgres://; see hermes worker", "URL"),
+  "workdir-template": text("content of each task's folder: DIR or git:REPO@REF", "FROM"),
+  "task-timeout": { ...text("longest time of a task", "TIME"), default: "30m" },
+  retries: { ...number("further tries of a task that failed"), default: 3 },
+  "max-cost": number("no task begins after the run has cost this much", "USD"),
+  samples: { ...number("conversations of each task"), default: 1 },
+  format: { ...text("form of the trajectories", "FORM"), default: "sharegpt", choices: FORMATS },
+  "keep-without-reasoning": flag("keep conversations without thoughts, which are left out else"),
+  "token-ids": flag("ask the model server for token ids and log probabilities"),
+  out: { kind: "text", value: "DIR", default: "data", summary: "folder of the runs" },
+  seed: { ...number("start of the draws of toolsets"), default: 0 },
+  progress: { ...text("way to show progress", "MODE"), default: "auto", choices: PROGRESS_MODES },
+  json: { kind: "flag", summary: "print JSON for programs", verbs: ["status"] },
+  "dry-run": flag("check the data set and show the tasks without running them"),
+} as const satisfies Record<string, Option>;
+
+export type BatchValues = Values<typeof batchOptions>;
+
+export type BatchLine = {
+  readonly dataSet: string;
+  readonly batchSize: number;
+  readonly name: string;
+  readonly sessions: number;
+  readonly isResumed: boolean;
+  readonly isVerbose: boolean;
+  readonly prefixChars: number;
+  readonly limit: number | undefined;
+  /** Address of a queue; undefined: this process works on the tasks. */
+  readonly queue: string | undefined;
+  readonly maxCostUsd: number | undefined;
+  readonly samples: number;
+  readonly format: string;
+  readonly keepsUnreasoned: boolean;
+  readonly out: string;
+  readonly seed: number;
+  readonly progress: ProgressMode;
+  readonly isDry: boolean;
+  readonly settings: RunSettings;
+};
+
+/** `configured`: model of the configuration. Rejects with a UsageError in one line. */
+export async function readBatchLine(values: BatchValues, configured: string | undefined): Promise<BatchLine> {
+  const name = required(values, "run-name");
+  if (!/^[\w.-]+$/.test(name) || name.startsWith(".")) {
+    throw new UsageError(
+      `--run_name ${JSON.stringify(name)} is no name of a folder. Use letters, digits, "-", "_" and ".".`,
+    );
+  }
+  if (values["batch-size"] === undefined) throw new UsageError("--batch_size is missing. See hermes batch --help.");
+  return {
+    name,
+    dataSet: required(values, "dataset-file"),
+    batchSize: numberOf("batch-size", values["batch-size"], { min: 1 }),
+    sessions: numberOf("num-workers", values["num-workers"], { min: 1 }),
+    isResumed: values.resume,
+    isVerbose: values.verbose,
+    prefixChars: numberOf("log-prefix-chars", values["log-prefix-chars"]),
+    limit: numberOf("max-samples", values["max-samples"], { min: 1 }),
+    queue: values.queue,
+    maxCostUsd: numberOf("max-cost", values["max-cost"], { isWhole: false }),
+    samples: numberOf("samples", values.samples, { min: 1 }),
+    format: values.format,
+    keepsUnreasoned: values["keep-without-reasoning"],
+    out: values.out,
+    seed: numberOf("seed", values.seed),
+    progress: PROGRESS_MODES.find((mode) => mode === values.progress) ?? "auto",
+    isDry: values["dry-run"],
+    settings: await readSettings(values, configured),
+  };
+}
+
+async function readSettings(values: BatchValues, configured: string | undefined): Promise<RunSettings> {
+  const effort = values["reasoning-disabled"] ? "none" : values["reasoning-effort"];
+  const maxTokens = numberOf("max-tokens", values["max-tokens"], { min: 1 });
+  const {
+    "base-url": baseUrl,
+    "ephemeral-system-prompt": systemMessage,
+    "workdir-template": template,
+    "prefill-messages-file": prefillFile,
+  } = values;
+  const routing = routingOf(values);
+  return {
+    model: values.model ?? configured ?? DEFAULT_MODEL,
+    distribution: values.distribution,
+    maxTurns: numberOf("max-turns", values["max-turns"], { min: 1 }),
+    timeoutMs: durationOf("task-timeout", values["task-timeout"]),
+    retries: numberOf("retries", values.retries),
+    atif: values.format !== "sharegpt",
+    ...(values["token-ids"] && { tokens: true }),
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(systemMessage !== undefined && { systemMessage }),
+    ...(template !== undefined && { template }),
+    ...(effort !== undefined && { reasoning: effort }),
+    ...(prefillFile !== undefined && { prefill: await readPrefill(prefillFile) }),
+    ...(routing !== undefined && { routing }),
+  };
+}
+
+function required(values: BatchValues, name: "run-name" | "dataset-file"): string {
+  const value = values[name];
+  if (value !== undefined && value !== "") return value;
+  throw new UsageError(`--${name.replaceAll("-", "_")} is missing. See hermes batch --help.`);
+}
+
+function routingOf(values: BatchValues): RunSettings["routing"] {
+  const lists = [
+    ["only", values["providers-allowed"]],
+    ["ignore", values["providers-ignored"]],
+    ["order", values["providers-order"]],
+  ] as const;
+  const named = lists.map(([field, list = ""]) => {
+    return [field, list.split(",").flatMap((item) => (item.trim() === "" ? [] : [item.trim()]))] as const;
+  });
+  const sort = values["provider-sort"];
+  const routing = {
+    ...Object.fromEntries(named.filter(([, list]) => list.length > 0)),
+    ...(sort !== undefined && { sort }),
+  };
+  return Object.keys(routing).length > 0 ? routing : undefined;
+}
+
+async function readPrefill(path: string): Promise<unknown[]> {
+  const content = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new UsageError(`--prefill_messages_file ${path}: ${messageOf(error)}.`);
+  });
+  const messages = parseJson(content);
+  if (Array.isArray(messages)) return messages;
+  throw new UsageError(`--prefill_messages_file ${path} is no JSON list of messages.`);
+}

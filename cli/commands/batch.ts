@@ -1,0 +1,36 @@
+/** `hermes batch`. The runner loads with its first use. */
+import { takeEnvironment } from "../../agent-core/host/terminals/command-environment.ts";
+import { batchOptions } from "../../batch/batch-options.ts";
+import { EXIT, subcommand } from "../subcommand.ts";
+
+export const command = subcommand({
+  verbs: {
+    run: { summary: "run an agent for each task of a data set, and store the conversations" },
+    status: { summary: "show the state of a run", operands: "RUN", needs: "the name of a run" },
+  },
+  options: batchOptions,
+  examples: [
+    ["batch --dataset_file tasks.jsonl --batch_size 50 --run_name r1 --num_workers 8", "run 8 tasks at a time"],
+    ["batch --dataset_file tasks.jsonl --batch_size 50 --run_name r1 --resume", "go on after a kill"],
+    ["batch status r1", "show how far it is"],
+  ],
+  async run({ verb, operands: [name = ""], values }) {
+    const say = (text: string): void => void process.stdout.write(text);
+    if (verb === "status") {
+      const { showStatus } = await import("../../batch/run-batch.ts");
+      return showStatus(name, { out: values.out, isJson: values.json, say });
+    }
+    if (values["list-distributions"]) {
+      const { distributionLines } = await import("../../batch/distributions.ts");
+      say(distributionLines());
+      return EXIT.done;
+    }
+    const { runBatch } = await import("../../batch/run-batch.ts");
+    return runBatch(values, {
+      environment: takeEnvironment(),
+      say,
+      report: (text) => void process.stderr.write(text),
+      isTerminal: process.stderr.isTTY,
+    });
+  },
+});
