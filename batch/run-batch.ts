@@ -161,7 +161,7 @@ async function work(run: Run, { left, state, stopping, progress }: Work): Promis
     const log = (text: string): void => {
       if (run.line.isVerbose) progress.note(oneLine(text, 300));
     };
-    engine = await engineOf(run, state.runId, (text) => progress.note(text));
+    engine = await engineOf(run, state, (text) => progress.note(text));
     await engine.run(left, { onResult: (result) => state.take(result), stop, cancel, log });
     return undefined;
   } catch (error) {
@@ -172,11 +172,11 @@ async function work(run: Run, { left, state, stopping, progress }: Work): Promis
   }
 }
 
-async function engineOf({ line, base, io }: Run, run: string, note: (text: string) => void): Promise<Engine> {
+async function engineOf({ line, base, io }: Run, state: RunState, note: (text: string) => void): Promise<Engine> {
   if (line.queue === undefined) return inProcess(base, line.sessions, io.backOff);
   const queue = await openQueue(line.queue, io.environment["HERMES_QUEUE_PASSWORD"]);
   for (const warning of queue.warnings) note(`hermes: ${warning}`);
-  return overQueue({ queue, run });
+  return overQueue({ queue, run: state.runId });
 }
 
 const statisticsSchema = z.looseObject({ total_prompts: z.number(), completed_at: z.string(), model: z.string() });
