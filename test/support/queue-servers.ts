@@ -41,11 +41,11 @@ export function startRedis(...settings: readonly string[]): Promise<QueueServer>
 }
 
 /** PostgreSQL runs as another user than root. */
-const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 export function startPostgres(): Promise<QueueServer> {
   const prepare = (folder: string): void => {
-    if (NOBODY.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
+    if (NOBODY !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
     const args = ["-D", join(folder, "data"), "-A", "trust", "-U", "hermes", "--no-sync", "-E", "UTF8"];
     execFileSync("initdb", args, { ...NOBODY, cwd: folder, stdio: "ignore" });
   };
