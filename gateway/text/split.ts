@@ -12,24 +12,10 @@ type Block = { readonly text: string; readonly fence?: { readonly open: string; 
  * opened again. No piece is empty.
  */
 export function splitMarkdown(markdown: string, fits: (piece: string) => boolean): readonly string[] {
-  const whole = markdown.trim();
-  if (whole === "") return [];
-  if (fits(whole)) return [whole];
-  const pieces: string[] = [];
-  let piece = "";
-  for (const block of blocksOf(whole)) {
-    const joined = piece === "" ? block.text : `${piece}\n\n${block.text}`;
-    if (fits(joined)) {
-      piece = joined;
-      continue;
-    }
-    if (piece !== "") pieces.push(piece);
-    piece = "";
-    const parts = fits(block.text) ? [block.text] : splitBlock(block, fits);
-    pieces.push(...parts.slice(0, -1));
-    piece = parts.at(-1) ?? "";
-  }
-  return [...pieces, piece].filter((each) => each.trim() !== "");
+  const blocks = blocksOf(markdown.trim());
+  const texts = blocks.map(({ text }) => text);
+  const pieces = pack(texts, "\n\n", fits, (_, at) => splitBlock(blocks[at] ?? { text: "" }, fits));
+  return pieces.filter((piece) => piece.trim() !== "");
 }
 
 function blocksOf(text: string): readonly Block[] {
@@ -63,52 +49,50 @@ function blocksOf(text: string): readonly Block[] {
 
 function splitBlock({ text, fence }: Block, fits: (piece: string) => boolean): readonly string[] {
   const lines = text.split("\n");
-  if (fence === undefined)
-    return pack(lines, "\n", fits, (line) => pack(line.match(PARTS) ?? [], "", fits, (part) => letters(part, fits)));
+  if (fence === undefined) {
+    const words = (line: string): readonly string[] =>
+      pack(line.match(PARTS) ?? [], "", fits, (part) => splitLetters(part, fits));
+    return pack(lines, "\n", fits, words);
+  }
   const wrap = (body: string): string => `${fence.open}\n${body}\n${fence.close}`;
   const fitsWrapped = (body: string): boolean => fits(wrap(body));
-  return pack(lines.slice(1, -1), "\n", fitsWrapped, (line) => letters(line, fitsWrapped)).map(wrap);
-}
-
-/** Joins parts as long as they fit; `divide` cuts a part that does not fit alone. */
-function pack(
-  parts: readonly string[],
-  glue: string,
-  fits: (piece: string) => boolean,
-  divide: (part: string) => readonly string[],
-): readonly string[] {
-  const pieces: string[] = [];
-  let piece: string | undefined;
-  for (const part of parts) {
-    const joined: string = piece === undefined ? part : piece + glue + part;
-    if (fits(joined)) {
-      piece = joined;
-      continue;
-    }
-    if (piece !== undefined) pieces.push(piece);
-    const divided = fits(part) ? [part] : divide(part);
-    pieces.push(...divided.slice(0, -1));
-    piece = divided.at(-1);
-  }
-  if (piece !== undefined) pieces.push(piece);
-  return pieces;
+  return pack(lines.slice(1, -1), "\n", fitsWrapped, (line) => splitLetters(line, fitsWrapped)).map(wrap);
 }
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** Cuts between letters, never within an emoji. */
-function letters(text: string, fits: (piece: string) => boolean): readonly string[] {
-  const all = [...graphemes.segment(text)].map(({ segment }) => segment);
+function splitLetters(text: string, fits: (piece: string) => boolean): readonly string[] {
+  const letters = [...graphemes.segment(text)].map(({ segment }) => segment);
+  return pack(letters, "", fits, (letter) => [letter]);
+}
+
+/** Joins as many parts as fit into each piece; `divide` cuts a part that does not fit alone. */
+function pack(
+  parts: readonly string[],
+  glue: string,
+  fits: (piece: string) => boolean,
+  divide: (part: string, at: number) => readonly string[],
+): readonly string[] {
   const pieces: string[] = [];
-  for (let from = 0; from < all.length; ) {
-    let [low, high] = [1, all.length - from];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (fits(all.slice(from, from + middle).join(""))) low = middle;
-      else high = middle - 1;
-    }
-    pieces.push(all.slice(from, from + low).join(""));
-    from += low;
+  for (let at = 0; at < parts.length; ) {
+    const count = largest(parts.length - at, (size) => fits(parts.slice(at, at + size).join(glue)));
+    if (count > 0) pieces.push(parts.slice(at, at + count).join(glue));
+    else pieces.push(...divide(parts[at] ?? "", at));
+    at += Math.max(count, 1);
   }
   return pieces;
+}
+
+/** The largest size up to `max` that passes, found in few tests, each of which formats a text; 0 when none does. */
+function largest(max: number, passes: (size: number) => boolean): number {
+  let [low, high] = [0, 1];
+  while (high <= max && passes(high)) [low, high] = [high, high * 2];
+  high = Math.min(high, max + 1);
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (passes(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
 }

@@ -39,6 +39,7 @@ const LIMITS: Limits = {
 const POLL_SECONDS = 30;
 /** Pauses after a failed poll, which double. Milliseconds. */
 const FIRST_RETRY_MS = 500;
+const MAX_CONFLICTS = 4;
 const MAX_RETRY_MS = 30_000;
 
 type Update = Awaited<ReturnType<Api["getUpdates"]>>[number];
@@ -129,15 +130,17 @@ class Telegram implements Adapter {
   async #poll(host: AdapterHost, bot: Bot): Promise<void> {
     const { signal } = this.#ended;
     let offset = Number(host.saved ?? 0);
-    let pause = FIRST_RETRY_MS;
+    let [pause, conflicts] = [FIRST_RETRY_MS, 0];
     while (!signal.aborted) {
       try {
         offset = await this.#take(offset, host, bot);
-        pause = FIRST_RETRY_MS;
+        [pause, conflicts] = [FIRST_RETRY_MS, 0];
       } catch (error) {
         if (signal.aborted) return;
         if (isUnauthorized(error)) return host.fail("unauthorized", reasonOf(error));
-        if (isConflict(error)) return host.fail("conflict", "another program receives this bot's messages");
+        // After a crash the poll of the earlier process may still be open.
+        conflicts = isConflict(error) ? conflicts + 1 : 0;
+        if (conflicts > MAX_CONFLICTS) return host.fail("conflict", "another program receives this bot's messages");
         host.log(`receiving failed: ${reasonOf(error)}`);
         await delay(retryAfter(error) ?? pause, undefined, { signal }).catch(() => undefined);
         pause = Math.min(pause * 2, MAX_RETRY_MS);

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../support/acp-client.ts";
+import { say, startModelServer } from "../../support/model-server/model-server.ts";
+import { FakeTelegram } from "../../support/platforms/telegram.ts";
+import { rounds, seedOf } from "../../support/scale.ts";
+
+/** Random numbers in [0, 1), the same for each seed. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+async function setUp() {
+  const telegram = await new FakeTelegram("43:token-of-killed-gateways").start();
+  const model = await startModelServer();
+  const home = temporaryFolder("hermes-killed-home-");
+  const workspace = temporaryFolder("hermes-killed-work-");
+  const platforms = { telegram: { allowed_users: ["7"], ...telegram.section } };
+  writeFileSync(join(home, "config.yaml"), JSON.stringify({ platforms, gateway: { folder: workspace } }));
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    HERMES_HOME: home,
+    HERMES_LOCAL_SERVERS: "off",
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "test-model",
+    HERMES_API_KEY: "sk-test-key-123456",
+    ...telegram.variables,
+  };
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<ChildProcess> => {
+    const started = spawn(process.execPath, ["test/support/platforms/gateway-process.ts"], {
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    child = started;
+    await new Promise<void>((resolve, reject) => {
+      let text = "";
+      started.stderr.on("data", (data) => {
+        text += String(data);
+        if (text.includes("telegram: connected")) resolve();
+      });
+      started.once("exit", (code) => reject(new Error(`ended with ${code}: ${text}`)));
+    });
+    return started;
+  };
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const ended = child;
+    child = undefined;
+    if (ended === undefined || ended.exitCode !== null) return ended?.exitCode ?? null;
+    const exit = once(ended, "exit");
+    ended.kill(signal);
+    return (await exit)[0];
+  };
+  onTestFinished(async () => {
+    await end("SIGKILL");
+    await telegram.stop();
+    await model.stop();
+    for (const folder of [home, workspace]) rmSync(folder, { recursive: true, force: true });
+  });
+  return { telegram, model, env, start, end };
+}
+
+test("A gateway that is killed at random moments loses no message, and sends none twice unmarked", async () => {
+  const { telegram, model, start, end } = await setUp();
+  // The answer names every message that the prompt has.
+  model.respondWith(({ messages }) => {
+    const last = JSON.stringify(messages.findLast(({ role }) => role === "user"));
+    return say(`got ${[...new Set(last.match(/\bm\d+\b/g))].join(" ")} end`);
+  });
+  const next = random(seedOf(7));
+  const kills = rounds(100, 3);
+  const total = kills * 2;
+  for (let round = 0; round < kills; round += 1) {
+    await start();
+    telegram.write(`m${round * 2}`);
+    telegram.write(`m${round * 2 + 1}`);
+    await delay(next() * 1_200);
+    await end("SIGKILL");
+  }
+  await start();
+  telegram.write("m-last m9999");
+  await telegram.until(/got .*m9999.* end$/);
+  expect(await end("SIGTERM")).toBe(0);
+  const finals = telegram.texts().filter((text) => / end$/.test(text));
+  const unmarked = finals.filter((text) => !text.startsWith("(perhaps a repeat)"));
+  const givenUp = telegram.texts().filter((text) => text.includes("was given up")).length;
+  const missing: number[] = [];
+  for (let at = 0; at < total; at += 1) {
+    const named = new RegExp(`\\bm${at}\\b`);
+    expect(unmarked.filter((text) => named.test(text)).length).toBeLessThanOrEqual(1);
+    if (!finals.some((text) => named.test(text))) missing.push(at);
+  }
+  if (givenUp === 0) expect(missing).toEqual([]);
+  expect(missing.length).toBeLessThanOrEqual(givenUp * 4);
+}, 900_000);
+
+test("A second gateway with the same token ends at once and names the first one", async () => {
+  const { env, start, end } = await setUp();
+  await start();
+  const second = spawn(process.execPath, ["test/support/platforms/gateway-process.ts"], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let text = "";
+  second.stderr.on("data", (data) => {
+    text += String(data);
+  });
+  const [code] = await once(second, "exit");
+  expect([code, text]).toEqual([75, expect.stringContaining("serves this token already")]);
+  expect(await end("SIGTERM")).toBe(0);
+});
