@@ -130,20 +130,17 @@ class Telegram implements Adapter {
   async #poll(host: AdapterHost, bot: Bot): Promise<void> {
     const { signal } = this.#ended;
     let offset = Number(host.saved ?? 0);
-    let [pause, conflicts] = [FIRST_RETRY_MS, 0];
+    let failures = 0;
     while (!signal.aborted) {
       try {
         offset = await this.#take(offset, host, bot);
-        [pause, conflicts] = [FIRST_RETRY_MS, 0];
+        failures = 0;
       } catch (error) {
-        if (signal.aborted) return;
-        if (isUnauthorized(error)) return host.fail("unauthorized", reasonOf(error));
-        // After a crash the poll of the earlier process may still be open.
-        conflicts = isConflict(error) ? conflicts + 1 : 0;
-        if (conflicts > MAX_CONFLICTS) return host.fail("conflict", "another program receives this bot's messages");
+        if (signal.aborted || hasEnded(error, failures, host)) return;
         host.log(`receiving failed: ${reasonOf(error)}`);
-        await delay(retryAfter(error) ?? pause, undefined, { signal }).catch(() => undefined);
-        pause = Math.min(pause * 2, MAX_RETRY_MS);
+        const pause = retryAfter(error) ?? Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
+        failures += 1;
+        await delay(pause, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -164,6 +161,16 @@ class Telegram implements Adapter {
     host.save(String(last.update_id + 1));
     return last.update_id + 1;
   }
+}
+
+/** Reports a failure that no retry cures. `failures`: earlier ones in a row. */
+function hasEnded(error: unknown, failures: number, host: AdapterHost): boolean {
+  if (!(error instanceof GrammyError)) return false;
+  // After a crash the poll of the earlier process may still be open.
+  const isTaken = error.error_code === 409 && failures > MAX_CONFLICTS;
+  if (isTaken) host.fail("conflict", "another program receives this bot's messages");
+  else if (isUnauthorized(error)) host.fail("unauthorized", reasonOf(error));
+  return isTaken || isUnauthorized(error);
 }
 
 function addressOf(chat: string): { readonly id: string; readonly thread: number | undefined } {
@@ -273,10 +280,6 @@ function sameText(error: unknown): void {
 
 function isUnauthorized(error: unknown): boolean {
   return error instanceof GrammyError && (error.error_code === 401 || error.error_code === 404);
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof GrammyError && error.error_code === 409;
 }
 
 function retryAfter(error: unknown): number | undefined {
