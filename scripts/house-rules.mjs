@@ -12,7 +12,7 @@ const lazy = "loaded on first use";
 const smallFiles = {
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
   "gateway/setup.ts": lazy,
-  "cli/chat/plain.ts": lazy,
+  "cli/chat/worktree.ts": lazy,
   "cli/run.ts": "loaded after the check of the runtime",
 };
 

@@ -57,7 +57,7 @@ export async function configuredAgent(
   const home = homeFolder(environment);
   const { config, environment: merged, warnings, errors } = await loadConfig(home, environment);
   const { agent, web, compression, context, providers } = config;
-  const toolsets = config.platformToolsets[platform] ?? config.toolsets;
+  const toolsets = statedToolsets(environment, errors) ?? config.platformToolsets[platform] ?? config.toolsets;
   const search = chooseSearch({ backend: web.searchBackend ?? web.backend, baseUrl: web.baseUrl }, merged);
   const prefill = await prefillMessages(home, config);
   return {
@@ -85,7 +85,7 @@ export async function configuredAgent(
       delegation: configuredDelegation(config, merged),
       web: { allowsPrivate: web.allowPrivateUrls, search: search.choice },
       scriptLimits: { timeoutSeconds: config.codeExecution.timeout, maxToolCalls: config.codeExecution.maxToolCalls },
-      maxIterations: agent.maxTurns,
+      maxIterations: Number(environment["HERMES_MAX_TURNS"]) || agent.maxTurns,
       surroundings: agent.codingContext !== "off",
       disabledToolsets: agent.disabledToolsets,
       enabledToolsets: toolsets,
@@ -106,6 +106,12 @@ export async function configuredAgent(
     ],
     errors,
   };
+}
+
+/** Toolsets of this start alone. A config.yaml whose protections cannot be read allows none of them. */
+function statedToolsets(environment: Environment, errors: readonly string[]): readonly string[] | undefined {
+  const names = environment["HERMES_TOOLSETS"]?.split(/[,\s]+/).filter((name) => name !== "");
+  return names === undefined || names.length === 0 || errors.length > 0 ? undefined : names;
 }
 
 function configuredSkills({ skills, learning }: Config): NonNullable<AIAgentOptions["skills"]> {

@@ -14,6 +14,7 @@ import {
   type StopReason,
 } from "@zed-industries/agent-client-protocol";
 import { MODEL_OPTION } from "../../agent-core/acp/config-options.ts";
+import type { Environment } from "../../agent-core/config/home.ts";
 import { CLIENT_INFO, localAgent } from "../../agent-core/entry/local-agent.ts";
 import { steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { openUrlMethod } from "../../agent-core/protocol/extensions.ts";
@@ -52,9 +53,13 @@ export type ListedSession = {
   readonly updatedAt: string;
 };
 
-/** Runs `work` with a connected agent, and ends its sessions afterwards. */
-export async function withChatAgent<T>(events: ChatEvents, work: (agent: ChatAgent) => Promise<T>): Promise<T> {
-  const { app, dispose } = localAgent({}, (line) => events.note(line));
+/** Runs `work` with a connected agent, and ends its sessions afterwards. `settings`: variables of this start alone. */
+export async function withChatAgent<T>(
+  events: ChatEvents,
+  work: (agent: ChatAgent) => Promise<T>,
+  settings: Environment,
+): Promise<T> {
+  const { app, dispose } = localAgent(settings, (line) => events.note(line));
   const us = client({ name: CLIENT_INFO.name });
   onAgentRequest(us, openUrlMethod, ({ params: { url } }) => {
     events.note(`Open ${url} in a browser.`);

@@ -1,6 +1,7 @@
 /** The interactive session on a terminal: start, keys, signals and end. */
 import { isKeyRelease, matchesKey } from "@earendil-works/pi-tui";
 import type { SessionNotification } from "@zed-industries/agent-client-protocol";
+import type { Environment } from "../../agent-core/config/home.ts";
 import type { Config } from "../../agent-core/config/sections.ts";
 import { VERSION } from "../../agent-core/entry/version.ts";
 import { EXIT } from "../subcommand.ts";
@@ -21,6 +22,12 @@ export type InteractiveOptions = {
   readonly home: string;
   readonly display: Config["display"];
   readonly allowAll: boolean;
+  /** Variables of this start alone. */
+  readonly settings: Environment;
+  /** Paths of pictures for the first message. */
+  readonly images: readonly string[];
+  /** Words before the first message, such as the command of a skill. */
+  readonly prefix: string;
   readonly resume: string | undefined;
   readonly model: string | undefined;
   readonly mode: string | undefined;
@@ -28,7 +35,7 @@ export type InteractiveOptions = {
 
 /** Runs until the user leaves. Returns the exit code. */
 export async function runInteractive(options: InteractiveOptions): Promise<number> {
-  const { cwd, home, display, allowAll, resume, model, mode } = options;
+  const { cwd, home, display, allowAll, settings, images, prefix, resume, model, mode } = options;
   const theme = themeOf(display.theme) ?? themeOf("hermes");
   if (theme === undefined) throw new Error("the theme hermes is missing");
   const history = new PromptHistory(home, cwd);
@@ -50,6 +57,8 @@ export async function runInteractive(options: InteractiveOptions): Promise<numbe
     import("../../agent-core/entry/local-agent.ts"),
   ]);
   const chat = new Chat(view, { cwd, allowAll, busyMode: display.busyInputMode, wordsOf: ownWords });
+  for (const image of images) chat.attach(image);
+  if (prefix !== "") view.composer.setText(prefix);
   const stopListening = listen(chat, history);
   try {
     const events = {
@@ -58,10 +67,14 @@ export async function runInteractive(options: InteractiveOptions): Promise<numbe
       question: (...request: Parameters<RequestDesk["question"]>) => chat.desk.question(...request),
       note: (line: string) => chat.note(line),
     };
-    return await withChatAgent(events, async (agent) => {
-      await chat.begin(agent, { cwd, resume, model, mode });
-      return chat.left;
-    });
+    return await withChatAgent(
+      events,
+      async (agent) => {
+        await chat.begin(agent, { cwd, resume, model, mode });
+        return chat.left;
+      },
+      settings,
+    );
   } catch (error) {
     chat.note(ownWords(error), "error");
     return EXIT.failed;

@@ -1,12 +1,14 @@
 /** One prompt: an ACP client in the agent's process, which gets the same as every editor. */
-import { fstatSync } from "node:fs";
+import { fstatSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import {
   type ClientContext,
   type ContentBlock,
   client,
   methods,
+  type NewSessionResponse,
   RequestError,
+  type ResumeSessionResponse,
   type SessionNotification,
   type StopReason,
 } from "@zed-industries/agent-client-protocol";
@@ -16,9 +18,14 @@ import { CLIENT_INFO, localAgent, ownWords } from "../../agent-core/entry/local-
 import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/extensions.ts";
 import { INVALID_PARAMS, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { call } from "../../agent-core/protocol/method.ts";
+import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { EXIT } from "../subcommand.ts";
 import { findSession } from "./find-session.ts";
-import { type UpdatePrinter, updatePrinter } from "./update-printer.ts";
+import type { LineDialog } from "./line-requests.ts";
+import { type OutputForm, type UpdatePrinter, updatePrinter } from "./update-printer.ts";
+
+/** Value of the model's option for the built-in interpreter. */
+const OFFLINE = "offline";
 
 export type PromptOptions = {
   /** Empty: standard input has it. */
@@ -27,7 +34,13 @@ export type PromptOptions = {
   /** Absolute. */
   readonly cwd: string;
   readonly resume: string | undefined;
-  readonly json: boolean;
+  readonly form: OutputForm;
+  /** Paths of pictures. */
+  readonly images: readonly string[];
+  /** Variables of this start alone. */
+  readonly settings: Environment;
+  /** File that gets the tokens and the cost as JSON. */
+  readonly usageFile: string | undefined;
   /** Default: the session's. */
   readonly model: string | undefined;
   /** Default: the session's. */
@@ -39,15 +52,16 @@ export type PromptOptions = {
 /** Runs a slash command in a session that is deleted after it. Returns the exit code. */
 export function runSlashCommand(
   prompt: string,
-  options: Pick<PromptOptions, "cwd"> & Partial<Pick<PromptOptions, "allowAll" | "json">>,
+  { json = false, ...options }: Pick<PromptOptions, "cwd"> & { readonly allowAll?: boolean; readonly json?: boolean },
 ): Promise<number> {
   const session = { resume: undefined, model: undefined, mode: undefined, isTransient: true };
-  return runPrompt({ allowAll: false, json: false, ...options, ...session, prompt });
+  const none = { images: [], settings: {}, usageFile: undefined };
+  return runPrompt({ allowAll: false, form: json ? "json" : "text", ...options, ...session, ...none, prompt });
 }
 
 /** Commands that manage servers, hooks or tools run without a model: a new user may have no key yet. */
-function managingSettings({ prompt, isTransient }: PromptOptions): Environment {
-  return isTransient && prompt !== "/model" ? { HERMES_PROVIDER: "offline" } : {};
+function settingsOf({ prompt, isTransient, settings }: PromptOptions): Environment {
+  return isTransient && prompt !== "/model" ? { ...settings, HERMES_PROVIDER: "offline" } : settings;
 }
 
 /** Runs one prompt to its end. Returns the exit code. */
@@ -57,8 +71,8 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     process.stderr.write("hermes: the prompt is empty. Give one in quotes or on standard input; --help shows more.\n");
     return EXIT.misused;
   }
-  const { app, dispose } = localAgent(managingSettings(options));
-  const print = updatePrinter(options.json);
+  const { app, dispose } = localAgent(settingsOf(options));
+  const print = updatePrinter(options.form);
   const page = Promise.withResolvers<void>();
   const us = client({ name: CLIENT_INFO.name });
   onAgentRequest(us, openUrlMethod, ({ params: { url } }) => {
@@ -69,12 +83,16 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
   try {
     return await us
       .onNotification(methods.client.session.update, asSent, ({ params }) => print.update(params))
-      .onRequest(methods.client.session.requestPermission, ({ params }) => {
+      .onRequest(methods.client.session.requestPermission, async ({ params }) => {
         const allowed = options.allowAll ? params.options.find(({ kind }) => kind === "allow_once") : undefined;
         if (allowed) return { outcome: { outcome: "selected", optionId: allowed.optionId } };
+        if (canAsk(options)) return (await import("./line-requests.ts")).permissionByLine(params, await dialog());
         print.refused(params.toolCall.title ?? "a tool call");
         return { outcome: { outcome: "cancelled" } };
       })
+      .onRequest(methods.client.elicitation.create, async ({ params }) =>
+        (await import("./line-requests.ts")).questionByLine(params, await dialog()),
+      )
       .connectWith(app, (agent) => converse(agent, { ...options, page: page.promise }, prompt, print));
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
@@ -84,13 +102,23 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
   }
 }
 
+/** A user is at the terminal, and standard input is not the prompt. */
+function canAsk({ form, prompt }: Pick<PromptOptions, "form" | "prompt">): boolean {
+  return form === "text" && prompt !== "" && process.stdin.isTTY && process.stderr.isTTY;
+}
+
+async function dialog(): Promise<LineDialog> {
+  return (await import("./line-requests.ts")).keyDialog(process.stdin, process.stderr);
+}
+
 /** A command such as a long test run may write its first line late. Milliseconds. */
 const INPUT_NOTE_AFTER_MS = 3_000;
 const TYPE_PROMPT = "type a prompt, and end it with Enter and Ctrl+D; hermes --help shows more.";
 
 /** Content of the prompt: the words, and standard input as an attachment. Empty: neither has text. */
-async function promptOf({ prompt, isTransient }: PromptOptions): Promise<ContentBlock[]> {
-  const words: ContentBlock[] = prompt === "" ? [] : [{ type: "text", text: prompt }];
+async function promptOf({ prompt, isTransient, images, cwd }: PromptOptions): Promise<ContentBlock[]> {
+  const pictures = images.length === 0 ? [] : (await import("./attachments.ts")).promptBlocks("", cwd, images);
+  const words: ContentBlock[] = prompt === "" ? [] : [{ type: "text", text: prompt }, ...pictures];
   if (prompt !== "" && (isTransient || !hasPipedInput())) return words;
   const isTyped = process.stdin.isTTY;
   const line = isTyped ? TYPE_PROMPT : "waiting for the end of standard input …";
@@ -98,7 +126,7 @@ async function promptOf({ prompt, isTransient }: PromptOptions): Promise<Content
   const timer = setTimeout(note, isTyped ? 0 : INPUT_NOTE_AFTER_MS);
   const input = await text(process.stdin).finally(() => clearTimeout(timer));
   if (input.trim() === "") return words;
-  if (prompt === "") return [{ type: "text", text: input.trim() }];
+  if (prompt === "") return [{ type: "text", text: input.trim() }, ...pictures];
   return [...words, { type: "resource", resource: { uri: "stdin", mimeType: "text/plain", text: input } }];
 }
 
@@ -150,16 +178,22 @@ const STOPS = ["SIGINT", "SIGTERM"] as const;
 
 async function converse(
   agent: ClientContext,
-  { cwd, resume, model, mode, isTransient, prompt: words, page }: PromptOptions & Opened,
+  { page, ...options }: PromptOptions & Opened,
   prompt: ContentBlock[],
   print: Pick<UpdatePrinter, "end" | "interrupted">,
 ): Promise<number> {
   await agent.request(methods.agent.initialize, {
     protocolVersion: 1,
     clientInfo: CLIENT_INFO,
-    clientCapabilities: { session: { notices: {} }, _meta: { hermes: { openUrl: true } } },
+    clientCapabilities: {
+      session: { notices: {} },
+      ...(canAsk(options) && { elicitation: { form: {} } }),
+      _meta: { hermes: { openUrl: true, grants: canAsk(options) } },
+    },
   });
-  const sessionId = resume === undefined ? await newSession(agent, cwd) : await resumed(agent, resume, cwd);
+  const { cwd, resume, model, mode, isTransient, prompt: words } = options;
+  const { sessionId, isModel } =
+    resume === undefined ? await newSession(agent, cwd) : await resumed(agent, resume, cwd);
   if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
   if (model !== undefined) {
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: MODEL_OPTION, value: model });
@@ -178,7 +212,10 @@ async function converse(
   try {
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     print.end();
-    return exitCode(stopReason);
+    await writeUsage(agent, sessionId, options.usageFile);
+    if (isModel || isTransient || model !== undefined || words.startsWith("/")) return exitCode(stopReason);
+    process.stderr.write("hermes: no language model answered. hermes setup chooses one.\n");
+    return EXIT.failed;
   } finally {
     for (const name of STOPS) process.off(name, cancel);
     reading.abort();
@@ -200,12 +237,29 @@ function exitCode(reason: StopReason): number {
   return problem === undefined ? 0 : 1;
 }
 
-async function newSession(agent: ClientContext, cwd: string): Promise<string> {
-  return (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
+/** `isModel`: a language model answers, not the built-in interpreter that stands in for a missing one. */
+type StartedSession = { readonly sessionId: string; readonly isModel: boolean };
+
+async function newSession(agent: ClientContext, cwd: string): Promise<StartedSession> {
+  const { sessionId, configOptions } = await agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
+  return { sessionId, isModel: isModel(configOptions) };
 }
 
-async function resumed(agent: ClientContext, wanted: string, cwd: string): Promise<string> {
+async function resumed(agent: ClientContext, wanted: string, cwd: string): Promise<StartedSession> {
   const sessionId = await findSession(agent, wanted, cwd);
-  await agent.request(methods.agent.session.resume, { sessionId, cwd, mcpServers: [] });
-  return sessionId;
+  const place = { sessionId, cwd, mcpServers: [] };
+  const response = await agent.request(methods.agent.session.resume, place);
+  const { configOptions } = response as ResumeSessionResponse; // the sender is our own agent
+  return { sessionId, isModel: isModel(configOptions) };
+}
+
+function isModel(options: NewSessionResponse["configOptions"]): boolean {
+  const chosen = options?.find(({ id }) => id === MODEL_OPTION)?.currentValue;
+  return chosen !== OFFLINE || process.env["HERMES_PROVIDER"] === OFFLINE;
+}
+
+async function writeUsage(agent: ClientContext, sessionId: string, file: string | undefined): Promise<void> {
+  if (file === undefined) return;
+  const { used, window: size, models } = await call(agent, sessionMethods.context, { sessionId });
+  writeFileSync(file, `${JSON.stringify({ sessionId, used, window: size, models }, undefined, 2)}\n`);
 }

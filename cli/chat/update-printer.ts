@@ -10,8 +10,32 @@ export type UpdatePrinter = {
   end(): void;
 };
 
-/** Prints the answer on stdout and the rest on stderr, or every update as JSON on stdout. */
-export function updatePrinter(json: boolean): UpdatePrinter {
+/** `text`: the answer on stdout, the rest on stderr. `answer`: the last message alone. `json`: every update on stdout. */
+export type OutputForm = "text" | "answer" | "json";
+
+export function updatePrinter(form: OutputForm): UpdatePrinter {
+  return form === "answer" ? answerPrinter() : linePrinter(form === "json");
+}
+
+function answerPrinter(): UpdatePrinter {
+  let message: unknown;
+  let answer = "";
+  return {
+    update({ update }) {
+      if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
+      if (update.messageId !== message) answer = "";
+      message = update.messageId;
+      answer += update.content.text;
+    },
+    refused: () => undefined,
+    interrupted: () => undefined,
+    end() {
+      if (answer.trim() !== "") process.stdout.write(`${answer.trimEnd()}\n`);
+    },
+  };
+}
+
+function linePrinter(json: boolean): UpdatePrinter {
   const titles = new Map<string, string>();
   const lines = new ErrorLines();
   const isOneStream = areOneStream();

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, chownSync } from "node:fs";
+import { chmodSync, chownSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
@@ -119,6 +120,57 @@ test("servers, hooks and tools are managed before a key is set; a prompt names t
   expect(stderr).toContain(`Set OPENROUTER_API_KEY in the environment or in ${home}/.env.`);
   expect(code).toBe(1);
   expect(model.requests).toEqual([]);
+});
+
+test("-z prints the last message alone, and --usage-file has its tokens", async () => {
+  const looks = { parts: [{ type: "text", text: "I look." } as const, call("search_files", { pattern: "x" })] };
+  model.script(looks, say("Nothing."));
+  expect(await shell("hermes -z --usage-file usage.json look")).toEqual({ stdout: "Nothing.\n", stderr: "", code: 0 });
+  const usage = JSON.parse(readFileSync(join(home, "usage.json"), "utf8"));
+  expect(usage).toMatchObject({ sessionId: expect.any(String), models: [{ model: "custom:test-model" }] });
+  expect(usage.models[0].outputTokens).toBeGreaterThan(0);
+});
+
+test("toolsets, steps, a picture and a skill can be chosen for one prompt", async () => {
+  const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  writeFileSync(join(home, "dot.png"), Buffer.from(picture, "base64"));
+  writeFileSync(join(home, "config.yaml"), "model: {supports_vision: true}\n");
+  model.respondWith(() => say("ok"));
+  await shell("hermes -t file --image dot.png -s plan look");
+  expect(asked()).toContain("image_url");
+  expect(asked()).toContain("look");
+  const tools: readonly { function: { name: string } }[] = Object(model.requests.at(-1)?.body["tools"]);
+  const names = tools.map((tool) => tool.function.name);
+  expect([names.includes("read_file"), names.includes("terminal")]).toEqual([true, false]);
+  model.respondWith(() => callTools(call("search_files", { pattern: "x" })));
+  const { stderr, code } = await shell("hermes --max-turns 2 look");
+  expect([code, stderr.trimEnd().split("\n").at(-1)]).toEqual([
+    1,
+    'hermes: the turn reached its limit of steps. Continue with: hermes --continue "go on".',
+  ]);
+  rmSync(join(home, "config.yaml"));
+});
+
+test("--worktree works in a worktree of its own, which stays only with changes", async () => {
+  await shell(
+    "mkdir -p repo && cd repo && git init -q && git -c user.name=t -c user.email=t@example.com commit -q --allow-empty -m one",
+  );
+  model.script(say("ok"));
+  const same = await shell("cd repo && hermes -w look && git worktree list | wc -l");
+  expect([same.code, same.stdout]).toEqual([0, expect.stringMatching(/^ok\n\s*1\n$/)]);
+  model.script(callTools(call("write_file", { path: "new.txt", content: "x" })), say("done"));
+  const changed = await shell("cd repo && hermes -y -w look && git worktree list | wc -l && ls");
+  expect(changed.stdout).toMatch(/^done\n\s*2\n$/);
+  const [, folder = ""] = /the work is in (\S+) on the branch hermes\//.exec(changed.stderr) ?? [];
+  expect(readFileSync(join(folder, "new.txt"), "utf8")).toBe("x");
+});
+
+test("a prompt that no language model answers ends with a line and exit code 1", async () => {
+  const { stderr, code } = await shell("unset HERMES_BASE_URL HERMES_MODEL HERMES_API_KEY; hermes hi");
+  expect([code, stderr.trimEnd().split("\n").at(-1)]).toEqual([
+    1,
+    "hermes: no language model answered. hermes setup chooses one.",
+  ]);
 });
 
 test.for([["SIGTERM", 1] as const, ["SIGINT", 3] as const])(

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/acp-client.ts";
@@ -260,6 +260,16 @@ test("NO_COLOR leaves out every colour", async () => {
   await terminal.until("Bold and code.");
   const styles = terminal.written.split(`${ESCAPE}[`).filter((sequence) => /^[1-9][\d;]*m/.test(sequence));
   expect(styles).toEqual([]);
+});
+
+test("a prompt on the command line asks at the terminal, by one key", async () => {
+  model.script(callTools(call("terminal", { command: "rm a.txt" })), say("Removed."));
+  const terminal = start({ args: ["--mode", "ask", "clean up"] });
+  await terminal.until("y = Allow once");
+  expect(terminal.text).toContain("rm a.txt");
+  terminal.type("y");
+  await terminal.until("Removed.");
+  expect([await terminal.exited, existsSync(join(cwd, "a.txt"))]).toEqual([0, false]);
 });
 
 test("a terminal without cursor movements gets plain lines", async () => {
