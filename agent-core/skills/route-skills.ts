@@ -4,61 +4,17 @@ import type { SkillTriggers } from "./skill.ts";
 
 /** First part of a message, which names its subject; the rest is often pasted. Characters. */
 const READ_CHARS = 4_000;
-/** Score of a phrase of two words, or of a word with a matching file or task. */
+/** Score of a phrase of two words, or of a word with a matching file. */
 const MIN_SCORE = 2;
 /** A second skill is added only when it fits nearly as well. */
 const SECOND_SHARE = 0.8;
-/** Maximum number of other words between two words of a phrase. Small words do not count. */
-const MAX_GAP = 3;
-const SMALL_WORDS = new Set(
-  wordsIn(
-    "a an the this that these those my our your its of in on at for from is are was been has have be it so and or",
-    "der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen diesem im am zu zum zur",
-    "mein meine meinen unser unsere unseren mit von vom für ist sind und oder mir uns bitte",
-  ),
-);
-/** Words before the first verb of a clause. */
-const POLITE_WORDS = new Set(
-  wordsIn(
-    "please can could would you now then also help me us to i we want need should let's and just",
-    "bitte kannst könntest du mir uns mal jetzt noch dann auch und ich wir",
-  ),
-);
-
+/** Maximum number of other words between two words of a phrase, with small ones such as articles. */
+const MAX_GAP = 5;
 const FILE_SCORE = 1;
-const TASK_SCORE = 1;
 
-/** Verbs that begin a task of a kind, in English and German. */
-const TASKS: Readonly<Record<string, readonly string[]>> = {
-  debug: wordsIn(
-    "fix debug diagnose investigate solve repair trace",
-    "behebe beheb repariere diagnostiziere untersuche",
-  ),
-  test: wordsIn("test cover", "teste"),
-  write: wordsIn("write add create draft make compose generate", "schreib schreibe ergänze erstelle füge formuliere"),
-  review: wordsIn("review check audit critique inspect", "prüfe prüf überprüfe begutachte"),
-  refactor: wordsIn(
-    "refactor extract rename move split inline simplify clean restructure",
-    "refaktoriere extrahiere benenne verschiebe vereinfache zerlege teile",
-  ),
-  upgrade: wordsIn("upgrade update bump migrate", "aktualisiere migriere hebe"),
-  explain: wordsIn(
-    "explain describe summarize summarise understand explore tour",
-    "erklär erkläre beschreib beschreibe",
-  ),
-};
-
-function wordsIn(...lines: readonly string[]): readonly string[] {
-  return lines.flatMap((line) => line.split(" "));
-}
-
-/** Beginning of a question that asks for an explanation, not for the work that a skill describes. */
-const QUESTION =
-  /^(?:what(?:'s| is| are| does| do)|who|when|is|are|does|do|did|should|which|how (?:many|much|long|old)|was (?:ist|sind)|wer|wann|ist|sind|welche[rs]?|wie (?:viele?|lange|alt|heißt))\b/i;
 /** Name of a file with an extension, with its folders. A version such as 1.x is not a file name. */
 const FILE_NAME = /(?:[\w.@-]+\/)*(?!\d+\.x\b)[\w@-][\w.@-]*\.[A-Za-z]\w{0,9}\b/g;
 const SENTENCE_END = /[.;!?\n]+(?=\s|$)/;
-const CLAUSE_END = /[.,;:!?\n]+(?=\s|$)|\b(?:and|please|then|und|bitte|dann)\b/i;
 
 type Routable = { readonly triggers: SkillTriggers };
 
@@ -80,14 +36,12 @@ export function routeSkills<Skill extends Routable>(message: string, candidates:
 type MessageFacts = {
   readonly sentences: readonly (readonly Word[])[];
   readonly files: readonly string[];
-  readonly tasks: ReadonlySet<string>;
-  readonly isQuestion: boolean;
 };
 
 function readMessage(message: string): MessageFacts {
   const text = withoutCode(message).slice(0, READ_CHARS).trim();
   const sentences = text.replace(FILE_NAME, " ").split(SENTENCE_END).map(wordsOf);
-  return { sentences, files: text.match(FILE_NAME) ?? [], tasks: tasksOf(text), isQuestion: QUESTION.test(text) };
+  return { sentences, files: text.match(FILE_NAME) ?? [] };
 }
 
 /** The message without code and quoted output, which do not describe the user's task. */
@@ -108,16 +62,7 @@ function wordsOf(text: string): readonly Word[] {
   });
 }
 
-/** Kinds of task that the verb at the start of a clause names. */
-function tasksOf(text: string): ReadonlySet<string> {
-  const verbs = text
-    .split(CLAUSE_END)
-    .map((clause) => wordsOf(clause).find(([word = ""]) => !POLITE_WORDS.has(word))?.[0] ?? "");
-  const kinds = Object.entries(TASKS).filter(([, known]) => verbs.some((verb) => known.includes(verb)));
-  return new Set(kinds.map(([kind]) => kind));
-}
-
-function scoreOf({ globs, keywords, tasks, not = [] }: SkillTriggers, facts: MessageFacts): number {
+function scoreOf({ globs, keywords, not = [] }: SkillTriggers, facts: MessageFacts): number {
   const isExcluded = not
     .flatMap(phrasesOf)
     .some((phrase) => facts.sentences.some((words) => hasExactly(words, phrase)));
@@ -127,10 +72,7 @@ function scoreOf({ globs, keywords, tasks, not = [] }: SkillTriggers, facts: Mes
   if (words === 0) return 0;
   const more = phrases.filter((score) => score > 0).length > 1 ? 0.5 : 0;
   const file = globs.length > 0 && facts.files.some((path) => matchesAny(path, globs)) ? FILE_SCORE : 0;
-  const task = tasks.some((kind) => facts.tasks.has(kind)) ? TASK_SCORE : 0;
-  // A question needs more than a phrase that it happens to contain.
-  const doubt = facts.isQuestion && task === 0 ? 1 : 0;
-  return words + more + file + task - doubt;
+  return words + more + file;
 }
 
 /** Number of words of the keyword; 0 when no sentence of the message has all of its phrases. */
@@ -177,14 +119,8 @@ function followsFrom(words: readonly Word[], start: number, wanted: Phrase): boo
 
 /** Place of the next word of a phrase, not too far from `from`. */
 function nextOf(words: readonly Word[], from: number, wanted: readonly string[]): number | undefined {
-  let gap = 0;
-  for (let at = from; gap <= MAX_GAP; at += 1) {
-    const word = words[at];
-    if (word === undefined) return undefined;
-    if (isOneOf(word, wanted)) return at;
-    if (!SMALL_WORDS.has(word[0] ?? "")) gap += 1;
-  }
-  return undefined;
+  const at = words.slice(from, from + MAX_GAP + 1).findIndex((word) => isOneOf(word, wanted));
+  return at < 0 ? undefined : from + at;
 }
 
 /** `#` stands for a number or a version, and a final `*` for any end of a word. */

@@ -32,8 +32,6 @@ export type SkillTriggers = {
   readonly keywords: readonly string[];
   /** Phrases of adjacent words. A message with one of them does not get the skill. */
   readonly not?: readonly string[];
-  /** Kinds of tasks (route-skills.ts). */
-  readonly tasks: readonly string[];
 };
 
 /** Tools and toolsets by name. */
@@ -94,7 +92,7 @@ const hermesSchema = z.looseObject({
   requires_tools: names,
   fallback_for_toolsets: names,
   fallback_for_tools: names,
-  triggers: z.looseObject({ globs: names, keywords: names, not: names, tasks: names }).optional(),
+  triggers: z.looseObject({ globs: names, keywords: names, not: names }).optional(),
 });
 
 /** A score from 0 to 1; undefined for any other value. */
@@ -202,7 +200,7 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
   if (description.length > MAX_DESCRIPTION) {
     return `the description has ${description.length.toLocaleString("en")} characters; the limit is ${MAX_DESCRIPTION.toLocaleString("en")}`;
   }
-  const { globs = [], keywords = [], not = [], tasks = [] } = hermes.data.triggers ?? {};
+  const { globs = [], keywords = [], not = [] } = hermes.data.triggers ?? {};
   return {
     name,
     description,
@@ -212,7 +210,7 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
     requires: { toolsets: hermes.data.requires_toolsets, tools: hermes.data.requires_tools },
     fallbackFor: { toolsets: hermes.data.fallback_for_toolsets, tools: hermes.data.fallback_for_tools },
     variables: data.required_environment_variables ?? [],
-    triggers: { globs, keywords, tasks, ...(not.length > 0 && { not }) },
+    triggers: { globs, keywords, ...(not.length > 0 && { not }) },
     author: hermes.data.author,
     ...provenanceOf(data, hermes.data.project),
   };

@@ -101,7 +101,7 @@ function triggersOf(messages: readonly string[], others: Counts): SkillTriggers 
     chosen.push(best.phrase);
     for (const at of best.phrase.found) left.delete(at);
   }
-  return { globs, keywords: chosen.map(({ words }) => keywordOf(words, messages)), tasks: [] };
+  return { globs, keywords: chosen.map(({ words }) => keywordOf(words, messages)) };
 }
 
 /** Phrases of at least two messages; with a glob, single words too. With their messages. */

@@ -55,7 +55,7 @@ function loop(): Promise<Loop> {
     ledger: new LearningLedger(home, clock),
     isOpen: () => false,
     log: () => undefined,
-    settings: () => ({ session_idle_minutes: 10 }),
+    settings: () => ({ sessionIdleMinutes: 10 }),
     notify: (message: string | undefined) => notices.push(message),
     model: {
       isAvailable: () => Promise.resolve(answer !== undefined),

@@ -22,7 +22,7 @@ test("a session that was deleted is no episode any more", async () => {
   mkdirSync(sessionsFolder(home), { recursive: true });
   const journal = join(sessionsFolder(home), `${id}.jsonl`);
   writeFileSync(journal, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
-  const settings = () => ({ consolidation: false, session_idle_minutes: 30 });
+  const settings = () => ({ consolidation: false, sessionIdleMinutes: 30 });
   const episodes = new SessionEpisodes({ home, clock: new ManualClock(NOW), settings } as unknown as LoopPorts);
   expect((await episodes.read(7)).map(({ sessionId }) => sessionId)).toEqual([id]);
   rmSync(journal);
