@@ -110,7 +110,7 @@ test("servers, settings, instructions, memory, skills, commands, hooks and sessi
       "The MCP server of this workspace waits for your consent: everything. " +
         "`/mcp` shows the command, `/mcp allow NAME` starts it.\n",
       "config.yaml: settings of Hermes Agent that this version does not support: agent.verbose, " +
-        "terminal.persistent_shell, display, approvals.timeout, tts, security.\n",
+        "terminal.persistent_shell, display.skin, display.compact, approvals.timeout, tts, security.\n",
       "config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?).\n",
     ]),
   );
