@@ -31,6 +31,16 @@ const handler = {
 export const lazySchema = (build) => new Proxy({ build, schema: undefined }, handler);
 `;
 
+/** Module of the bundle with zod's code for JSON schemas, as far as it is loaded. */
+const JSON_SCHEMAS = "hermes:json-schemas";
+
+/** Part of zod that each schema refers to, and that only `z.toJSONSchema` runs: its first importer fills it. */
+const jsonSchemas = `
+export const jsonSchemas = {};
+export const createToJSONSchemaMethod = (...values) => jsonSchemas.createToJSONSchemaMethod(...values);
+export const createStandardJSONSchemaMethod = (...values) => jsonSchemas.createStandardJSONSchemaMethod(...values);
+`;
+
 /** Members of zod and of its schemas that give no schema. */
 const GIVES_NONE = /^(?:config|core|globalRegistry|parse|prettifyError|registry|safeParse|toJSONSchema)$/;
 /** Members of schemas that give a schema made from one that has a name. */
@@ -53,10 +63,28 @@ export const lazySchemas: Plugin = {
     build.onResolve({ filter: /^hermes:plain-requests$/ }, () => ({
       path: fileURLToPath(import.meta.resolve("./plain-requests.ts")),
     }));
-    build.onLoad({ filter: /.*/, namespace: "lazy-schemas" }, () => ({ contents: runtime }));
+    build.onResolve({ filter: /^hermes:json-schemas$/ }, () => ({ path: JSON_SCHEMAS, namespace: "lazy-schemas" }));
+    build.onLoad({ filter: /.*/, namespace: "lazy-schemas" }, ({ path }) => ({
+      contents: path === RUNTIME ? runtime : jsonSchemas,
+    }));
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]classic[\\/]schemas\.js$/ }, ({ path }) => ({
+      contents: withoutJsonSchemas(readFileSync(path, "utf8")),
+    }));
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/](?:core[\\/]index|classic[\\/]external)\.js$/ }, ({ path }) => ({
+      // An export of the package's index would load the code with the index.
+      contents: readFileSync(path, "utf8").replaceAll(
+        /^export .* from "\.[./\w]*\/(?:to-json-schema|json-schema-processors|json-schema-generator)\.js";$/gm,
+        "",
+      ),
+    }));
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/ }, ({ path }) => ({
+      contents: withRegistration(readFileSync(path, "utf8")),
+    }));
     build.onLoad({ filter: /[\\/](?:agent-core|cli|gateway|batch|extension)[\\/].*\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
-      return source.includes('from "zod"') ? { contents: deferSchemas(path, source), loader: "ts" } : undefined;
+      return source.includes('from "zod"')
+        ? { contents: importToJsonSchema(deferSchemas(path, source)), loader: "ts" }
+        : undefined;
     });
     build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]v1[\\/]schema[\\/]guards\.gen\.js$/ }, ({ path }) => ({
       contents: deferSchemas(path, readFileSync(path, "utf8")),
@@ -137,6 +165,33 @@ function deferGeneratedSchemas(source: string): string {
     return `(optional[${optional.indexOf(expression)}] ??= ${expression})`;
   });
   return `import { lazySchema } from "${RUNTIME}";const optional = [];${shared}`;
+}
+
+/** zod's schemas without the code that writes them as JSON schemas, a fifth of zod. Throws as the function above. */
+function withoutJsonSchemas(source: string): string {
+  const processors = 'import * as processors from "../core/json-schema-processors.js";';
+  const methods =
+    /import (\{ createStandardJSONSchemaMethod, createToJSONSchemaMethod \}) from "\.\.\/core\/to-json-schema\.js";/;
+  if (!source.includes(processors) || !methods.test(source))
+    throw new Error("zod imports its JSON schemas in another way.");
+  return source
+    .replace(processors, `import { jsonSchemas as processors } from "${JSON_SCHEMAS}";`)
+    .replace(methods, `import $1 from "${JSON_SCHEMAS}";`);
+}
+
+/** A file that uses `z.toJSONSchema` imports it from its own module. */
+function importToJsonSchema(source: string): string {
+  if (!source.includes("z.toJSONSchema(")) return source;
+  const file = fileURLToPath(new URL("./json-schema-processors.js", import.meta.resolve("zod/v4/core")));
+  return `import { toJSONSchema } from ${JSON.stringify(file)};${source.replaceAll("z.toJSONSchema(", "toJSONSchema(")}`;
+}
+
+/** The code that writes JSON schemas, which makes itself known to the schemas when it is loaded. */
+function withRegistration(source: string): string {
+  const names = [...source.matchAll(/^export const (\w+Processor) =/gm)].map(([, name]) => name);
+  if (names.length === 0) throw new Error("zod names the code for JSON schemas in another way.");
+  return `import { jsonSchemas } from "${JSON_SCHEMAS}";import * as making from "./to-json-schema.js";${source}
+Object.assign(jsonSchemas, making, { ${names.join(", ")} });`;
 }
 
 /**
