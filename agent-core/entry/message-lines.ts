@@ -98,14 +98,18 @@ const HEAD = /^\s*\{((?:\s*"(?:jsonrpc|id|method)"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?
 const TAIL = /[}\]"\w]\s*((?:,\s*"(?:jsonrpc|id|method)"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+|null)\s*)+)\}\s*$/;
 const ID = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
 
-/** Finds the id in the text, because the line has no JSON value. `tail`: end of the line, default: of `bytes`. */
+/**
+ * Finds the id in the text, because the line has no JSON value. The error of a request that is no JSON has none, as JSON-RPC says.
+ * `tail`: end of the line, default: of `bytes`.
+ */
 function refuse(code: number, message: string, bytes: Buffer, tail: Buffer = bytes.subarray(-PROBED_BYTES)): Refused {
   const [, before = "", member] = HEAD.exec(bytes.toString("utf8", 0, PROBED_BYTES)) ?? [];
   const [, after = ""] = TAIL.exec(tail.toString("utf8")) ?? [];
   const found = ID.exec(before)?.[1] ?? ID.exec(after)?.[1];
   const id: string | number | null = found === undefined ? null : JSON.parse(found);
   const isResponse = id !== null && (member === "result" || member === "error");
-  return { ok: false, isResponse, error: { jsonrpc: "2.0", id, error: { code, message } } };
+  const answered = code === PARSE_ERROR && !isResponse ? null : id;
+  return { ok: false, isResponse, error: { jsonrpc: "2.0", id: answered, error: { code, message } } };
 }
 
 function isWithinDepth(value: unknown, levels: number): boolean {

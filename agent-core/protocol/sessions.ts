@@ -1,5 +1,5 @@
 /** Stored and open sessions: start, list, search, import, pages of history, rewind. */
-import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { ListSessionsResponse, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { inSession, nothing } from "./method.ts";
 
@@ -240,8 +240,29 @@ const forkParams = z.object({
 });
 const forkResult = z.looseObject({ sessionId: z.string() });
 
-/** A method of ACP that its library does not name yet. */
+const listParams = z.object({
+  cwd: z.string().nullish(),
+  cursor: z.string().nullish(),
+  /** Default: `exclude`. `HermesListFilter` in `_meta` takes precedence. */
+  archived: z.enum(["exclude", "include", "only"]).nullish(),
+  _meta: z.unknown().optional(),
+});
+export type ListParams = z.infer<typeof listParams>;
+
+/** Methods of ACP that are not stable yet, so that its library does not type them. */
 export const forkMethod = { name: "session/fork", params: forkParams, result: forkResult };
+export const unstableMethods = {
+  list: { name: "session/list", params: listParams, result: z.custom<ListSessionsResponse>() },
+  setTitle: { name: "session/set_title", params: HermesRename, result: nothing },
+  archive: { name: "session/archive", params: inSession, result: nothing },
+  unarchive: { name: "session/unarchive", params: inSession, result: nothing },
+  status: { name: "session/status", params: inSession, result: z.object({ status: z.enum(["open", "saved"]) }) },
+  authStatus: {
+    name: "auth/status",
+    params: nothing,
+    result: z.object({ state: z.enum(["authenticated", "unauthenticated"]) }),
+  },
+};
 
 export const sessionMethods = {
   rename: { name: "_hermes/session/rename", params: HermesRename, result: nothing },

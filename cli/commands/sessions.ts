@@ -1,11 +1,16 @@
 /** `hermes sessions`: stored sessions. */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type ClientContext, methods, type SessionInfo } from "@zed-industries/agent-client-protocol";
+import {
+  type ClientContext,
+  type ListSessionsResponse,
+  methods,
+  type SessionInfo,
+} from "@zed-industries/agent-client-protocol";
 import { terminalDialog } from "../../agent-core/entry/terminal-dialog.ts";
 import { UsageError } from "../../agent-core/platform/errors.ts";
 import { call } from "../../agent-core/protocol/method.ts";
-import { HermesListedSession, sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { HermesListedSession, sessionMethods, unstableMethods } from "../../agent-core/protocol/sessions.ts";
 import { withAgent } from "../agent-requests.ts";
 import { findSession } from "../chat/find-session.ts";
 import { CWD, EXIT, type Option, subcommand, type Values, YES } from "../subcommand.ts";
@@ -125,7 +130,8 @@ async function listed(agent: ClientContext, cwd: string | undefined, limit: numb
   const found: SessionInfo[] = [];
   let cursor: string | null | undefined;
   do {
-    const page = await agent.request(methods.agent.session.list, {
+    const page: ListSessionsResponse = await call(agent, unstableMethods.list, {
+      archived: "include",
       ...(cwd !== undefined && { cwd }),
       ...(cursor != null && { cursor }),
     });

@@ -113,10 +113,32 @@ test("a pinned or archived session says so in every list, by the next process to
     [two],
     [forkId],
   ]);
-  const archived = (await list(next)).find(({ sessionId }) => sessionId === two);
-  expect(archived).toMatchObject({ _meta: { hermes: { shelf: "archived" } } });
+  const archived = (await list(next, { archived: "include" })).find(({ sessionId }) => sessionId === two);
+  expect(archived).toMatchObject({ archived: true, _meta: { hermes: { shelf: "archived" } } });
   await next.request("_hermes/session/shelve", { sessionId: two, shelf: null });
   expect(await ids(next, "archived")).toEqual([]);
   const { error } = await next.request("_hermes/session/shelve", { sessionId: one, shelf: "top" });
   expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("shelf") });
+});
+
+test("titles, the archive, and the states of sessions and keys go by the standard's names, too", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  const other = await agent.newSession();
+  for (const sessionId of [id, other]) await agent.prompt(sessionId, "list files");
+  await agent.request("session/set_title", { sessionId: id, title: "Mine" });
+  await agent.request("session/archive", { sessionId: id });
+  const ids = async (archived?: string) => (await list(agent, { archived })).map(({ sessionId }) => sessionId);
+  expect([await ids(), await ids("only"), await ids("include")]).toEqual([[other], [id], expect.arrayContaining([id])]);
+  expect((await agent.request("session/list", { archived: "some" })).error).toMatchObject({ code: -32602 });
+  expect((await list(agent, { archived: "only" }))[0]).toMatchObject({ title: "Mine", archived: true });
+  await agent.request("session/unarchive", { sessionId: id });
+  expect(await ids("only")).toEqual([]);
+  await agent.request("session/close", { sessionId: id });
+  const status = async (sessionId: string) => (await agent.request("session/status", { sessionId })).result?.["status"];
+  expect([await status(other), await status(id)]).toEqual(["open", "saved"]);
+  expect((await agent.request("session/status", { sessionId: "nope" })).error).toMatchObject({ code: -32002 });
+  expect((await agent.request("auth/status", {})).result).toEqual({ state: "authenticated" });
+  await agent.request("logout", {});
+  expect((await agent.request("auth/status", {})).result).toEqual({ state: "unauthenticated" });
 });

@@ -2,7 +2,6 @@
 import { homedir } from "node:os";
 import {
   type AgentApp,
-  type ListSessionsRequest,
   type ListSessionsResponse,
   methods,
   type NewSessionResponse,
@@ -19,8 +18,12 @@ import {
   type HermesListMeta,
   HermesLoadMeta,
   type HermesOpenedMeta,
+  type HermesRename,
   type HermesSearchHits,
+  type HermesShelve,
+  type ListParams,
   sessionMethods,
+  unstableMethods,
 } from "../../protocol/sessions.ts";
 import type { TranscriptEntry } from "../../sessions/conversation.ts";
 import type { SessionSummary } from "../../sessions/index/queries.ts";
@@ -102,6 +105,8 @@ function opened(session: AcpSession, { client }: AgentServer): Omit<NewSessionRe
 const PAGE = 50;
 const CURSOR = /^(-?\d+(?:\.\d+)?)_(\w+)$/;
 
+const ARCHIVED = { exclude: "listed", include: undefined, only: "archived" } as const;
+
 const DEFAULT_HITS = 50;
 
 /** Longest title that a client may set. Characters. */
@@ -109,7 +114,7 @@ const MAX_TITLE_CHARS = 300;
 
 /** List, search, rename, pin, archive, export, import. */
 export function registerHistoryMethods(app: AgentApp, server: AgentServer): void {
-  app.onRequest(methods.agent.session.list, ({ params }) => listPage(server, params));
+  onClientRequest(app, unstableMethods.list, ({ params }) => listPage(server, params));
   onClientRequest(app, sessionMethods.search, async ({ params: { query, cwd, limit = DEFAULT_HITS } }) => {
     const { value, building } = await server.stored.index.ask("found", { query, cwd, limit });
     const { snippetOf: snippet } = await import("../../sessions/index/search-text.ts");
@@ -122,17 +127,27 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
     const { value } = await server.stored.index.ask("titles", ids);
     return { titles: Object.fromEntries(value.map(({ id, title }) => [id, title ?? ""])) };
   });
-  onClientRequest(app, sessionMethods.rename, async ({ params: { sessionId, title } }) => {
+  const rename = async ({ sessionId, title }: HermesRename): Promise<object> => {
     const line = titleLine(title);
     if (line === "" || line.length > MAX_TITLE_CHARS) {
       throw invalidParams("title", `expected 1 to ${MAX_TITLE_CHARS} visible characters`);
     }
     await server.renameSession(sessionId, line).catch(throwRequestError);
     return {};
-  });
-  onClientRequest(app, sessionMethods.shelve, async ({ params: { sessionId, shelf } }) => {
+  };
+  const shelve = async ({ sessionId, shelf }: HermesShelve): Promise<object> => {
     await server.shelveSession(sessionId, shelf).catch(throwRequestError);
     return {};
+  };
+  onClientRequest(app, sessionMethods.rename, ({ params }) => rename(params));
+  onClientRequest(app, unstableMethods.setTitle, ({ params }) => rename(params));
+  onClientRequest(app, sessionMethods.shelve, ({ params }) => shelve(params));
+  onClientRequest(app, unstableMethods.archive, ({ params }) => shelve({ ...params, shelf: "archived" }));
+  onClientRequest(app, unstableMethods.unarchive, ({ params }) => shelve({ ...params, shelf: null }));
+  onClientRequest(app, unstableMethods.status, async ({ params: { sessionId } }) => {
+    if (server.findSession(sessionId) !== undefined) return { status: "open" as const };
+    await server.readStored(sessionId);
+    return { status: "saved" as const };
   });
   onClientRequest(app, sessionMethods.export, async ({ params: { sessionId, format } }) => {
     const { exportName, exportSession } = await import("../../sessions/export-session.ts");
@@ -146,9 +161,9 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
 
 async function listPage(
   server: AgentServer,
-  { cwd, cursor, _meta }: ListSessionsRequest,
+  { cwd, cursor, archived, _meta }: ListParams,
 ): Promise<ListSessionsResponse> {
-  const { shelf } = readMeta(HermesListFilter, _meta) ?? {};
+  const { shelf = ARCHIVED[archived ?? "exclude"] } = readMeta(HermesListFilter, _meta) ?? {};
   const filter = { limit: PAGE + 1, cwd: cwd ?? undefined, after: positionOf(cursor), shelf };
   const { value: found, building } = await server.stored.index.ask("list", filter);
   const page = found.slice(0, PAGE);
@@ -177,6 +192,7 @@ async function listed(server: AgentServer, session: SessionSummary, folder: stri
     additionalDirectories: [...folders],
     title,
     updatedAt: new Date(updatedAt).toISOString(),
+    ...{ archived: shelf === "archived" }, // not stable yet, so that the type does not have it
     _meta: { hermes },
   };
 }

@@ -17,6 +17,7 @@ import { editorModelMethods } from "../../protocol/editor-models.ts";
 import { fileMethods } from "../../protocol/files.ts";
 import { failure, invalidParams, onClientNotification, onClientRequest } from "../../protocol/handle.ts";
 import { learningMethods } from "../../protocol/learning.ts";
+import { unstableMethods } from "../../protocol/sessions.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { ConnectedClient, hermesCapabilities } from "../connected-client.ts";
@@ -42,6 +43,9 @@ const OURS: HermesAgentCapabilities = {
   delegation: true,
 };
 
+/** Methods that the library's types do not have yet. */
+const UNSTABLE = { fork: {}, archive: {}, status: {}, title: {} };
+
 export function registerConnectionMethods(app: AgentApp, server: AgentServer): void {
   app.onRequest(methods.agent.initialize, ({ params, client }) => {
     const { clientCapabilities = {}, clientInfo } = params;
@@ -54,8 +58,15 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
         loadSession: true,
         mcpCapabilities: { http: true, sse: true },
         promptCapabilities: { image: true, embeddedContext: true },
-        auth: { logout: {} },
-        sessionCapabilities: { close: {}, list: {}, resume: {}, delete: {}, fork: {}, additionalDirectories: {} },
+        auth: { logout: {}, ...{ status: {} } },
+        sessionCapabilities: {
+          close: {},
+          list: {},
+          resume: {},
+          delete: {},
+          additionalDirectories: {},
+          ...UNSTABLE,
+        },
         _meta: { hermes: OURS },
       },
       authMethods: authMethods(clientCapabilities),
@@ -74,6 +85,11 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
     const model = server.configuration.directory.resolve(undefined);
     if (!model.ok) throw authRequired(model, server.client.keyHint);
     return {};
+  });
+  onClientRequest(app, unstableMethods.authStatus, async () => {
+    await server.configuration.read();
+    const isReady = !server.isLoggedOut && server.configuration.directory.resolve(undefined).ok;
+    return { state: isReady ? ("authenticated" as const) : ("unauthenticated" as const) };
   });
   // The keys stay in the home: other programs use them too.
   app.onRequest(methods.agent.logout, () => {

@@ -42,7 +42,8 @@ export type ListFilter = {
   /** The last session of the previous page. */
   readonly after?: Pick<SessionSummary, "id" | "updatedAt"> | undefined;
   /** Only pinned or archived sessions, or only the others. Default: all. */
-  readonly shelf?: "pinned" | "archived" | "none" | undefined;
+  /** `listed`: not archived. */
+  readonly shelf?: "pinned" | "archived" | "none" | "listed" | undefined;
   /** Leaves out this session. */
   readonly except?: string | undefined;
 };
@@ -57,7 +58,7 @@ export function listSessions(
     session,
     `SELECT ${SESSION_COLUMNS} FROM sessions
      WHERE is_readable AND next_position > 0 AND ($cwd IS NULL OR cwd IN ($cwd, '')) AND ($except IS NULL OR id <> $except)
-       AND ($shelf IS NULL OR coalesce(shelf, 'none') = $shelf) AND ($after IS NULL OR (updated_at, id) < ($at, $after))
+       AND ($shelf IS NULL OR coalesce(shelf, 'none') = $shelf OR ($shelf = 'listed' AND shelf IS NOT 'archived')) AND ($after IS NULL OR (updated_at, id) < ($at, $after))
      ORDER BY updated_at DESC, id DESC LIMIT $limit`,
     {
       $cwd: cwd ?? null,
