@@ -28,7 +28,7 @@ export const batchOptions = {
     default: "default",
     choices: distributionNames,
   },
-  model: text(`model; default: the configured one, else ${DEFAULT_MODEL}`, "NAME"),
+  model: { kind: "text", value: "NAME", summary: `model; default: the configured one, else ${DEFAULT_MODEL}` },
   "api-key": text("key of the model; the variable HERMES_API_KEY is safer, as others see a command line", "KEY"),
   "base-url": text("address of the model; default: the configured one", "URL"),
   "max-turns": { ...number("model calls of a task"), default: 10 },
@@ -59,6 +59,22 @@ export const batchOptions = {
   out: { kind: "text", value: "DIR", default: "data", summary: "folder of the runs" },
   seed: { ...number("start of the draws of toolsets"), default: 0 },
   progress: { ...text("way to show progress", "MODE"), default: "auto", choices: PROGRESS_MODES },
+  input: { kind: "text", value: "PATH", summary: "file or folder of trajectories", verbs: ["compress"] },
+  output: { kind: "text", value: "PATH", summary: "default: beside the input, with _compressed", verbs: ["compress"] },
+  "sample-percent": {
+    kind: "number",
+    value: "N",
+    default: 100,
+    summary: "share of the trajectories to take",
+    verbs: ["compress"],
+  },
+  "target-max-tokens": {
+    kind: "number",
+    value: "N",
+    default: 15_250,
+    summary: "tokens of a trajectory",
+    verbs: ["compress"],
+  },
   json: { kind: "flag", summary: "print JSON for programs", verbs: ["status"] },
   "dry-run": flag("check the data set and show the tasks without running them"),
 } as const satisfies Record<string, Option>;
@@ -121,12 +137,8 @@ export async function readBatchLine(values: BatchValues, configured: string | un
 async function readSettings(values: BatchValues, configured: string | undefined): Promise<RunSettings> {
   const effort = values["reasoning-disabled"] ? "none" : values["reasoning-effort"];
   const maxTokens = numberOf("max-tokens", values["max-tokens"], { min: 1 });
-  const {
-    "base-url": baseUrl,
-    "ephemeral-system-prompt": systemMessage,
-    "workdir-template": template,
-    "prefill-messages-file": prefillFile,
-  } = values;
+  const { "base-url": baseUrl, "ephemeral-system-prompt": systemMessage, "workdir-template": template } = values;
+  const prefillFile: string | undefined = values["prefill-messages-file"];
   const routing = routingOf(values);
   return {
     model: values.model ?? configured ?? DEFAULT_MODEL,

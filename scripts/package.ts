@@ -4,7 +4,17 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { text } from "node:stream/consumers";
@@ -27,20 +37,51 @@ export async function packageExtension(): Promise<string> {
   if (build !== 0) throw new Error(`node esbuild.mjs exited with code ${build}: nothing was packaged.`);
   mkdirSync(dirname(packageFile), { recursive: true });
   writeNotices(join(projectFolder, "dist", NOTICES));
+  const ignoreFile = writeIgnoreFile();
   await createVSIX({
     cwd: projectFolder,
+    ignoreFile,
     packagePath: packageFile,
     // Every dependency is inside the bundles.
     dependencies: false,
     allowMissingRepository: true,
     rewriteRelativeLinks: false,
   });
-  await reportSizes();
+  await reportSizes(ignoreFile);
   return packageFile;
 }
 
-async function reportSizes(): Promise<void> {
-  const names = await listFiles({ cwd: projectFolder, packageManager: PackageManager.None });
+/** Programs that the extension starts. */
+const EDITOR_PROGRAMS = ["dist/worker.js", "dist/acp.js", "dist/session-index.js", "dist/page-worker.js"];
+
+type Outputs = Readonly<Record<string, { readonly imports: readonly { readonly path: string }[] }>>;
+
+/** Path of .vscodeignore without the parts of the command line: batches and chats have large libraries. */
+function writeIgnoreFile(): string {
+  const { outputs }: { readonly outputs: Outputs } = JSON.parse(readFileSync("dist/meta/core.json", "utf8"));
+  const needed = new Set<string>();
+  for (const open = [...EDITOR_PROGRAMS]; open.length > 0; ) {
+    const path = open.pop() ?? "";
+    if (needed.has(path)) continue;
+    needed.add(path);
+    open.push(...(outputs[path]?.imports ?? []).map((imported) => imported.path));
+  }
+  const chunks = [...needed].filter((path) => path.startsWith("dist/chunks/") && existsSync(path));
+  const lines = [...chunks, "dist/chunks/core.js"].map((path) => `!${path}`).join("\n");
+  const text = readFileSync(".vscodeignore", "utf8").replace("!dist/chunks/*.js", lines);
+  const path = join(projectFolder, "dist/meta/vscodeignore");
+  writeFileSync(
+    path,
+    `${text}\ndist/cli.js\n`.replace(
+      "!dist/*.js",
+      [...EDITOR_PROGRAMS, "dist/plugin-process.js"].map((file) => `!${file}`).join("\n"),
+    ),
+  );
+  return path;
+}
+
+async function reportSizes(ignoreFile: string): Promise<void> {
+  const names = await listFiles({ cwd: projectFolder, packageManager: PackageManager.None, ignoreFile });
   const files = names
     .map((name) => ({ name, size: statSync(join(projectFolder, name)).size }))
     .sort((left, right) => right.size - left.size);

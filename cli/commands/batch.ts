@@ -6,6 +6,7 @@ import { EXIT, subcommand } from "../subcommand.ts";
 export const command = subcommand({
   verbs: {
     run: { summary: "run an agent for each task of a data set, and store the conversations" },
+    compress: { summary: "shorten trajectories to a number of tokens, with summaries of the model" },
     status: { summary: "show the state of a run", operands: "RUN", needs: "the name of a run" },
   },
   options: batchOptions,
@@ -25,12 +26,13 @@ export const command = subcommand({
       say(distributionLines());
       return EXIT.done;
     }
-    const { runBatch } = await import("../../batch/run-batch.ts");
-    return runBatch(values, {
+    const io = {
       environment: takeEnvironment(),
       say,
-      report: (text) => void process.stderr.write(text),
+      report: (text: string) => void process.stderr.write(text),
       isTerminal: process.stderr.isTTY,
-    });
+    };
+    if (verb === "compress") return (await import("../../batch/run-compress.ts")).runCompress(values, io);
+    return (await import("../../batch/run-batch.ts")).runBatch(values, io);
   },
 });

@@ -87,7 +87,7 @@ export async function startRig(config = ""): Promise<BatchRig> {
       const report = (text: string) => reported.push(text);
       const io = { environment, say: (text: string) => said.push(text), report, isTerminal: false, backOff: () => 1 };
       try {
-        return await runBatch(await valuesOf(args, join(folder, "data")), io);
+        return await runBatch(await valuesOf(["--out", join(folder, "data"), ...args]), io);
       } catch (error) {
         report(messageOf(error));
         return error instanceof UsageError ? 2 : 1;
@@ -96,8 +96,9 @@ export async function startRig(config = ""): Promise<BatchRig> {
   };
 }
 
-async function valuesOf(args: readonly string[], out: string): Promise<BatchValues> {
-  const line = await parseCommandLine(["batch", "--out", out, ...args]);
+/** Values of `hermes batch` with these arguments. */
+export async function valuesOf(args: readonly string[]): Promise<BatchValues> {
+  const line = await parseCommandLine(["batch", ...args]);
   if (line.kind !== "run") throw new Error("the command line asks for help");
   return line.invocation.values as unknown as BatchValues; // of the same definition
 }
