@@ -319,7 +319,7 @@ export class AIAgent {
   /** Waits for slow extensions as a first turn does, and takes their tools unless a turn runs. */
   async settleExtensions(signal: AbortSignal): Promise<void> {
     await this.#setup.extensions.ready(signal);
-    if (!this.isRunning) this.#setup.catalogue.beginTurn(this.#context.window);
+    if (!this.isRunning) this.#setup.catalogue.refresh(this.#context.window);
   }
 
   /** MCP servers, plugins, hooks and skills of the session. */

@@ -1,5 +1,5 @@
 /**
- * The tools of a session: the built-in ones and those of its extensions. They change only between turns. The schemas of
+ * The tools of a session: the built-in ones and those of its extensions. They change only with those of the extensions. The schemas of
  * tools that few turns need are deferred: the model finds them with tool_search.
  */
 import * as z from "zod";
@@ -31,9 +31,9 @@ export class ToolCatalogue {
   readonly #further: () => readonly Tool[];
   /** Toolsets that the user named. */
   readonly #named: readonly string[];
-  /** Tools of the extensions in the current turn. */
+  /** Tools of the extensions at the last refresh. */
   #taken: readonly Tool[] = [];
-  /** Window of the current turn's model. */
+  /** Window of the current model. */
   #window = 0;
   #tools: readonly Tool[] = [];
   #callable: readonly Tool[] = [];
@@ -51,12 +51,12 @@ export class ToolCatalogue {
     this.#arrange(ROOMY_WINDOW, []);
   }
 
-  /** Tools of the current turn whose schemas are in the request. */
+  /** Tools whose schemas are in the request. */
   get tools(): readonly Tool[] {
     return this.#tools;
   }
 
-  /** All tools of the current turn, those with deferred schemas too. */
+  /** All tools, those with deferred schemas too. */
   get callable(): readonly Tool[] {
     return this.#callable;
   }
@@ -72,8 +72,8 @@ export class ToolCatalogue {
     return this.#schemaText;
   }
 
-  /** Takes the extensions' tools for the turn that begins. `window`: tokens of the model's context. */
-  beginTurn(window: number): void {
+  /** Takes the extensions' tools for the next request. `window`: tokens of the model's context. Default: as before. */
+  refresh(window: number = this.#window): void {
     const names = new Set(this.#builtIn.map(({ name }) => name));
     const taken = this.#further().filter(({ name }) => !names.has(name));
     if (window !== this.#window || !isSame(taken, this.#taken)) this.#arrange(window, taken);

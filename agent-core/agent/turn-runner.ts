@@ -163,7 +163,7 @@ export class TurnRunner {
     beginTurn();
     const shellOpened = shell.open(signal, (event) => this.#notify.status(event));
     await setup.extensions.ready(signal);
-    setup.catalogue.beginTurn(context.window);
+    setup.catalogue.refresh(context.window);
     // The prompt precedes the data of extensions, which add only facts that it lacks.
     const prompt = this.#prepareSystemPrompt(options);
     await Promise.all([prompt, this.#attach(options.userMessage), shellOpened, this.#inferVerdicts()]);
@@ -191,7 +191,7 @@ export class TurnRunner {
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
     const { record, context, setup, contextFor } = this.#options;
     const { maxIterations, callModel, options } = setup;
-    const { tools, callable } = setup.catalogue;
+    const { catalogue } = setup;
     const changedPaths = new Set<string>();
     const { hooks } = this;
     const { platform } = options;
@@ -204,12 +204,15 @@ export class TurnRunner {
       systemPrompt,
       history: () => record.conversation.messages,
       record: (message) => this.#add(message),
-      compressIfNeeded: (isFirst) => context.compressIfNeeded(isFirst, signal),
+      compressIfNeeded: (isFirst) => {
+        catalogue.refresh(); // a server may have added tools
+        return context.compressIfNeeded(isFirst, signal);
+      },
       callModel: (messages, withTools, callSignal) =>
         callModel(
           {
             messages,
-            offered: withTools ? tools : [], // the same ones to the end: a cached prefix begins with them
+            offered: withTools ? catalogue.tools : [], // the same ones to the end: a cached prefix begins with them
             onOverflow: (refused, overflowSignal) => context.compressAfterRefusal(refused, overflowSignal),
           },
           callSignal,
@@ -220,7 +223,9 @@ export class TurnRunner {
       notify: this.#notify,
       signal,
       services: {
-        tools: callable,
+        get tools() {
+          return catalogue.callable;
+        },
         withheld: (tool: Tool) => withheldFrom(tool, context),
         cwd: setup.cwd,
         otherFolders: options.otherFolders ?? [],

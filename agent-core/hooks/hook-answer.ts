@@ -52,8 +52,7 @@ const BLOCKABLE: ReadonlySet<HookEvent> = new Set([...STOPPING, "pre_tool_call",
 const CONTEXTUAL: ReadonlySet<HookEvent> = new Set(["on_session_start", "pre_llm_call"]);
 
 /**
- * `isForeign`: the hook is written for another agent, so plain text is valid except before a tool call. Throws an Error
- * with a reason in one line when the command has failed.
+ * `isForeign`: the hook is written for another agent, so plain words are valid. Throws an Error with a reason in one line when the command has failed.
  */
 export function hookVerdict(
   { exitCode, output, errors }: FilterEnd,
@@ -81,7 +80,8 @@ function blocked(verdict: HookVerdict | undefined, errors: string): HookVerdict 
 function plainVerdict(plain: string, event: HookEvent, isForeign: boolean): HookVerdict {
   if (plain === "") return {};
   if (isForeign && CONTEXTUAL.has(event)) return { context: plain };
-  if (isForeign && event !== "pre_tool_call") return {};
+  // A guard that meant to answer must not be missed.
+  if (isForeign && (event !== "pre_tool_call" || !plain.startsWith("{"))) return {};
   throw new Error(`its answer is not a JSON object: ${JSON.stringify(plain.slice(0, SHOWN_CHARS))}`);
 }
 

@@ -122,8 +122,15 @@ async function connectByHttp(settings: HttpSettings, connecting: Connecting): Pr
     return await connect(streamable, connecting);
   } catch (error) {
     if (!isWithoutStreamableHttp(error)) throw error;
-    return connect(sse(settings, ports), connecting);
+    // The first error is about the transport that the settings name.
+    return connect(sse(settings, ports), connecting).catch((second: unknown) => {
+      throw isSignIn(second) ? second : error;
+    });
   }
+}
+
+function isSignIn(error: unknown): boolean {
+  return error instanceof SignInNeeded;
 }
 
 function folderOf(cwd: string | undefined, folder: string): string {

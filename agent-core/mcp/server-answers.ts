@@ -4,42 +4,39 @@
  */
 import * as z from "zod";
 
-const hint = z.boolean().optional().catch(undefined);
+/** A value that may be left out. Servers write null for that, or a value of another type. */
+function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .catch(undefined);
+}
+
+const text = optional(z.string());
+const flag = optional(z.boolean());
 
 const serverTool = z.object({
   name: z.string().min(1),
-  title: z.string().optional().catch(undefined),
-  description: z.string().optional().catch(undefined),
-  inputSchema: z.looseObject({ type: z.literal("object") }),
-  annotations: z
-    .object({ title: z.string().optional().catch(undefined), readOnlyHint: hint, destructiveHint: hint })
-    .optional()
-    .catch(undefined),
+  title: text,
+  description: text,
+  inputSchema: z.looseObject({}).transform((schema) => ({ ...schema, type: "object" as const })),
+  annotations: optional(z.object({ title: text, readOnlyHint: flag, destructiveHint: flag })),
 });
 export type ServerTool = z.output<typeof serverTool>;
 
 const serverPrompt = z.object({
   name: z.string().min(1),
-  title: z.string().optional().catch(undefined),
-  description: z.string().optional().catch(undefined),
-  arguments: z
-    .array(z.object({ name: z.string(), required: z.boolean().optional() }))
-    .optional()
-    .catch(undefined),
+  title: text,
+  description: text,
+  arguments: optional(z.array(z.object({ name: z.string(), required: flag }))),
 });
 export type ServerPrompt = z.output<typeof serverPrompt>;
 
-const serverResource = z.object({
-  uri: z.string().optional(),
-  uriTemplate: z.string().optional(),
-  name: z.string(),
-  description: z.string().optional().catch(undefined),
-  mimeType: z.string().optional().catch(undefined),
-});
+const serverResource = z.object({ uri: text, uriTemplate: text, name: text, description: text, mimeType: text });
 export type ServerResource = z.output<typeof serverResource>;
 
 /** Page of a list; its items are under the name of the list. */
-export const listPage = z.looseObject({ nextCursor: z.string().optional() });
+export const listPage = z.looseObject({ nextCursor: text });
 
 /** Maximum number of pages of one list: a server's cursor may never end. */
 const MAX_PAGES = 64;
@@ -53,28 +50,39 @@ export type ServerList<Item> = {
   readonly problems: readonly ListProblem[];
 };
 
-/** Reads all pages of a list. `request` sends one request for the page after `cursor`. */
+/** Reads all pages of a list. Of items with one name, the last counts. `request` sends one request for the page after `cursor`. */
 async function readList<Item>(
   key: string,
   schema: z.ZodType<Item>,
   request: (cursor: string | undefined, page: typeof listPage) => Promise<z.output<typeof listPage>>,
 ): Promise<ServerList<Item>> {
+  const pages: unknown[] = [];
+  const cursors = new Set<string | undefined>();
+  for (let cursor: string | undefined; !cursors.has(cursor) && cursors.size < MAX_PAGES; ) {
+    cursors.add(cursor);
+    const page = await request(cursor, listPage);
+    pages.push(page[key]);
+    if (page.nextCursor === undefined) break;
+    cursor = page.nextCursor;
+  }
   const items: Item[] = [];
   const problems: ListProblem[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const page = await request(cursor, listPage);
-    const raw = page[key];
-    for (const each of Array.isArray(raw) ? raw : []) {
-      const parsed = schema.safeParse(each);
-      if (parsed.success) items.push(parsed.data);
-      else problems.push({ name: nameOf(each), reason: explain(parsed.error) });
-    }
-    if (page.nextCursor === undefined || page.nextCursor === cursor) break;
-    cursor = page.nextCursor;
+  const found = pages.flatMap((raw) => (Array.isArray(raw) ? raw : []));
+  for (const each of new Map(
+    found.map((item) => [JSON.stringify(identity.safeParse(item).data ?? item), item]),
+  ).values()) {
+    const parsed = schema.safeParse(each);
+    if (parsed.success) items.push(parsed.data);
+    else problems.push({ name: nameOf(each), reason: explain(parsed.error) });
   }
   return { items, problems };
 }
+
+const identity = z.object({
+  name: z.string().optional(),
+  uri: z.string().optional(),
+  uriTemplate: z.string().optional(),
+});
 
 function explain({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
@@ -98,16 +106,16 @@ export const listTemplates = (request: Request): Promise<ServerList<ServerResour
 /** Result of a tool call. The parts are read one by one. */
 export const toolAnswer = z.looseObject({
   content: z.array(z.unknown()).catch([]),
-  structuredContent: z.unknown().optional(),
-  isError: z.boolean().optional().catch(undefined),
+  structuredContent: optional(z.unknown()),
+  isError: flag,
 });
 export type ToolAnswer = z.output<typeof toolAnswer>;
 
 const resourceContents = z.object({
   uri: z.string().catch(""),
-  mimeType: z.string().optional(),
-  text: z.string().optional(),
-  blob: z.string().optional(),
+  mimeType: text,
+  text,
+  blob: text,
 });
 
 /** Contents of a resource. */
@@ -121,9 +129,9 @@ export const answerPart = z.union([
   z.object({
     type: z.literal("resource_link"),
     uri: z.string(),
-    name: z.string().optional(),
-    description: z.string().optional(),
-    mimeType: z.string().optional(),
+    name: text,
+    description: text,
+    mimeType: text,
   }),
   z.object({ type: z.literal("resource"), resource: resourceContents }),
 ]);

@@ -53,12 +53,18 @@ export type ConnectionOptions = {
   readonly log?: (line: string) => void;
 };
 
-/** Minimum time between two requests for the lists: some servers announce a change at each request. Milliseconds. */
+/** Minimum time between two requests for the lists. Milliseconds. */
 const RELOAD_INTERVAL_MS = 250;
+/** Longest such time: some servers announce a change at each request. Milliseconds. */
+const MAX_RELOAD_INTERVAL_MS = 60_000;
+/** HTTP statuses with which a restarted server refuses a connection that it no longer knows. */
+const FORGOTTEN: ReadonlySet<unknown> = new Set([400, 401, 404, 502, 503]);
 
 /** Log messages of one start, and their length in characters: a server may send thousands a second. */
 const MAX_LOG_LINES = 200;
 const LOG_CHARS = 500;
+
+type ServerRequest<Value> = (client: OpenClient, options: Parameters<OpenClient["readResource"]>[1]) => Promise<Value>;
 
 /** A call that runs. */
 type RunningCall = {
@@ -234,7 +240,6 @@ export class ServerConnection {
   /** Updates the state after a failed call: an HTTP server may have dropped the session or the user's sign-in. */
   #refused(error: unknown): unknown {
     if (isSignInNeeded(error)) this.#set({ kind: "needs-sign-in", error: error.message });
-    else if (isForgotten(error)) this.#crashed("the server forgot the session");
     return error;
   }
 
@@ -268,14 +273,17 @@ export class ServerConnection {
     this.#isStale = true;
     if (this.#isReloading) return;
     this.#isReloading = true;
+    let intervalMs = RELOAD_INTERVAL_MS;
     for (let client = this.#client; this.#isStale && client !== undefined; client = this.#client) {
       this.#isStale = false;
       const listing = await listingOf(client, this.#listing).catch(() => undefined);
-      if (listing !== undefined && client === this.#client) {
+      const isNew = listing !== undefined && JSON.stringify(listing) !== JSON.stringify(this.#listing);
+      if (isNew && client === this.#client) {
         this.#listing = listing;
         this.#notify();
       }
-      await delay(RELOAD_INTERVAL_MS);
+      intervalMs = isNew ? RELOAD_INTERVAL_MS : Math.min(intervalMs * 2, MAX_RELOAD_INTERVAL_MS);
+      await delay(intervalMs, undefined, { ref: false });
     }
     this.#isReloading = false;
   }
@@ -308,12 +316,26 @@ export class ServerConnection {
     throw new Error(`the MCP server ${this.config.name} is not available${"error" in state ? `: ${state.error}` : ""}`);
   }
 
+  /** Runs one request; once more over a new connection when a restarted server no longer knows this one. */
+  async #run<Value>(options: ServerCallOptions, request: ServerRequest<Value>): Promise<Value> {
+    const client = await this.#connected(options.signal);
+    try {
+      return await this.#attempt(client, options, request);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      const isForgotten = error instanceof Error && "status" in error && FORGOTTEN.has(error.status);
+      if (!isForgotten || this.config.settings.kind === "stdio") throw error;
+      if (this.#client === client) await abortable(this.start(), options.signal);
+      return this.#attempt(await this.#connected(options.signal), options, request);
+    }
+  }
+
   /** Runs one request with the idle timeout of the settings. Rejects with an Error in one line. */
-  async #run<Value>(
+  async #attempt<Value>(
+    client: OpenClient,
     { signal, handlers, onProgress }: ServerCallOptions,
-    request: (client: OpenClient, options: Parameters<OpenClient["readResource"]>[1]) => Promise<Value>,
+    request: ServerRequest<Value>,
   ): Promise<Value> {
-    const client = await this.#connected(signal);
     const { name, timeoutMs } = this.config;
     const timeout = new AbortController();
     let timer: NodeJS.Timeout | undefined;
@@ -351,11 +373,6 @@ export class ServerConnection {
 /** The class itself would load the library with this module. */
 function isSignInNeeded(error: unknown): error is SignInNeeded {
   return error instanceof Error && error.name === "SignInNeeded";
-}
-
-/** HTTP status 404 of a server that no longer knows the connection, for example after its restart. */
-function isForgotten(error: unknown): boolean {
-  return error instanceof Error && "status" in error && error.status === 404;
 }
 
 function rootsOf(folders: readonly string[]) {

@@ -59,6 +59,8 @@ type ToolFacts = {
   readonly title: string | undefined;
   readonly description: string;
   readonly parameters: Record<string, unknown>;
+  /** Arguments of the model with the server's own keys. Default: the same. */
+  readonly original?: (args: unknown) => unknown;
   readonly readOnly: boolean;
   /** Errors in the arguments; undefined for valid ones. */
   check(args: unknown): string | undefined;
@@ -67,7 +69,7 @@ type ToolFacts = {
 
 /** A tool that a server offers, or that reads from it. */
 export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
-  const { name, tool, title, description, parameters, readOnly, check, run } = facts;
+  const { name, tool, title, description, parameters, readOnly, check, run, original = (args) => args } = facts;
   const shown = withoutInvisible(description).slice(0, MAX_DESCRIPTION_CHARS).toWellFormed();
   const origin = `mcp:${config.source}:${config.name}:${serverHash(config)}`;
   const label = withoutInvisible(title ?? tool)
@@ -82,7 +84,8 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
     largeOutput: false,
     need: "foreign",
     schema: { name, description: shown, parameters },
-    prepare(raw) {
+    prepare(written) {
+      const raw = original(written);
       const problem = check(raw);
       if (problem !== undefined) {
         return {
@@ -133,7 +136,7 @@ export function toolsOf(
         tool: tool.name,
         title: tool.title ?? tool.annotations?.title,
         description: tool.description ?? "",
-        parameters: parametersOf(tool),
+        ...modelSchema(tool),
         readOnly: isBelievedReadOnly(config, tool),
         check: tool.check,
         run: async (args, context) => {
@@ -158,12 +161,87 @@ async function refusalResult(error: unknown, origin: string, context: ToolContex
   return { ...(await dataResult(error.message, origin, context)), ok: false };
 }
 
-/** The schema for the model: its descriptions are as visible to people as the tool's own. */
-function parametersOf({ inputSchema }: CheckedTool): Record<string, unknown> {
-  const { $schema: _, ...parameters } = inputSchema;
-  return JSON.parse(JSON.stringify(parameters), (key, value: unknown) =>
-    typeof value === "string" && (key === "description" || key === "title") ? withoutInvisible(value) : value,
-  );
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Keys of parameters that all providers accept. */
+const KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
+/** Fields that providers refuse at the top of a schema. */
+const TOP = new Set(["$schema", "$ref", "oneOf", "anyOf", "allOf", "not", "enum", "if", "then", "else"]);
+/** Values of a schema that are data. */
+const DATA = new Set(["enum", "const", "default", "examples"]);
+
+/**
+ * The schema for the model, which all providers accept, beside that of the check: branches at its top are merged, keys with
+ * other characters renamed. Its descriptions are as visible to people as the tool's own.
+ */
+export function modelSchema({
+  inputSchema,
+}: {
+  readonly inputSchema: Schema;
+}): Pick<ToolFacts, "parameters" | "original"> {
+  const originals = new Map<string, string>();
+  const keyFor = (key: string, siblings: Schema): string => {
+    if (KEY.test(key)) return key;
+    let name =
+      fitted(key)
+        .replace(/^_+/, "")
+        .slice(0, MAX_NAME_CHARS - 4) || "value";
+    while (name in siblings || (originals.has(name) && originals.get(name) !== key)) name += "_";
+    originals.set(name, key);
+    return name;
+  };
+  const parameters = shownSchema(mergedTop(inputSchema, inputSchema), keyFor);
+  return { parameters, ...(originals.size > 0 && { original: (args) => withKeys(args, originals) }) };
+}
+
+/** An object's own parts with those of its branches. Only what all alternatives require is required. */
+function mergedTop(schema: Schema, root: Schema, depth = 0): Schema {
+  const list = (value: unknown): readonly Schema[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+  const named = typeof schema["$ref"] === "string" ? schema["$ref"].split("/").slice(1) : [];
+  const target =
+    named.length === 0 ? undefined : named.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), root);
+  const merge = (part: Schema): Schema => (depth > 4 ? part : mergedTop(part, root, depth + 1));
+  const parts = [...list(schema["allOf"]), ...list([target])].map(merge);
+  const alternatives = [...list(schema["anyOf"]), ...list(schema["oneOf"])].map(merge);
+  const own = Object.fromEntries(Object.entries(schema).filter(([key]) => !TOP.has(key)));
+  if (parts.length + alternatives.length === 0) return own;
+  const needed = (part: Schema): readonly unknown[] => (Array.isArray(part["required"]) ? part["required"] : []);
+  const [first, ...others] = alternatives.map(needed);
+  const shared = (first ?? []).filter((key) => others.every((keys) => keys.includes(key)));
+  const required = [...new Set([...needed(own), ...parts.flatMap(needed), ...shared])];
+  const properties = Object.assign({}, ...[...alternatives, ...parts, own].map((part) => part["properties"]));
+  return { ...own, type: "object", properties, ...(required.length > 0 && { required }) };
+}
+
+function shownSchema(schema: Schema, keyFor: (key: string, siblings: Schema) => string): Record<string, unknown> {
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+  const shown = (value: unknown, key: string): unknown => {
+    if (typeof value === "string" && (key === "description" || key === "title")) return withoutInvisible(value);
+    if (DATA.has(key)) return value;
+    if (key === "required" && Array.isArray(value)) return value.map((name) => keyFor(String(name), properties));
+    if (Array.isArray(value)) return value.map((item) => (isRecord(item) ? shownSchema(item, keyFor) : item));
+    if (!isRecord(value)) return value;
+    if (key !== "properties") return shownSchema(value, keyFor);
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [
+        keyFor(name, value),
+        isRecord(each) ? shownSchema(each, keyFor) : each,
+      ]),
+    );
+  };
+  const items = schema["type"] === "array" && schema["items"] === undefined && { items: {} };
+  return { ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, shown(value, key)])), ...items };
+}
+
+function withKeys(value: unknown, originals: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withKeys(item, originals));
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).map(([key, item]) => [originals.get(key) ?? key, withKeys(item, originals)]);
+  return Object.fromEntries(entries);
+}
+
+function isRecord(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A workspace's server may lie, so its hints do not count. */

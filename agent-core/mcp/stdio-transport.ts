@@ -3,6 +3,7 @@
  * the server's children too, and one long message does not end the connection.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { type GroupProcess, type GroupStart, startGroup } from "../platform/children/group-process.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { hasCode } from "../platform/errors.ts";
@@ -31,8 +32,6 @@ const END_MS = 1_000;
 const LAST_LINES_MS = 200;
 /** Time from a message to the note of the children that the server may have started for it. Milliseconds. */
 const NOTE_MS = 300;
-/** Variables of this process that a server gets. */
-const INHERITED = ["PATH", "HOME", "LANG"];
 
 /** A shorter value of a variable is a switch or a number. Characters. */
 const MIN_SECRET_CHARS = 8;
@@ -186,13 +185,9 @@ function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 }
 
-/** Whole environment of a server: its own variables and INHERITED, without our API keys. */
+/** Whole environment of a server: that of commands, without keys, and its own variables. */
 export function serverEnvironment(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const inherited = INHERITED.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return { ...Object.fromEntries(inherited), ...env };
+  return commandEnvironment({ withheld: [], passed: env }, undefined);
 }
 
 /** The last error of the text with what follows it, else the last lines. */

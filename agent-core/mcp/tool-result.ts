@@ -26,8 +26,10 @@ type Media = NonNullable<ToolResult["media"]>[number];
 /** `image`: picture that models accept. */
 type ShownPart = { readonly text: string; readonly media?: Media; readonly image?: Picture };
 
+type CallAnswer = Pick<ToolAnswer, "content"> & Partial<Pick<ToolAnswer, "structuredContent" | "isError">>;
+
 /** The result of a call. `origin` names the server and the tool. */
-export async function callResult(answer: ToolAnswer, origin: string, place: Place): Promise<ToolResult> {
+export async function callResult(answer: CallAnswer, origin: string, place: Place): Promise<ToolResult> {
   const { content, structuredContent, isError = false } = answer;
   const parts = await Promise.all(content.map((raw, index) => shownPart(raw, place, index)));
   const texts = parts.map(({ text }) => text);

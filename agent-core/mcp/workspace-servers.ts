@@ -107,7 +107,10 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
   if (!written.success || !section.success)
     return unusable(`has a wrong value: ${reasonOf(written.error ?? section.error)}`);
   // The server runs in the folder of its file, which may differ from the session's first folder.
-  const inFolder = { ...section.data, cwd: resolve(folder, section.data.cwd ?? ".") };
+  // Cline and Windsurf switch servers off by another word.
+  const isOff = z.object({ disabled: z.literal(true) }).safeParse(raw).success;
+  const enabled = section.data.enabled && !isOff;
+  const inFolder = { ...section.data, enabled, cwd: resolve(folder, section.data.cwd ?? ".") };
   const { servers, problems: others } = serversFrom(
     { [name]: inFolder },
     { source: "workspace", sourceName: file, path },

@@ -128,7 +128,7 @@ export async function parseSkill(source: string, folder: string): Promise<Parsed
   const { parseYaml } = await import("../config/yaml.ts");
   let raw: unknown;
   try {
-    raw = parseYaml(head[1] ?? "");
+    raw = parsedFrontMatter(head[1] ?? "", parseYaml);
   } catch (error) {
     return {
       ok: false,
@@ -141,6 +141,17 @@ export async function parseSkill(source: string, folder: string): Promise<Parsed
   if (typeof facts === "string") return { ok: false, line: 1, reason: facts };
   const body = source.slice(head[0].length).trim();
   return body === "" ? { ok: false, reason: "it has no text after its front matter" } : { ok: true, facts, body };
+}
+
+/** Prose with a colon is no YAML, but other agents read it: such lines count as text. Throws for what stays invalid. */
+function parsedFrontMatter(text: string, parseYaml: (yaml: string) => unknown): unknown {
+  try {
+    return parseYaml(text);
+  } catch {
+    return parseYaml(
+      text.replaceAll(/^(\w[\w-]*): +([^"'[{|>&*!\n].*)$/gm, (_, key, value) => `${key}: ${JSON.stringify(value)}`),
+    );
+  }
 }
 
 /** Reason why a text of a skill is not used; undefined for a good text. `limit` in characters. */

@@ -2,6 +2,7 @@
 import type { ContentPart, Message, ToolMessage } from "../../messages/message.ts";
 import { withoutOpaqueParts } from "../dialect/speak-dialect.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
+import type { ToolSchema } from "../wire/wire.ts";
 import type { RefusedRequest } from "./recovery.ts";
 
 /** Replacement of an image for a model without vision. */
@@ -13,6 +14,8 @@ const LONG_CHARS = 24_000;
 
 type Refusals = {
   readonly parameters: Set<string>;
+  /** Names of tools. */
+  readonly tools: Set<string>;
   noImages: boolean;
   needsReasoning: boolean;
   /** Refusals of reasoning. After the second one the model gets no reasoning. */
@@ -42,6 +45,16 @@ export class Adaptations {
     if (parameters.has(parameter)) return false;
     parameters.add(parameter);
     return true;
+  }
+
+  /** The tools without those that this model refuses; the same array when there are none. */
+  toolsFor(model: ResolvedModel, tools: readonly ToolSchema[]): readonly ToolSchema[] {
+    const refused = this.#of(model).tools;
+    return refused.size === 0 ? tools : tools.filter(({ name }) => !refused.has(name));
+  }
+
+  dropTool(model: ResolvedModel, name: string): void {
+    this.#of(model).tools.add(name);
   }
 
   /** Later requests add reasoning to messages without it. */
@@ -78,7 +91,7 @@ export class Adaptations {
   }
 
   /** Facts for a refusal in unknown words. */
-  factsOf(model: ResolvedModel, messages: readonly Message[]): RefusedRequest {
+  factsOf(model: ResolvedModel, messages: readonly Message[]): Omit<RefusedRequest, "namesTool"> {
     const chars = charsOf(messages);
     const isLongest = chars > LONG_CHARS && chars > (this.#of(model).answeredChars ?? 0);
     return { hasNewImages: this.#newImages(model, messages).length > 0, isLongest };
@@ -130,6 +143,7 @@ export class Adaptations {
 function nothingRefused(): Refusals {
   return {
     parameters: new Set(),
+    tools: new Set(),
     noImages: false,
     needsReasoning: false,
     reasoningRefusals: 0,

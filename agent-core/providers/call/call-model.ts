@@ -178,7 +178,7 @@ class PersistentCall {
       endpoint: current.endpoint,
       model: current.model,
       messages: withSentImages(adaptations.apply(current, this.#messages), this.#acceptsImages(current)),
-      tools,
+      tools: adaptations.toolsFor(current, tools),
       sampling,
       omittedParameters: adaptations.parametersOf(current),
       requiresReasoning: adaptations.requiresReasoning(current),
@@ -206,7 +206,8 @@ class PersistentCall {
     const { chain, clock, adaptations } = this.#route;
     if (this.#untilChoice.aborted) return true;
     if (fault.kind !== "network") adaptations.reached(chain.current);
-    const request = adaptations.factsOf(chain.current, this.#messages);
+    const namesTool = this.#refusedTool(fault) !== undefined;
+    const request = { ...adaptations.factsOf(chain.current, this.#messages), namesTool };
     const limits = { budgetMs: this.#budgetMs(), random: clock.random(), request };
     const recovery = recoveryOf(fault, this.#attempts, limits);
     if (recovery.kind === "wait") {
@@ -234,14 +235,30 @@ class PersistentCall {
 
   /** Applies a remedy, and says in a line what the next request leaves out. */
   async *#applyVisibly(remedy: Remedy, fault: Fault): AsyncGenerator<CallEvent, boolean> {
-    if (remedy !== "drop-new-images") return this.#apply(remedy, fault);
     const { chain, adaptations } = this.#route;
-    const count = adaptations.dropNewImages(chain.current, this.#messages);
-    if (count === 0) return false;
-    const images = count === 1 ? "the new picture" : `the ${count} new pictures`;
-    const message = `${firstSentence(fault.message)} The request is sent again without ${images}.`;
+    let left = "";
+    if (remedy === "drop-tool") {
+      const tool = this.#refusedTool(fault);
+      if (tool === undefined) return false;
+      adaptations.dropTool(chain.current, tool);
+      left = `the tool ${tool}`;
+    } else if (remedy === "drop-new-images") {
+      const count = adaptations.dropNewImages(chain.current, this.#messages);
+      if (count === 0) return false;
+      left = count === 1 ? "the new picture" : `the ${count} new pictures`;
+    } else return this.#apply(remedy, fault);
+    const message = `${firstSentence(fault.message)} The request is sent again without ${left}.`;
     yield { type: "notice", severity: "warning", message };
     return true;
+  }
+
+  /** Tool of a server or plugin that a refusal names, or whose number it gives. */
+  #refusedTool({ message }: Fault): string | undefined {
+    const tools = this.#route.adaptations.toolsFor(this.#route.chain.current, this.#request.tools);
+    const number = /\btools[.[](\d+)/.exec(message)?.[1];
+    const named = tools.filter(({ name }) => name.includes("__") && message.includes(name));
+    const [longest] = named.toSorted((first, second) => second.name.length - first.name.length);
+    return (longest ?? (number === undefined ? undefined : tools[Number(number)]))?.name;
   }
 
   async *#wait(fault: Fault, delayMs: number): AsyncGenerator<CallEvent> {
@@ -270,7 +287,7 @@ class PersistentCall {
   }
 
   /** Returns false when the remedy is not available. */
-  async #apply(remedy: Remedy, fault: Fault): Promise<boolean> {
+  async #apply(remedy: Exclude<Remedy, "drop-tool" | "drop-new-images">, fault: Fault): Promise<boolean> {
     const { chain, adaptations, refreshKey } = this.#route;
     switch (remedy) {
       case "refresh-key": {
@@ -287,8 +304,6 @@ class PersistentCall {
       case "add-reasoning":
         adaptations.requireReasoning(chain.current);
         return true;
-      case "drop-new-images":
-        return adaptations.dropNewImages(chain.current, this.#messages) > 0;
       case "drop-images":
         adaptations.dropImages(chain.current);
         return true;

@@ -22,6 +22,8 @@ export type Remedy =
   /** Leaves out the pictures that no answer has followed yet. */
   | "drop-new-images"
   | "drop-images"
+  /** Leaves out the tool that the refusal names. */
+  | "drop-tool"
   | "shorten"
   | "nudge";
 
@@ -57,6 +59,8 @@ const remedies: { readonly [Kind in FaultKind]?: readonly Remedy[] } = {
 export type RefusedRequest = {
   /** It has pictures that no answer has followed yet. */
   readonly hasNewImages: boolean;
+  /** The refusal names one of its tools. */
+  readonly namesTool: boolean;
   /** It is long, and longer than each request that was answered. */
   readonly isLongest: boolean;
 };
@@ -65,12 +69,18 @@ export type RefusedRequest = {
 const ABOUT_CONTENT: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422]);
 
 /** A refusal stays in each later request, unless what is new since the last answered one leaves it. */
-function remediesOf({ kind, status }: Fault, { hasNewImages, isLongest }: RefusedRequest): readonly Remedy[] {
+function remediesOf(
+  { kind, status }: Fault,
+  { hasNewImages, namesTool, isLongest }: RefusedRequest,
+): readonly Remedy[] {
   const withoutImages: readonly Remedy[] = hasNewImages ? ["drop-new-images"] : [];
+  if (namesTool && ABOUT_CONTENT.has(status) && kind === "bad-request") return ["drop-tool", ...withoutImages];
   if (kind === "context-overflow" && status === 413) return [...withoutImages, "shorten"];
   if (kind !== "bad-request" || !ABOUT_CONTENT.has(status)) return remedies[kind] ?? [];
   return isLongest ? [...withoutImages, "shorten"] : withoutImages;
 }
+
+const REPEATED: ReadonlySet<Remedy> = new Set(["drop-parameter", "drop-tool"]);
 
 /** Temporary faults. */
 const passing: ReadonlySet<FaultKind> = new Set([
@@ -93,8 +103,8 @@ export function recoveryOf(
     request,
   }: { readonly budgetMs: number; readonly random: number; readonly request: RefusedRequest },
 ): Recovery {
-  // A model can refuse several parameters, one per request. Every other remedy helps once or never.
-  const remedy = remediesOf(fault, request).find((each) => each === "drop-parameter" || !used.has(each));
+  // A model can refuse several parameters or tools, one per request. Every other remedy helps once or never.
+  const remedy = remediesOf(fault, request).find((each) => REPEATED.has(each) || !used.has(each));
   if (remedy !== undefined) return { kind: "remedy", remedy };
   const hintMs = fault.retryAfterMs ?? 0;
   const leftMs = budgetMs - waitedMs;

@@ -47,18 +47,15 @@ function toolNames(request: number): readonly string[] {
   return tools.map((tool) => tool.function.name);
 }
 
-test("a new tool of an extension is offered from the next turn on, not within a turn", async () => {
-  let tools = [greeter("greet")];
+test("a new tool of an extension is offered from the next request on, behind the others", async () => {
+  const [first, second] = [greeter("greet"), greeter("greet_again")];
   model.script({ parts: [call("greet", { who: "you" })] }, say("done"), say("more"));
-  const agent = agentWith({ name: "mcp", tools: () => tools });
-  const turn = agent.chat("go");
-  await expect.poll(() => model.requests.length).toBeGreaterThan(0);
-  tools = [...tools, greeter("greet_again")];
-  await turn;
+  const agent = agentWith({ name: "mcp", tools: () => (model.requests.length === 0 ? [first] : [first, second]) });
+  await agent.chat("go");
   expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("hello, you");
-  expect(toolNames(1)).toEqual(toolNames(0));
+  expect(toolNames(1)).toEqual([...toolNames(0), "greet_again"]);
   await agent.chat("again");
-  expect(toolNames(2)).toEqual([...toolNames(0), "greet_again"]);
+  expect(toolNames(2)).toEqual(toolNames(1));
 });
 
 test("a tool with the name of a built-in one is left out", async () => {

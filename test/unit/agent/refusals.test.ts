@@ -2,8 +2,10 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AIAgent } from "../../../agent-core/index.ts";
+import * as z from "zod";
+import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
 import { systemClock } from "../../../agent-core/platform/clock.ts";
+import { defineTool, type Tool } from "../../../agent-core/tools/tool.ts";
 import { fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 let model: ModelServer;
@@ -13,8 +15,16 @@ let notices: string[];
 beforeEach(async () => {
   model = await startModelServer();
   notices = [];
+  agent = new AIAgent(agentOptions());
+});
+afterEach(async () => {
+  await agent.close();
+  await model.stop();
+});
+
+function agentOptions(): AIAgentOptions {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-refusals-")));
-  agent = new AIAgent({
+  return {
     baseUrl: model.baseUrl,
     model: "test-model",
     apiKey: "sk-test-123456",
@@ -22,12 +32,23 @@ beforeEach(async () => {
     home: join(cwd, ".home"),
     environment: {},
     callbacks: { status: ({ message }) => void notices.push(message) },
+  };
+}
+
+function notesTool(name: string): Tool {
+  return defineTool({
+    name: `mcp__notes__${name}`,
+    toolset: "mcp-notes",
+    need: "foreign",
+    kind: "read",
+    readOnly: true,
+    description: "Notes.",
+    input: z.object({}),
+    title: () => name,
+    effect: () => ({ kind: "none" }),
+    run: async () => ({ ok: true, text: "" }),
   });
-});
-afterEach(async () => {
-  await agent.close();
-  await model.stop();
-});
+}
 
 const picture = (data: string) => ({ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }) as const;
 const look = (data: string) => [{ type: "text", text: "look" } as const, picture(data)];
@@ -50,6 +71,35 @@ describe("a refusal in unknown words", () => {
     const before = model.requests.length;
     expect(await agent.chat("and now?")).toBe("I see");
     expect(model.requests.length).toBe(before + 1);
+  });
+
+  test.each([
+    [
+      "OpenAI",
+      "Invalid schema for function 'mcp__notes__bad': schema must have type 'object' and not have 'oneOf' at the top level.",
+    ],
+    ["Anthropic", "tools.NUMBER.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12"],
+    [
+      "Gemini",
+      "* GenerateContentRequest.tools[NUMBER].function_declarations[0].parameters.properties: should be non-empty",
+    ],
+    ["Azure", "Invalid 'tools[NUMBER].function.parameters': not a schema"],
+    ["DeepSeek", "Failed to deserialize: function mcp__notes__bad has parameters that are no object"],
+  ])("of a tool that %s names leaves the tool out, and the session goes on", async (_, words) => {
+    const tools = ["good", "bad"].map((name) => notesTool(name));
+    const own = new AIAgent({ ...agentOptions(), extensions: [{ name: "mcp", tools: () => tools }] });
+    model.respondWith((body) => {
+      const names = ((body["tools"] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
+      const number = names.indexOf("mcp__notes__bad");
+      return number < 0 ? say("fine") : fail(400, words.replace("NUMBER", String(number)));
+    });
+    expect(await own.chat("hello")).toBe("fine");
+    expect(notices.join("\n")).toContain("sent again without the tool mcp__notes__bad");
+    const before = model.requests.length;
+    expect(await own.chat("and now?")).toBe("fine");
+    expect(model.requests.length).toBe(before + 1);
+    expect(bodies().at(-1)).toContain("mcp__notes__good");
+    await own.close();
   });
 
   test("of a new picture keeps the pictures that were answered", async () => {

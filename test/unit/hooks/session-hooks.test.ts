@@ -195,11 +195,22 @@ test("a workspace can ask and amend, and its allow has no effect", async () => {
 test.each([
   ["fails", "exit 1", "exit code 1"],
   ["is missing", "./no-such-guard.sh", "exit code 127"],
-  ["prints rubbish", "echo checked", "not a JSON object"],
+  ["prints broken JSON", 'echo \'{"decision": "bl\'', "not a JSON object"],
 ])("a guard of a workspace that %s denies and says so", async (_, command, reason) => {
   put(".claude/settings.json", claude("PreToolUse", group("*", command)));
   const verdict = await run(await allowed(), bash);
   expect(verdict).toMatchObject({ decision: "block", reasons: [expect.stringContaining(reason)] });
+});
+
+test.each([
+  ["a word", "echo checked"],
+  ["a line with a colon", "echo 'lint: ok'"],
+  ["a list", "echo '[]'"],
+  ["several lines", "printf 'one\\ntwo\\n'"],
+  ["a number", "echo 0"],
+])("a guard that prints %s and ends well lets the call pass, as in Claude Code", async (_, command) => {
+  put(".claude/settings.json", claude("PreToolUse", group("*", command)));
+  expect(await run(await allowed(), bash)).toMatchObject({ decision: "continue" });
 });
 
 test("a guard that times out denies", async () => {

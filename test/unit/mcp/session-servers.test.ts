@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { encode } from "fast-png";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { AIAgent, mcpServers } from "../../../agent-core/index.ts";
 import type { SessionServers } from "../../../agent-core/mcp/session-servers.ts";
 import { callResult } from "../../../agent-core/mcp/tool-result.ts";
@@ -82,11 +82,22 @@ test("hints of a server that the user chose are believed, unless they contradict
   expect(workspace.tool("look").readOnly).toBe(false);
 });
 
-test("a server gets a clean environment", async () => {
-  process.env["SOME_API_KEY"] = "sk-secret";
-  const { call } = await open([fixture([], { env: { OWN: "1" } })]);
+test("a server gets the variables of a terminal, and no keys", async () => {
+  const ordinary = {
+    HTTPS_PROXY: "http://p",
+    NODE_EXTRA_CA_CERTS: "/c.pem",
+    LC_ALL: "C.UTF-8",
+    XDG_CACHE_HOME: "/x",
+    USER: "u",
+  };
+  const keys = { SOME_API_KEY: "sk-secret", GITHUB_TOKEN: "g", DB_PASSWORD: "p" };
+  for (const [name, value] of Object.entries({ ...ordinary, ...keys })) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { call } = await open([fixture([], { env: { OWN: "1", GITHUB_TOKEN: "its own" } })]);
   const environment = JSON.parse(/\{.*\}/.exec((await call("environment")).text)?.[0] ?? "");
-  expect(Object.keys(environment).filter((name) => !["PATH", "HOME", "LANG"].includes(name))).toEqual(["OWN"]);
+  expect(environment).toMatchObject({ ...ordinary, OWN: "1", GITHUB_TOKEN: "its own" });
+  expect(Object.keys(environment)).not.toEqual(expect.arrayContaining(["SOME_API_KEY"]));
+  expect(Object.keys(environment)).not.toEqual(expect.arrayContaining(["DB_PASSWORD"]));
 });
 
 test("pictures are for the model, sounds for people; links, resources and unknown parts are text", async () => {

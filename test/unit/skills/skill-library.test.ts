@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeF
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { bodyOf } from "../../../agent-core/skills/skill.ts";
+import { bodyOf, parseSkill } from "../../../agent-core/skills/skill.ts";
 import { skillIndex } from "../../../agent-core/skills/skill-index.ts";
 import { SkillLibrary, type SkillLibraryOptions, type SkillUse } from "../../../agent-core/skills/skill-library.ts";
 
@@ -158,6 +158,17 @@ describe("a skill that does not load is named with its reason:", () => {
     const { failures } = await library().load();
     expect(failures).toMatchObject([{ name: "twin", reason: expect.stringContaining("a/twin") }]);
   });
+});
+
+it.each([
+  ["prose with a colon", "description: Use when: the build fails"],
+  ["an example", "description: Run it (e.g. npm: test) before: a release"],
+  ["a tag", "description: Ask @all: who knows it"],
+  ["a colon in another field", "description: Plain\nwhen_to_use: always: yes"],
+  ["a quote inside", 'description: Say "hi": it greets'],
+])("a front matter with %s loads, as other agents read it", async (_, line) => {
+  const parsed = await parseSkill(`---\nname: a-skill\n${line}\n---\nDo it.\n`, "a-skill");
+  expect(parsed).toMatchObject({ ok: true, facts: { name: "a-skill", description: line.split("\n")[0]?.slice(13) } });
 });
 
 it("the flat keys of the first Hermes are read", async () => {
