@@ -222,25 +222,13 @@ function configuredEngine({ context, compression }: Pick<Config, "context" | "co
   return engine(compression);
 }
 
-function builtIn({ byTask, ...section }: CompressionSection): ContextEngine {
-  const engine = limitedEngine(section);
-  if (byTask === undefined) return engine;
-  return {
-    ...engine,
-    forTask: (type) => {
-      const limits = byTask[type];
-      return limits === undefined ? engine : limitedEngine({ ...section, ...limits });
-    },
-  };
-}
-
-function limitedEngine({ protectLastN: protectedMessages, strategy, ...limits }: CompressionSection): ContextEngine {
+function builtIn({ protectLastN: protectedMessages, strategy, ...limits }: CompressionSection): ContextEngine {
   return defaultEngine({ ...limits, protectedMessages }, strategy);
 }
 
 /** Never compresses by itself, only after the provider refused a request as too long or when the user asks for it. */
 function manualEngine(section: CompressionSection): ContextEngine {
-  return { ...limitedEngine(section), name: "none", shouldCompress: () => false };
+  return { ...builtIn(section), name: "none", shouldCompress: () => false };
 }
 
 /** Settings of a model. Its own entry overrides the section of its provider. */

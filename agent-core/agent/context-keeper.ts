@@ -4,9 +4,8 @@ import type { CompressionPlan } from "../context/plan-compression.ts";
 import { digest, summaryParts, summaryRequest } from "../context/summary.ts";
 import { CHARS_PER_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
 import type { Hooks } from "../hooks/hook.ts";
-import { type Message, typedText } from "../messages/message.ts";
+import type { Message } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
-import { classifyTask } from "../messages/task-type.ts";
 import type { HermesContext } from "../protocol/sessions.ts";
 import { LARGER_WINDOW } from "../providers/fault-message.ts";
 import { modelInfo } from "../providers/model-info.ts";
@@ -91,20 +90,10 @@ export class ContextKeeper {
   #isFull: boolean = false;
   /** Window that the user was warned of. */
   #smallWindow: number | undefined;
-  #taskEngine: ContextEngine | undefined;
 
   constructor(options: ContextKeeperOptions) {
     this.#options = options;
     if (options.lastCount !== undefined) this.#meter.resume(options.lastCount);
-  }
-
-  /** Engine for the type of the session's first message. */
-  get #engine(): ContextEngine {
-    const { engine, conversation } = this.#options;
-    if (engine.forTask === undefined || this.#taskEngine !== undefined) return this.#taskEngine ?? engine;
-    const first = conversation.transcript.find(({ message }) => message.role === "user")?.message;
-    if (first?.role === "user") this.#taskEngine = engine.forTask(classifyTask(typedText(first.content)));
-    return this.#taskEngine ?? engine;
   }
 
   /** Tokens of the next request, as far as they are known. */
@@ -118,7 +107,7 @@ export class ContextKeeper {
 
   get pressure(): ContextPressureEvent {
     const { used, window } = this;
-    const { softLimit, hardLimit } = this.#engine;
+    const { softLimit, hardLimit } = this.#options.engine;
     const share = used / window;
     if (this.#isFull && share >= hardLimit) return { used, window, level: "full" };
     return { used, window, level: share < softLimit ? "low" : "high" };
@@ -151,13 +140,13 @@ export class ContextKeeper {
   /** Compresses the conversation before a request if necessary. Throws the signal's reason when it is aborted. */
   async compressIfNeeded(isNewTurn: boolean, signal: AbortSignal): Promise<void> {
     const { used, window } = this;
-    const engine = this.#engine;
+    const engine = this.#options.engine;
     this.#warnOfSmallWindow(window);
     if (this.#canCompress(used, window) && (await engine.shouldCompress({ used, window, isNewTurn }, signal))) {
       await this.#compress({ focus: undefined, share: 0 }, signal);
     }
     this.#sent = this.#estimate();
-    this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#engine.hardLimit;
+    this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#options.engine.hardLimit;
   }
 
   /** No compression shortens the instructions and the tools. */
@@ -217,7 +206,7 @@ export class ContextKeeper {
     { focus, share, maxTokens = Number.POSITIVE_INFINITY }: CompressRequest,
     signal: AbortSignal,
   ): Promise<CompressionPlan | undefined> {
-    const engine = this.#engine;
+    const engine = this.#options.engine;
     const { transcript, compression } = this.#options.conversation;
     // The plan uses our estimate; the window uses the provider's count.
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
@@ -253,7 +242,7 @@ export class ContextKeeper {
     const after = this.#meter.scaled(this.#estimate());
     const event = { messages: droppedCount(next), tokensBefore: before, tokensAfter: after };
     const facts = {
-      strategy: this.#engine.name,
+      strategy: this.#options.engine.name,
       tokensBefore: before,
       tokensAfter: after,
       ...(refused && { refused }),
@@ -282,7 +271,7 @@ export class ContextKeeper {
 
   /** Maximum size of the summary. It replaces all dropped messages, so without a limit it would fill the window. */
   #summaryTokens({ summaryTokens }: CompressionPlan, earlier: string): number {
-    const share = Math.min(SUMMARY_TOKENS, Math.round(this.#engine.target(this.window) * SUMMARY_SHARE));
+    const share = Math.min(SUMMARY_TOKENS, Math.round(this.#options.engine.target(this.window) * SUMMARY_SHARE));
     return Math.min(Math.max(MIN_SUMMARY_TOKENS, share), summaryTokens + textTokens(earlier.length));
   }
 
@@ -294,7 +283,7 @@ export class ContextKeeper {
   ): Promise<string> {
     const { auxiliary, canSummarize, notify } = this.#options;
     const fallback = (): string => digest(fresh, earlier, summaryTokens * CHARS_PER_TOKEN);
-    if (!this.#engine.summarizes || !canSummarize()) return fallback();
+    if (!this.#options.engine.summarizes || !canSummarize()) return fallback();
     let summary = earlier;
     for (const part of summaryParts(fresh, this.#requestChars(summaryTokens))) {
       const messages = summaryRequest({ part, earlier: summary, maxTokens: summaryTokens, focus });

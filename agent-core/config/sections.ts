@@ -3,7 +3,6 @@
  * docs/config.md and config.schema.json come from this table (`npm run tables`).
  */
 import * as z from "zod";
-import { TASK_TYPES } from "../messages/task-type.ts";
 import { auxiliary, fallbackProviders, modelSection, names, providers, seconds, text } from "./model-sections.ts";
 import { type CamelCased, group, setting } from "./setting.ts";
 import { terminalSection } from "./terminal-section.ts";
@@ -150,11 +149,6 @@ const agentSection = group({
   ),
 });
 
-const taskLimits = group({
-  threshold: setting("Share of the window at which a compression begins.", share.exactOptional()),
-  hard_limit: setting("Share of the window that no request exceeds.", share.exactOptional()),
-});
-
 const compressionSection = group({
   enabled: setting("`false`: compression only by hand, or after a refused request.", z.boolean().default(true)),
   threshold: setting("Share of the window at which a new turn compresses.", share.default(0.5)),
@@ -163,11 +157,6 @@ const compressionSection = group({
   target: setting("Share of the window after a compression. Default: 60 % of the threshold.", share.optional()),
   protect_last_n: setting("Newest messages that stay.", count.default(DEFAULT_PROTECTED)),
   strategy: setting("Choice of what goes.", z.enum(["summary", "recency", "importance", "hybrid"]).default("summary")),
-  by_task: setting(
-    "Limits by type of task, which the first message of a session decides.",
-    z.partialRecord(z.enum(TASK_TYPES), taskLimits).optional(),
-    { research: { hard_limit: 0.7 } },
-  ),
 });
 
 const pluginsSection = group({

@@ -1,6 +1,5 @@
 /** Context engine: decides when a conversation is too long, and what to drop. A library user can pass another one. */
 import { sectionDefault } from "../config/section-defaults.ts";
-import type { TaskType } from "../messages/task-type.ts";
 import { type CompressionPlan, type CompressionRequest, planCompression } from "./plan-compression.ts";
 import { strategyOf } from "./strategies.ts";
 
@@ -30,8 +29,6 @@ export type ContextEngine = {
   ): CompressionPlan | undefined | Promise<CompressionPlan | undefined>;
   /** True when a model sums up the dropped messages; otherwise a digest replaces them. */
   readonly summarizes: boolean;
-  /** Engine for sessions of this type. Absent: the same for all. */
-  forTask?(type: TaskType): ContextEngine;
 };
 
 /** Shares of the window. */

@@ -74,7 +74,7 @@ function segments(text: string): readonly string[] {
 }
 
 /** Without the usual endings of English words. */
-function baseForm(word: string): string {
+export function baseForm(word: string): string {
   const singular = word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1).replace(/ie$/, "y") : word;
   return singular.length > 5 ? singular.replace(/(?:ing|ed|e)$/, "") : singular.replace(/^(\w{3,})ed$/, "$1");
 }

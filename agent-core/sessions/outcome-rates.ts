@@ -83,26 +83,12 @@ export const RATES = {
     groups: tasks,
     samples: (day) => perTask(day, Number(day.overflows > 0)),
   },
-  compression_rate: {
-    sentence: "Share of tasks in which the conversation was compressed.",
-    kind: "share",
-    worse: null,
-    groups: ["type"],
-    samples: (day) => perTask(day, Number(day.compressions > 0)),
-  },
   refused_permission_rate: {
     sentence: "Share of permission requests that the user refused.",
     kind: "share",
     worse: "higher",
     groups: [],
     samples: (day) => share(day.refused, day.asked),
-  },
-  command_timeout_rate: {
-    sentence: "Share of shell commands that ran into their timeout.",
-    kind: "share",
-    worse: "higher",
-    groups: [],
-    samples: (day) => share(day.timeouts, day.calls["terminal"]?.[0] ?? 0),
   },
   skill_success_rate: {
     sentence: "Share of tasks with this skill that ended well.",

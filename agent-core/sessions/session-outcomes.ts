@@ -14,8 +14,6 @@ const REWIND_REACH = 2;
 const REMEMBERED_CALLS = 30;
 /** Positions that are remembered: a rewind of more is not an early one. */
 const REMEMBERED_PROMPTS = 20;
-/** A command that a signal ended after this time ran into its timeout. Milliseconds. */
-const TIMEOUT_MS = 60_000;
 
 /** Programs whose exit code says whether an edit works: test runners, compilers, build tools, linters. */
 const CHECK_COMMAND =
@@ -48,7 +46,6 @@ export const outcomeSchema = z.object({
   kept: z.number(),
   /** 1 or 0: result of the last test or build since the last edit; null when none ran since. */
   check: z.number().nullable(),
-  compressions: z.number(),
   /** Requests that the provider refused as too long. */
   overflows: z.number(),
   escalations: z.number(),
@@ -58,8 +55,6 @@ export const outcomeSchema = z.object({
   repeats: z.number(),
   /** Delegated tasks that were evaluated. */
   evaluated: z.number(),
-  /** Commands that ran into their timeout. */
-  timeouts: z.number(),
   tokens: z.number(),
   usd: z.number(),
   /** Model of the last turn, as `provider:model`. */
@@ -106,13 +101,11 @@ export function noOutcome(): Outcome {
     reviewed: 0,
     kept: 0,
     check: null,
-    compressions: 0,
     overflows: 0,
     escalations: 0,
     calls: {},
     repeats: 0,
     evaluated: 0,
-    timeouts: 0,
     tokens: 0,
     usd: 0,
     model: null,
@@ -172,7 +165,6 @@ function addFact(outcome: Outcome, entry: Other): void {
       addAnswer(outcome, entry);
       return;
     case "compression":
-      outcome.compressions += 1;
       if (entry.refused === true) outcome.overflows += 1;
       return;
     case "evaluation":
@@ -232,8 +224,7 @@ function addCall(outcome: Outcome, progress: OutcomeProgress, entry: EntryOf<"to
 }
 
 function countCall(outcome: Outcome, progress: OutcomeProgress, entry: EntryOf<"tool">): void {
-  const { name, ok, command, durationMs } = entry;
-  if (command?.exit === null && durationMs >= TIMEOUT_MS) outcome.timeouts += 1;
+  const { name, ok, command } = entry;
   const isFailure = !ok && typeof command?.exit !== "number";
   const [calls, failures] = outcome.calls[name] ?? [0, 0];
   outcome.calls[name] = [calls + 1, failures + (isFailure ? 1 : 0)];

@@ -12,8 +12,6 @@ const TITLES: Readonly<Record<string, string>> = {
   retry_rate: t("Retries"),
   escalation_rate: t("Escalations"),
   context_overflow_rate: t("Context overflows"),
-  compression_rate: t("Compressions"),
-  command_timeout_rate: t("Timeouts of commands"),
   refused_permission_rate: t("Refused permissions"),
   skill_success_rate: t("Success with skills"),
   turn_seconds: t("Time per turn"),

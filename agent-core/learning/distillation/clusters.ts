@@ -4,6 +4,7 @@
  */
 import { basename, dirname, extname, relative } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { contentWords as wordsOf } from "../../memory/statement.ts";
 import type { Episode } from "../episodes.ts";
 
 /** Fewer sessions show no habit. */
@@ -25,12 +26,6 @@ const ONCE = 1.5;
 /** Programs that look around in every kind of task. */
 const LOOKING =
   /^(?:cat|cd|echo|find|grep|head|ls|pwd|rg|sed|sort|tail|tree|uniq|wc|which|git (?:diff|log|show|status))$/;
-
-const SMALL_WORDS: ReadonlySet<string> = new Set(
-  "a an the this that these those my our your its of in on at to for from with by is are was be been has have do does did it so and or not no if as please can could would you we i me us now then also just need want should let make sure".split(
-    " ",
-  ),
-);
 
 type Features = {
   readonly episode: Episode;
@@ -198,19 +193,10 @@ function featuresOf(episode: Episode, rarity: Rarity): Features {
   };
 }
 
-/** Words that name the task: no small words, numbers or code; without endings. */
+/** Words that name the task: no small words, numbers or code; in a base form. */
 export function contentWords(message: string): readonly string[] {
-  const text = message
-    .slice(0, READ_CHARS)
-    .replaceAll(/```[\s\S]*?(?:```|$)|^>.*$/gm, " ")
-    .toLowerCase();
-  const words = text.match(/\p{L}[\p{L}\p{N}]*/gu) ?? [];
-  return words.filter((word) => word.length > 1 && !SMALL_WORDS.has(word)).map(stem);
-}
-
-/** The word without its ending. */
-export function stem(word: string): string {
-  return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, "") : word;
+  const text = message.slice(0, READ_CHARS).replaceAll(/```[\s\S]*?(?:```|$)|^>.*$/gm, " ");
+  return wordsOf(text).filter((word) => /^\p{L}./u.test(word));
 }
 
 /** Program of a command line, with its subcommand: `npm test`, `bin/check`. */

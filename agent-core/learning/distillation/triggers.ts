@@ -3,9 +3,10 @@
  * are used only after a test with the real router on messages that they were not made from.
  */
 import { extname } from "node:path";
+import { baseForm } from "../../memory/statement.ts";
 import { routeSkills } from "../../skills/route-skills.ts";
 import type { SkillTriggers } from "../../skills/skill.ts";
-import { contentWords, slices, stem } from "./clusters.ts";
+import { contentWords, slices } from "./clusters.ts";
 
 /** Minimum share of the held-out messages that route, and of the routed messages that belong to the cluster. */
 const MIN_SHARE = 0.8;
@@ -138,7 +139,7 @@ function keywordOf(words: readonly string[], messages: readonly string[]): strin
   return words
     .map((word) =>
       [...forms]
-        .filter((form) => stem(form) === word)
+        .filter((form) => baseForm(form) === word)
         .toSorted((one, other) => (one < other ? -1 : 1))
         .join("|"),
     )

@@ -9,8 +9,8 @@ import { readJsonFile, replaceFile, writeJsonFile } from "../../config/home-file
 import { dayAfter, localDate } from "../../platform/clock.ts";
 import { counted } from "../../platform/counted.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
-import type { HealthReport, Rate } from "../../protocol/learning.ts";
-import type { DayWindow, WindowSums } from "../../sessions/index/outcome-sums.ts";
+import type { HealthReport } from "../../protocol/learning.ts";
+import type { DayWindow } from "../../sessions/index/outcome-sums.ts";
 import { RATES } from "../../sessions/outcome-rates.ts";
 import { DailyBudget } from "../daily-budget.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
@@ -68,7 +68,7 @@ async function makeReport(ports: LoopPorts, signal: AbortSignal): Promise<void> 
     regressions,
   };
   const [before] = await readReports(home, 1);
-  await store(home, made, { flagged, today, baseline, window: windows.baseline });
+  await store(home, made, { flagged, today, since: windows.baseline.from });
   notify(ports, made, before);
 }
 
@@ -99,23 +99,16 @@ async function learningCost(home: string, { from, to }: DayWindow, { clock }: Lo
   };
 }
 
-type Compared = {
-  readonly flagged: readonly string[];
-  readonly today: string;
-  readonly baseline: WindowSums;
-  readonly window: DayWindow;
-};
+/** `since`: first day of the baseline. */
+type Compared = { readonly flagged: readonly string[]; readonly today: string; readonly since: string };
 
 /** Each file is replaced as a whole, so that a run that was killed is repeated without harm. */
-async function store(home: string, made: HealthReport, { flagged, today, baseline, window }: Compared): Promise<void> {
+async function store(home: string, made: HealthReport, { flagged, today, since }: Compared): Promise<void> {
   const folder = reportsFolder(home);
   makeFolder(folder, 0o700);
   const others = flagged.filter((day) => day !== today);
   const days = made.regressions.length > 0 ? [...others, today] : others;
-  const rates: readonly Rate[] = ratesOf(baseline.rates, []);
-  const { from, to } = window;
-  const kept = days.filter((day) => day >= from);
-  await writeJsonFile(baselineFile(home), { from, to, sessions: baseline.sessions, flagged: kept, rates });
+  await writeJsonFile(baselineFile(home), { flagged: days.filter((day) => day >= since) });
   await replaceFile(join(folder, `${made.date}.md`), `${reportText(made)}\n\n${definitions()}\n`);
   await writeJsonFile(join(folder, `${made.date}.json`), made);
 }

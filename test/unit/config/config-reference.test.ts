@@ -16,6 +16,5 @@ test("the reference of config.yaml has a part for each section, and its examples
   writeFileSync(join(home, "config.yaml"), examples.join(""));
   const { config, warnings, errors } = await loadConfig(home, {});
   expect([warnings, errors]).toEqual([[], []]);
-  expect(config.compression.byTask).toEqual({ research: { hardLimit: 0.7 } });
   expect(config.providers["my-name"]).toMatchObject({ keyEnv: "MY_PROVIDER_KEY", extraBody: { top_k: 40 } });
 });
