@@ -134,4 +134,26 @@ describe("cards of tool calls", () => {
     await card("b1").locator("img").first().waitFor({ state: "detached" });
     await panel().pictures("card-browser");
   });
+
+  test("finished reads fold into one line, which opens to their cards and is found by their texts", async () => {
+    for (const path of ["a.ts", "b.ts", "c.ts"]) {
+      await show(path, {
+        title: `Read ${path}`,
+        kind: "read",
+        status: "completed",
+        content: [text(`text of ${path}`)],
+      });
+    }
+    await show("s", { title: "Search for total", kind: "search", status: "completed", content: [text("2 hits")] });
+    await show("e", { title: "Edit a.ts", kind: "edit", status: "completed" });
+    const line = panel().locator('button.fold-summary:has-text("3 reads, 1 search")');
+    await line.waitFor();
+    expect(await card("b.ts").count()).toBe(0);
+    await fits();
+    await panel().pictures("reads-folded");
+    await line.click();
+    await card("b.ts").waitFor();
+    await line.click();
+    await card("b.ts").waitFor({ state: "detached" });
+  });
 });

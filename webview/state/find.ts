@@ -137,6 +137,7 @@ function ownText(entry: Entry): string {
         PART,
       );
     case "summary":
+    case "group":
       return "";
     default:
       return entry.text;

@@ -120,6 +120,9 @@ export type SummaryEntry = {
   readonly until: string;
 };
 
+/** Finished reads and searches in a row, under one line. Made of the entries for the list of rows. */
+export type GroupEntry = { readonly type: "group"; readonly key: string; readonly calls: readonly ToolEntry[] };
+
 /** Result of a restore. */
 export type RestoredEntry = {
   readonly type: "restored";
@@ -132,7 +135,7 @@ export type RestoredEntry = {
   readonly restoreId: string | undefined;
 };
 
-export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | SummaryEntry | RestoredEntry;
+export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | SummaryEntry | GroupEntry | RestoredEntry;
 
 /** The part before `entries` of a session that was loaded from its end. */
 export type EarlierState =

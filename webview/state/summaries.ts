@@ -5,7 +5,7 @@
 import type { HermesAnchor } from "../../agent-core/protocol/conversation.ts";
 import type { CompressionUpdate } from "./agent-meta.ts";
 import { earlierOf } from "./earlier.ts";
-import type { CutSummary, Entry, PanelState, SummaryEntry } from "./state.ts";
+import type { CutSummary, Entry, GroupEntry, PanelState, SummaryEntry, ToolEntry } from "./state.ts";
 import { isBlank } from "./streamed-text.ts";
 import { sealOpen } from "./transcript.ts";
 
@@ -94,11 +94,16 @@ export function visibleEntries({
 }
 
 /** Keys of the folded lines that hide an entry. */
-export function summariesOver({ entries, openSummaries }: PanelState, key: string): readonly string[] {
+export function summariesOver({ entries, openSummaries, open }: PanelState, key: string): readonly string[] {
+  const shown = entries.filter(isShown);
+  const index = shown.findIndex((entry) => entry.key === key);
+  const group = groupAt(shown, index, open !== undefined)?.key;
+  const groups = group === undefined || openSummaries.includes(group) ? [] : [group];
   const place = indexOfKey(entries, key) ?? entries.length;
   const lines = entries.slice(0, place).filter((entry) => entry.type === "summary");
   const isHiding = (line: SummaryEntry) => place < (indexOfKey(entries, line.until) ?? entries.length);
-  return lines.filter((line) => !openSummaries.includes(line.key) && isHiding(line)).map((line) => line.key);
+  const hiding = lines.filter((line) => !openSummaries.includes(line.key) && isHiding(line));
+  return [...hiding.map((line) => line.key), ...groups];
 }
 
 function indexOfKey(entries: readonly Entry[], key: string): number | undefined {
@@ -116,8 +121,38 @@ function indexOf(entries: readonly Entry[], anchor: HermesAnchor | null): number
   return place < 0 ? undefined : place;
 }
 
-export function finishedRows(state: Pick<PanelState, "entries" | "openSummaries">): readonly Entry[] {
-  return visibleEntries(state).filter(isShown);
+/** Rows of all entries; the growing text has another one. */
+export function finishedRows(state: Pick<PanelState, "entries" | "openSummaries" | "open">): readonly Entry[] {
+  const rows = visibleEntries(state).filter(isShown);
+  return rows.flatMap((row, index) => {
+    const group = groupAt(rows, index, state.open !== undefined);
+    if (group === undefined) return [row];
+    const isOpen = state.openSummaries.includes(group.key);
+    const line = group.calls[0] === row ? [group] : [];
+    return isOpen ? [...line, row] : line;
+  });
+}
+
+/** Fewer calls stay on their own. */
+const MIN_GROUP = 3;
+
+/** The group that holds the row; undefined for a row on its own. Without a row after it, a run may still grow. */
+function groupAt(rows: readonly Entry[], index: number, isFollowed: boolean): GroupEntry | undefined {
+  if (!isLook(rows[index])) return undefined;
+  let [from, to] = [index, index + 1];
+  while (isLook(rows[from - 1])) from -= 1;
+  while (isLook(rows[to])) to += 1;
+  const calls = rows.slice(from, to).filter(isLook);
+  const [first] = calls;
+  if (first === undefined || calls.length < MIN_GROUP || (to === rows.length && !isFollowed)) return undefined;
+  return { type: "group", key: `group:${first.key}`, calls };
+}
+
+/** True for a read or search that has ended well and has nothing that the user should see. */
+function isLook(entry: Entry | undefined): entry is ToolEntry {
+  if (entry?.type !== "tool" || entry.status !== "completed" || entry.isMemory || entry.hooks.length > 0) return false;
+  const hasPicture = entry.content.some((part) => part.type === "content" && part.content.type === "image");
+  return (entry.kind === "read" || entry.kind === "search") && !hasPicture;
 }
 
 /** Adds the row of the growing text. Text stops growing with its turn. */

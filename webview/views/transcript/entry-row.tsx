@@ -2,8 +2,9 @@
 import { useComputed } from "@preact/signals";
 import { memo } from "preact/compat";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { visibleText } from "../../../agent-core/platform/visible-text.ts";
 import { MarkdownView } from "../../markdown/markdown-view.tsx";
-import type { Entry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/state.ts";
+import type { Entry, GroupEntry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/state.ts";
 import { appendText, emptyText } from "../../state/streamed-text.ts";
 import { thoughtId } from "../../state/summaries.ts";
 import { formatNumber, t } from "../../texts.ts";
@@ -98,6 +99,8 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
       return <RestoreLine entry={entry} />;
     case "summary":
       return <SummaryLine entry={entry} />;
+    case "group":
+      return <GroupLine entry={entry} />;
     case "turn-end":
       return <TurnEnd entry={entry} />;
   }
@@ -168,6 +171,35 @@ function Thought({ entry }: { readonly entry: TextEntry }) {
       <Fold id={fold} openByDefault={entry.growing} summary={summary} class="thought">
         <MarkdownView text={entry.text} growing={entry.growing} />
       </Fold>
+    </div>
+  );
+}
+
+/** Finished reads and searches: one line that opens to their cards. */
+function GroupLine({ entry: { key, calls } }: { readonly entry: GroupEntry }) {
+  const { store } = usePanel();
+  const isOpen = useMemo(() => store.select(({ openSummaries }) => openSummaries.includes(key)), [store, key]);
+  const reads = calls.filter(({ kind }) => kind === "read").length;
+  const searches = calls.length - reads;
+  const parts = [
+    ...(reads > 0 ? [reads === 1 ? t("1 read") : t("{0} reads", reads)] : []),
+    ...(searches > 0 ? [searches === 1 ? t("1 search") : t("{0} searches", searches)] : []),
+  ];
+  return (
+    <div class="entry">
+      <div class="tool-card tool-completed">
+        <button
+          type="button"
+          class="fold-summary"
+          aria-expanded={isOpen.value}
+          title={calls.map(({ title }) => visibleText(title)).join("\n")}
+          onClick={() => store.apply([{ kind: "toggle-summary", key }])}
+        >
+          <Icon name="search" />
+          <span class="tool-title">{parts.join(", ")}</span>
+          <Icon name={isOpen.value ? "chevron-down" : "chevron-right"} />
+        </button>
+      </div>
     </div>
   );
 }

@@ -43,7 +43,7 @@ export function Transcript() {
   const state = store.shown.value;
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
-  const finished = useMemo(() => finishedRows(state), [state.entries, state.openSummaries]);
+  const finished = useMemo(() => finishedRows(state), [state.entries, state.openSummaries, state.open === undefined]);
   const { rows, shift } = usePrepended(withOpen(finished, state), state.earlier);
   const topPx = state.earlier === undefined ? TOP_PX : TOP_PX + EARLIER_PX;
   const reading = useReadingPlace(list, rows, topPx);

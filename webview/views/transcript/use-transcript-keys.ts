@@ -226,6 +226,8 @@ function entryText(entry: Entry): string {
         .join("\n");
     case "summary":
       return entry.summary;
+    case "group":
+      return entry.calls.map(({ title }) => title).join("\n");
     default:
       return entry.text;
   }

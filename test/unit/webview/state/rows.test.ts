@@ -35,3 +35,31 @@ test("the text that grows is the last row, and is finished when no turn runs", (
   expect(rowsAfter(prompt, chunk("half")).at(-1)).toMatchObject({ type: "answer", growing: true });
   expect(rowsAfter(chunk("read back")).at(-1)).toMatchObject({ type: "answer", growing: false });
 });
+
+const call = (id: string, kind: "read" | "search" | "edit", status: "completed" | "failed" = "completed"): PanelEvent =>
+  update({ sessionUpdate: "tool_call", toolCallId: id, title: id, kind, status });
+const shape = (...events: readonly PanelEvent[]) =>
+  rowsAfter(...events).map((row) => {
+    if (row.type === "group") return row.calls.map(({ id }) => id);
+    return row.type === "tool" ? row.id : row.type;
+  });
+
+test("three or more finished reads and searches in a row are one line, once something follows them", () => {
+  const reads = [call("a", "read"), call("b", "search"), call("c", "read")];
+  expect(shape(...reads)).toEqual(["a", "b", "c"]);
+  expect(shape(...reads, call("d", "edit"))).toEqual([["a", "b", "c"], "d"]);
+  expect(shape(call("a", "read"), call("b", "read"), chunk("done"))).toEqual(["a", "b", "answer"]);
+});
+
+test("a call that failed or that the user can undo is not under the line of reads", () => {
+  const failed = [call("a", "read"), call("b", "read"), call("c", "read", "failed"), call("d", "read"), chunk("done")];
+  expect(shape(...failed)).toEqual(["a", "b", "c", "d", "answer"]);
+});
+
+test("an opened line keeps its place above its calls", () => {
+  const calls = [call("a", "read"), call("b", "read"), call("c", "read"), chunk("done")];
+  const state = reduceAll(emptyState, calls, 0);
+  const [group] = finishedRows(state);
+  const rows = finishedRows({ ...state, openSummaries: [group?.key ?? ""] });
+  expect(rows.map(({ type }) => type).slice(0, 4)).toEqual(["group", "tool", "tool", "tool"]);
+});
