@@ -81,73 +81,55 @@ function unpacks(folder: Arg, archive: Arg | undefined): readonly CommandEffect[
   return [...writes([folder]), ask(`Unpacks ${what} into ${shown(folder)}, over the files that it names`)];
 }
 
-const unzip: Rule = {
-  short: "lvtzpcZfuxd:nojaLqP:CKVXW:DT",
-  closed: true,
-  effects: (_, options) => {
-    const archives = options.operands.slice(0, 1);
-    if (has(options, "l", "v", "t", "z", "p", "c", "Z")) return reads(archives);
-    return [...reads(archives), ...unpacks(valuesOf(options, "d").at(-1) ?? knownArg("."), archives[0])];
-  },
-};
-
-const zip: Rule = {
-  short: "0123456789rqvjumdfgoyeXD@lxin:b:s:t:",
-  long: "test recurse-paths quiet junk-paths exclude= include= move update freshen symlinks",
-  options: { "T unzip-command=": opaque("Makes zip run another program") },
-  effects: (_, options) => {
-    const [archive, ...files] = options.operands.filter(({ text }) => text !== "-");
-    const tests = has(options, "test") ? [opaque("Makes zip run another program")] : [];
-    return [
-      ...tests,
-      ...writes(archive ? [archive] : []),
-      ...(has(options, "r", "R", "recurse-paths") ? readsBelow(files) : reads(files)),
-      ...(has(options, "m", "move") ? files.map(deleted) : []),
-    ];
-  },
-};
-
 /** gzip and its like replace the plain file by the packed one. */
 const compress: Rule = {
   short: "0123456789cdfhklLnNqrS:tvVT:zo:m",
   long: "output= keep force quiet verbose name no-name recursive rsyncable suffix= synchronous fast best threads= ultra long=? rm stdout to-stdout test list decompress uncompress",
+  options: { "o: output=": "write" },
   effects: ({ name, args }, options) => {
     const files = options.operands;
-    const output = valuesOf(options, "o", "output");
-    if (output.length > 0) return [...reads(files), ...writes(output)];
-    const prints = args.some(({ text }) => /^-\w*[ctl]|^--(?:stdout|test|list)/.test(text)) || files.length === 0;
+    const prints =
+      args.some(({ text }) => /^-\w*[ctlo]|^--(?:stdout|test|list|output)/.test(text)) || files.length === 0;
     if (prints) return reads(files);
-    const unpacking = /^un|^g?un/.test(name) || has(options, "d", "decompress", "uncompress");
     if (has(options, "r", "recursive")) {
       const replaced = files.map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true }));
       return [ask(`Packs or unpacks every file below ${files.map(shown).join(", ")}`), ...replaced];
     }
+    const unpacking = /^g?un/.test(name) || has(options, "d", "decompress", "uncompress");
     const bare = (arg: Arg) => ({ ...arg, text: unpacking ? arg.text.replace(/\.\w+$/, "") : arg.text });
     return [...writes(files), ...writes(files.map(bare))];
   },
 };
 
-const extractor: Program = ({ name, args: [action, ...files] }) => {
-  const verb = action?.text ?? "";
-  if (/^(?:l|t|i|lb|lt|v|vb|vt)$/.test(verb)) return reads(files);
-  if (/^(?:x|e)$/.test(verb)) return [...reads(files), ...unpacks(knownArg("."), files[0])];
-  return [...writes(files.slice(0, 1)), ask(`Packs files with ${name}`)];
+/** Packs, unpacks or lists with words of its own; any of them may be the file that is written. */
+const packer: Program = ({ name, args }) => {
+  const [first] = args;
+  const files = args.filter(({ text }) => !text.startsWith("-"));
+  if (name === "zipinfo" || LISTING[name]?.test(first?.text ?? "")) return reads(files);
+  const runs = args.find(({ text }) => /^-T|^--(?:test|unzip-command|plugin)/.test(text));
+  const removes = name === "zip" && args.some(({ text }) => /^-\w*m|^--move/.test(text));
+  const line = args.slice(0, 4).map(shown).join(" ");
+  const isNew = name === "zip" || name === "ar";
+  return [
+    ...(isNew ? [] : [ask(`Packs or unpacks files with ${name} (${line}), over the files that they name`)]),
+    ...(runs ? [opaque(`Makes ${name} run another program (${shown(runs)})`)] : []),
+    ...(name === "unzip" ? reads(files.slice(0, 1)) : readsBelow(files)),
+    ...writes(files.slice(name === "unzip" ? 1 : 0)),
+    ...(removes ? files.slice(1).map(deleted) : []),
+  ];
+};
+
+/** First words that only list or print. */
+const LISTING: Readonly<Record<string, RegExp>> = {
+  unzip: /^-(?:l|v|t|z|p|c|Z)/,
+  jar: /^-?t/,
+  ar: /^-?[tp]/,
+  "7z": /^(?:l|t|i)$/,
+  unrar: /^(?:l|t|lb|lt|v|vb|vt)$/,
 };
 
 export const archives: ReadonlyMap<string, Program> = ruleTable({
   "tar gtar bsdtar": tar,
-  unzip,
-  zip,
-  jar: ({ args }) =>
-    /^-?t/.test(args[0]?.text ?? "") ? reads(args.slice(1)) : [ask("Packs or unpacks files with jar")],
-  zipinfo: ({ args }) => reads(args),
   "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 lzma pigz compress": compress,
-  "7z 7za 7zz unrar rar": extractor,
-  "cpio pax": { does: ask("Packs or unpacks files with {name}, over the files that it names") },
-  ar: ({ args }) => [
-    ...args
-      .filter(({ text }) => text.startsWith("--plugin"))
-      .map((arg) => opaque(`Makes ar load a library (${shown(arg)})`)),
-    ...(/^-?[tp]/.test(args[0]?.text ?? "") ? reads(args.slice(1)) : writes(args.slice(1, 2))),
-  ],
+  "zip unzip zipinfo jar 7z 7za 7zz unrar rar cpio pax ar": packer,
 });

@@ -1,18 +1,9 @@
 /** Rules for compilers, test runners, linters and formatters: inside the project their work does not ask. */
-import {
-  ask,
-  askForCode,
-  CHANGE,
-  type CommandEffect,
-  opaque,
-  type Program,
-  project,
-  reads,
-  writes,
-} from "../command-effect.ts";
+import { ask, askForCode, CHANGE, opaque, type Program, project, reads, writes } from "../command-effect.ts";
 import { afterPrefix, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
-import { type Grammar, readOptions, valuesOf } from "./options.ts";
+import { valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
+import { mayRun } from "./wrapper-rules.ts";
 
 /** Options that hand the tool code, a program or a plugin from the command line. */
 const STEERING =
@@ -38,26 +29,6 @@ const formatter: Program = ({ name, args }) => {
   ];
 };
 
-const OWN_VERB = /^(?:report|check-coverage|merge|instrument|help)$/;
-const PROFILED: Grammar = {
-  posix: true,
-  open: true,
-  short: "r:n:x:t:d:o:p:f:",
-  long: "reporter= include= exclude= temp-dir= temp-directory= report-dir= reports-dir= output= pid= rate= format=".split(
-    " ",
-  ),
-};
-
-/** A tool that runs the command behind its options, and watches it: `c8 -r text npm test`. */
-const watcher: Program = (call) => {
-  const { operands } = readOptions(call.args, PROFILED);
-  const [first, ...rest] = operands;
-  if (first === undefined || OWN_VERB.test(first.text)) return tool(call);
-  const words = call.name === "py-spy" ? readOptions(rest, PROFILED).operands : operands;
-  const own = call.args.slice(0, call.args.length - words.length);
-  return [...tool({ ...call, args: own }), ...(words.length > 0 ? [{ kind: "command", words } as const] : [])];
-};
-
 /** A task runner: some tasks reach beyond the project. */
 const tasks: Program = (call) => {
   const words = call.args.filter(({ text }) => !text.startsWith("-"));
@@ -68,14 +39,21 @@ const tasks: Program = (call) => {
     : effects;
 };
 
-/** The project's own work with these first words; any other asks. */
-function verbs(known: string): Program {
+/** The project's own work with these first words; any other asks. `odd`: a line that makes the tool run other programs. */
+function verbs(known: string, odd = /^(?!)/): Program {
   const own = new Set(known.split(" "));
   return (call) => {
-    const verb = call.args.find(({ text }) => !/^[-+]/.test(text)) ?? call.args[0];
-    if (verb && own.has(verb.text))
-      return tool({ ...call, args: call.args.filter(({ text }) => !/^\/[pv]:/.test(text)) });
-    return [ask(`Runs ${call.name} ${verb ? shown(verb) : ""}, which may reach beyond this project`, "prefix")];
+    const { args, name } = call;
+    const verb = args.find(({ text }) => !/^[-+]/.test(text)) ?? args[0];
+    if (odd.test(args.map(({ text }) => text).join(" ")))
+      return [
+        opaque(
+          `Runs ${name} with words that can make it run other programs (${args.slice(0, 4).map(shown).join(" ")})`,
+        ),
+      ];
+    if (verb && own.has(verb.text)) return tool({ ...call, args: args.filter(({ text }) => !/^\/[pv]:/.test(text)) });
+    const asks = ask(`Runs ${name} ${verb ? shown(verb) : ""}, which may reach beyond this project`, "prefix");
+    return verb?.text === "publish" ? [asks, project(args)] : [asks];
   };
 }
 
@@ -99,42 +77,6 @@ const compiler: Program = (call) => {
       : []),
     ...tool({ ...call, args: call.args.filter((arg) => !/^-[IL]|^\//.test(arg.text)) }),
     ...writes(outputs),
-  ];
-};
-
-const go: Program = (call) => {
-  const [verb, next] = call.args.filter(({ text }) => !text.startsWith("-"));
-  const word = verb?.text ?? "";
-  const odd = call.args.find(({ text }) =>
-    /^--?(?:exec|toolexec|vettool|overlay|gccgoflags|modfile|ldflags=.*-extld)/.test(text),
-  );
-  if (odd) return [opaque(`Runs go with ${shown(odd)}, which can make it run other programs`)];
-  if (word === "env") return call.args.some(({ text }) => /^-[wu]$/.test(text)) ? [ask("Changes go's settings")] : [];
-  if (word === "mod")
-    return /^(?:tidy|download|graph|why|verify|edit|init|vendor)$/.test(next?.text ?? "")
-      ? [CHANGE]
-      : [ask("Runs go mod with a command that may change other modules")];
-  if (word === "run") return next && /@/.test(next.text) ? [opaque(`Downloads and runs ${shown(next)}`)] : tool(call);
-  if (/^(?:build|test|vet|fmt|list|version|doc|help|clean|fix|work)$/.test(word)) return tool(call);
-  return [ask(`Runs go ${word}, which can download and run other code`, "prefix")];
-};
-
-const CARGO_WORK = new Set(
-  [
-    "build b check c test t nextest clippy fmt doc d bench tree metadata version run r clean help search locate-project",
-    "verify-project pkgid fix llvm-cov expand deny machete udeps outdated audit miri insta hack info",
-  ].flatMap((line) => line.split(" ")),
-);
-
-const cargo: Program = (call) => {
-  const words = call.args.filter(({ text }) => !/^[-+]/.test(text));
-  const odd = call.args.find(({ text }) => /^(?:--config|-Z)/.test(text));
-  if (odd) return [opaque(`Runs cargo with ${shown(odd)}, which can make it run other programs`)];
-  if (words.length === 0) return [];
-  if (CARGO_WORK.has(words[0]?.text ?? "")) return tool(call);
-  return [
-    ...(words[0]?.text === "publish" ? [project(call.args)] : []),
-    ask(`Runs cargo ${words.slice(0, 2).map(shown).join(" ")}, which downloads or publishes code`, "prefix"),
   ];
 };
 
@@ -179,30 +121,18 @@ const ODD_VARIABLE = /^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)|^\w+=.*[\s;|&$`<>()]/;
 const FAR_TARGET = /deploy|publish|release|upload|uninstall|destroy|drop|prod|migrat/;
 
 const cmake: Program = (call) => {
-  const [first, second] = call.args;
-  if (first?.text === "-E") {
-    const action = second?.text ?? "";
-    if (/^(?:echo|capabilities|environment)$/.test(action)) return [];
-    const runs: readonly CommandEffect[] = [{ kind: "command", words: call.args.slice(2) }];
-    return [
-      ask(`Runs cmake -E ${shown(action)}, which can change files`),
-      ...(action === "env" || action === "time" ? runs : []),
-    ];
-  }
-  if (
-    call.args.some(({ text }) =>
-      /^(?:-P|-C|--install|-DCMAKE_\w*(?:COMPILER|LAUNCHER|PROGRAM|COMMAND|TOOLCHAIN)\w*)/.test(text),
-    )
-  ) {
-    return [ask("Runs cmake with a script, another compiler or an installation")];
-  }
-  return tool(call);
+  const line = call.args.map(({ text }) => text).join(" ");
+  if (/^-E (?:echo|capabilities|environment)\b/.test(line)) return [];
+  if (!CMAKE_RUNS.test(line)) return tool(call);
+  return [ask("Runs cmake with a script, an action, another compiler or an installation"), ...mayRun(call.args)];
 };
+
+const CMAKE_RUNS = /(?:^| )(?:-E|-P|-C|--install|-DCMAKE_\w*(?:COMPILER|LAUNCHER|PROGRAM|COMMAND|TOOLCHAIN)\w*)/;
 
 export const buildTools: ReadonlyMap<string, Program> = ruleTable({
   "tsc tsgo black autopep8 isort yapf rustfmt gofmt goimports gofumpt clang-format shellcheck shfmt typos": formatter,
   "yamllint actionlint hadolint taplo nixfmt alejandra buf": formatter,
-  "nyc c8 py-spy bear": watcher,
+  "nyc c8 bear": { open: true, short: "r:n:x:t:", long: "reporter= include= exclude=", does: CHANGE, wraps: 0 },
   "vue-tsc svelte-check tsd tsup tsdown vitest jest mocha ava tap karma jasmine cypress": tool,
   "playwright wdio qunit": tool,
   "eslint oxlint prettier biome stylelint standard xo tslint dprint rome knip depcruise madge publint": tool,
@@ -241,8 +171,14 @@ export const buildTools: ReadonlyMap<string, Program> = ruleTable({
   "pre-commit": verbs("run validate-config sample-config help"),
   rustup: verbs("show which check doc"),
   xcodebuild: tasks,
-  go,
-  cargo,
+  go: verbs(
+    "build test vet fmt list version doc help clean fix work run mod env",
+    /(?:^| )--?(?:exec|toolexec|vettool|overlay|gccgoflags|modfile|ldflags=.*-extld)|^env .*-[wu]\b|^run \S*@/,
+  ),
+  cargo: verbs(
+    "build b check c test t nextest clippy fmt doc d bench tree metadata version run r clean help search locate-project verify-project pkgid fix llvm-cov expand deny machete udeps outdated audit miri insta hack info",
+    /(?:^| )(?:--config|-Z)/,
+  ),
   "make gmake": make,
   cmake,
 });

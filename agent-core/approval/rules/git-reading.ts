@@ -1,9 +1,76 @@
 /** Commands of git that read: the files that they open, and the earlier text of tracked files that they print. */
 import { type Call, type CommandEffect, opaque, reads, readsFacts } from "../command-effect.ts";
 import { type Arg, afterPrefix, UNKNOWN } from "../shell/arg.ts";
-import { LOOKING } from "./git-options.ts";
 import { has, type Options, valuesOf } from "./options.ts";
 import { type Rule, withOptions } from "./rule.ts";
+
+/** Options of the commands that only read; those that write a file or run a helper have their own entries. */
+const LOOKING = {
+  short: "0123456789aAbBcCdDeEfFgGhHiIjkKlLmMnNoOpPqrRsStTuUvwWxXyYz",
+  long: [
+    // Differences
+    "patch no-patch unified= function-context raw patch-with-raw patch-with-stat numstat shortstat dirstat=? cumulative",
+    "dirstat-by-file=? check summary name-only name-status stat=? stat-width= stat-name-width= stat-graph-width= stat-count=",
+    "compact-summary binary full-index color=? no-color ws-error-highlight= abbrev=? no-abbrev src-prefix= dst-prefix=",
+    "line-prefix= inter-hunk-context= no-prefix default-prefix break-rewrites=? find-renames=? no-renames irreversible-delete",
+    "find-copies=? find-copies-harder rename-empty no-rename-empty follow minimal ignore-all-space ignore-space-change",
+    "ignore-space-at-eol ignore-cr-at-eol ignore-blank-lines ignore-matching-lines= indent-heuristic patience histogram",
+    "diff-algorithm= anchored= word-diff=? word-diff-regex= color-words=? color-moved=? color-moved-ws= relative=? text",
+    "exit-code quiet no-ext-diff no-textconv ignore-submodules=? submodule=? ita-invisible-in-index pickaxe-all pickaxe-regex",
+    "rotate-to= skip-to= find-object= diff-filter= output-indicator-new= output-indicator-old= output-indicator-context=",
+    "cached staged merge-base no-index diff-merges= no-diff-merges combined-all-paths cc remerge-diff root recursive",
+    // Commits
+    "max-count= skip= since= after= until= before= author= committer= grep= grep-reflog= all-match invert-grep",
+    "regexp-ignore-case basic-regexp extended-regexp fixed-strings perl-regexp merges no-merges min-parents= max-parents=",
+    "first-parent not all branches=? tags=? remotes=? glob= exclude= reflog ignore-missing stdin cherry-mark cherry-pick",
+    "left-only right-only cherry walk-reflogs merge merged=? no-merged=? boundary simplify-by-decoration full-history dense sparse",
+    "simplify-merges ancestry-path=? date-order author-date-order topo-order reverse no-walk=? pretty=? format= abbrev-commit",
+    "no-abbrev-commit oneline encoding= expand-tabs=? no-expand-tabs notes=? no-notes show-signature relative-date date= parents",
+    "children left-right graph count timestamp objects log-size decorate=? no-decorate decorate-refs= decorate-refs-exclude=",
+    "clear-decorations source use-mailmap mailmap no-mailmap disk-usage=? in-commit-order topics author-date-is-committer-date",
+    // Files, names and the state of the repository
+    "verbose short branch show-stash ahead-behind no-ahead-behind porcelain=? long null untracked-files=? ignored=? column=?",
+    "no-column renames deleted modified others stage killed directory eol empty-directory unmerged resolve-undo exclude-from=",
+    "exclude-per-directory= exclude-standard full-name recurse-submodules=? error-unmatch with-tree= deduplicate object-only",
+    "full-tree incremental show-stats progress no-progress show-name show-number line-porcelain show-email ignore-rev=",
+    "ignore-revs-file= color-lines color-by-age contents= numbered email group= contains=? no-contains=? debug exact-match",
+    "candidates= match= always dirty=? broken=? shell count= sort= points-at=? ignore-case show-current list contains",
+    "abbrev-ref=? symbolic symbolic-full-name verify show-toplevel git-dir is-inside-work-tree is-inside-git-dir show-prefix",
+    "show-cdup git-path= absolute-git-dir is-bare-repository is-shallow-repository show-superproject-working-tree git-common-dir",
+    "default= flags no-flags revs-only no-revs sq-quote heads refs head dereference hash=? untracked invert-match word-regexp",
+    "max-depth= no-recursive line-number files-with-matches files-without-match only-matching break heading context= show-function",
+    "before-context= after-context= threads= and or index no-exclude-standard batch batch-check=? batch-all-objects textconv-none",
+    "full strict unreachable dangling no-dangling no-reflogs lost-found-none connectivity-only human-readable non-matching",
+    "type path= independent is-ancestor octopus fork-point get-regexp symref upload-none sort get-url parseopt octopus",
+  ].join(" "),
+} satisfies Rule;
+
+/** Options of the commands that change the index, the branches or the working tree. */
+export const CHANGING = {
+  short: LOOKING.short,
+  long: [
+    "all update force no-force patch interactive edit no-edit intent-to-add refresh ignore-errors ignore-removal dry-run chmod=",
+    "renormalize verbose quiet amend message= file= author= date= reuse-message= reedit-message= fixup= squash= reset-author",
+    "signoff no-signoff trailer= allow-empty allow-empty-message cleanup= include only no-verify verify gpg-sign=? no-gpg-sign",
+    "status no-status untracked-files=? porcelain short long branch null pathspec-file-nul ff no-ff ff-only",
+    "squash no-squash commit no-commit stat no-stat log=? strategy= strategy-option= into-name= abort continue quit skip",
+    "autostash no-autostash allow-unrelated-histories no-rebase rebase=? rerere-autoupdate progress no-progress mainline= cached",
+    "create= detach guess no-guess track=? no-track orphan= recurse-submodules=? no-recurse-submodules all append atomic depth=",
+    "deepen= shallow-since= unshallow update-shallow dry-run keep multiple auto-gc no-auto-gc prune no-prune prune-tags tags no-tags",
+    "jobs= set-upstream stdin ipv4 ipv6 filter= refetch heads refs symref sort= exit-code get-url soft mixed hard merge keep",
+    "staged worktree source= no-overlay overlay ours theirs conflict= ignore-skip-worktree-bits ignore-other-worktrees",
+    "annotate sign list delete contains=? no-contains=? merged=? no-merged=? points-at=? column=? no-column format= color=? create-reflog",
+    "set-upstream-to= unset-upstream copy move show-current remotes abbrev=? no-abbrev ignore-case cleanup= local-user= local",
+    "include-untracked no-include-untracked keep-index no-keep-index index no-index get get-all get-regexp get-urlmatch global",
+    "system list name-only show-origin show-scope type= default= null bool int path unset unset-all add replace-all rename-section",
+    "remove-section check stat numstat summary apply 3way reverse recount directory= exclude= whitespace= unsafe-paths numbered",
+    "signature= subject-prefix= start-number= cover-letter stdout in-reply-to= thread=? reroll-count= root zero-commit base=",
+    "no-checkout lock reason= porcelain expire= ignore-unmatch sparse verify bare separate-git-dir= initial-branch= object-format= shared=?",
+    "prefix= worktree-attributes add-file= mtime= remote-name really-refresh assume-unchanged no-assume-unchanged skip-worktree",
+    "no-skip-worktree index-info refresh again show-index discard-changes stdin literally no-filters path= edit-todo show-current-patch",
+  ].join(" "),
+  options: { "pathspec-from-file=": "read" },
+} satisfies Rule;
 
 /** A command that reads: some options of it write a file or run a helper. Its operands may be files of any folder. */
 export const READ: Rule = {

@@ -11,8 +11,7 @@ import {
   writes,
 } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
-import { CHANGING } from "./git-options.ts";
-import { historyOf, LOG, READ, readingCommands } from "./git-reading.ts";
+import { CHANGING, historyOf, LOG, READ, readingCommands } from "./git-reading.ts";
 import { has, valuesOf } from "./options.ts";
 import { CHANGES, LOOKS, programOf, type Rule, ruleTable, withEffects, withOptions } from "./rule.ts";
 

@@ -3,13 +3,12 @@ import { ask, askForCode, CHANGE, type CommandEffect, opaque, type Program, proj
 import { type Arg, afterPrefix, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { buildTools } from "./build-rules.ts";
 import { ruleTable } from "./rule.ts";
+import { mayRun } from "./wrapper-rules.ts";
 
 /** Names of scripts that reach beyond the project. */
 const FAR_REACHING =
   /deploy|publish|release|push|upload|ship|prod(?:uction)?(?:$|[:._-])|destroy|drop|reset|nuke|wipe|migrat|seed|eject|purge|teardown|rollback|promote/i;
 
-const READING =
-  "ls list ll la outdated view info show explain why root prefix bin help search ping doctor docs fund licenses query find-dupes versions node workspaces";
 const WITH_VALUE =
   /^(?:--prefix|--workspace|-w|--cwd|-C|--dir|--filter|-F|--loglevel|--registry|--cache|--userconfig|--tag|-c|--call|--package|-p|--script-shell|--node-options)$/;
 /** Options that change which code runs. */
@@ -74,104 +73,84 @@ function installs(name: string, operands: readonly Arg[]): readonly CommandEffec
   return [ask(`Installs or changes packages (${what}) with ${name}, whose scripts may run`, "prefix")];
 }
 
-type Verb = {
-  readonly name: string;
-  readonly verb: Arg;
-  readonly target: Arg | undefined;
-  readonly operands: readonly Arg[];
-  readonly rest: readonly Arg[];
-  readonly folder: Arg | undefined;
+type Verb = Words & { readonly name: string; readonly verb: Arg; readonly rest: readonly Arg[] };
+
+/** Kinds of verbs of npm, which yarn, pnpm and bun share, and those of the two that npm does not have. */
+const VERBS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    own: "test t tst start stop restart",
+    script: "run run-script rum urn",
+    project: "run-tests pack",
+    tool: "exec x",
+    looks:
+      "ls list ll la outdated view info show explain why root prefix bin help search ping doctor docs fund licenses query find-dupes versions node workspaces",
+    looksWith: "version config c pkg cache audit",
+    installs:
+      "install i in ins add ci clean-install install-test it cit update up upgrade uninstall remove rm r un unlink link ln dedupe ddp prune rebuild rb import fetch approve-builds patch patch-commit",
+    downloads: "init create innit",
+    // Any other word is a script of yarn and pnpm.
+    far: "publish unpublish deprecate owner login logout whoami adduser token access dist-tag team org profile set global plugin set-version npm store env setup server deploy self-update policies tag autoclean generate-lock-entry integrity upgrade-interactive",
+  }).flatMap(([kind, names]) => names.split(" ").map((name): [string, string] => [name, kind])),
+);
+/** These only look with such a word behind them. */
+const LOOKS_WITH =
+  /^(?:version|(?:config|c) (?:get|list|ls)|config|c|pkg get|cache (?:verify|ls|list|dir)|audit(?: (?!fix).*)?)$/;
+
+const KINDS: Readonly<Record<string, (verb: Verb) => readonly CommandEffect[]>> = {
+  own: ({ verb, rest, folder }) => packageScript(/^t(?:e?st)?$/.test(verb.text) ? "test" : verb.text, rest, folder),
+  script: ({ name, rest, operands: [, target], folder }) =>
+    // Without a script of this name `npm run env` runs the words after it.
+    target?.text === "env" && rest.at(-1) !== target
+      ? [askForCode(`Runs ${name} run env with other words`, "never"), ...mayRun(rest)]
+      : script(`${name} run`, target, { rest: target ? rest.slice(rest.indexOf(target) + 1) : [], folder }),
+  project: ({ rest }) => [project(rest)],
+  tool: ({ rest }) => npxTool(rest.filter(({ text }) => text !== "--")),
+  looks: ({ rest }) => [CHANGE, ...steering(rest)],
+  looksWith: ({ name, rest, operands }) => {
+    const line = operands.slice(0, 2).map(shown).join(" ");
+    return LOOKS_WITH.test(line)
+      ? [CHANGE, ...steering(rest)]
+      : [ask(`Runs ${name} ${line}, which changes settings or packages`)];
+  },
+  installs: ({ name, rest, operands, folder }) => [
+    ...steering(rest),
+    ...(folder ? [ask(`Installs packages in ${shown(folder)}`)] : []),
+    ...installs(name, operands),
+  ],
+  downloads: ({ operands: [, target] }) => [target ? opaque(`Downloads and runs ${shown(target)}`) : CHANGE],
 };
 
-type VerbRule = (verb: Verb) => readonly CommandEffect[];
-
-/** A verb with words of its own: these only look, the others do this. */
-const looksWith =
-  (looks: RegExp, does: string): VerbRule =>
-  ({ target, rest }) =>
-    looks.test(target?.text ?? "") ? [CHANGE, ...steering(rest)] : [ask(does)];
-const runsScript: VerbRule = ({ name, target, rest, folder }) =>
-  // Without a script of this name `npm run env` runs the words after it.
-  target?.text === "env" && rest.at(-1) !== target
-    ? [askForCode(`Runs ${name} run env with other words`, "never"), ...envWords(rest)]
-    : script(`${name} run`, target, { rest: rest.slice(rest.indexOf(target ?? rest[0] ?? knownArg("")) + 1), folder });
-function envWords(rest: readonly Arg[]): readonly CommandEffect[] {
-  const words = rest.filter(({ text }) => text !== "--");
-  return [{ kind: "shell", code: words.map(({ text }) => text).join(" "), escalateOnly: true }];
+function verbEffects(call: Verb): readonly CommandEffect[] {
+  const { name, verb, rest } = call;
+  const effects = KINDS[VERBS.get(verb.text) ?? ""]?.(call);
+  if (effects) return effects;
+  // The project's scripts prepare what is published.
+  const prepares = verb.text === "publish" ? [project(rest)] : [];
+  return [ask(`Runs ${name} ${shown(verb)}, which may reach beyond this project`, "prefix"), ...prepares];
 }
-const runsOwn: VerbRule = ({ verb, rest, folder }) => {
-  const name = /^t(?:e?st)?$/.test(verb.text) ? "test" : verb.text;
-  return packageScript(name, rest, folder);
-};
-const runsTool: VerbRule = ({ rest }) => npxTool(rest.filter(({ text }) => text !== "--"));
-const changesPackages: VerbRule = ({ name, operands, rest, folder }) => [
-  ...steering(rest),
-  ...(folder ? [ask(`Installs packages in ${shown(folder)}`)] : []),
-  ...installs(name, operands),
-];
-const downloads: VerbRule = ({ target }) => [target ? opaque(`Downloads and runs ${shown(target)}`) : CHANGE];
-
-/** Verbs of npm; yarn, pnpm and bun share them. */
-const NPM_VERBS: ReadonlyMap<string, VerbRule> = new Map(
-  (
-    [
-      ["test t tst start stop restart", runsOwn],
-      ["run-tests pack", ({ rest }: Verb) => [project(rest)]],
-      ["run run-script rum urn", runsScript],
-      ["exec x", runsTool],
-      ["version", looksWith(/^$/, "Sets the version of the project")],
-      ["config c", looksWith(/^(?:get|list|ls|)$/, "Changes the settings of the package manager")],
-      ["pkg", looksWith(/^get$/, "Changes package.json")],
-      ["cache", looksWith(/^(?:verify|ls|list|dir)$/, "Empties the package cache")],
-      [READING, ({ rest }: Verb) => [CHANGE, ...steering(rest)]],
-      ["audit", (verb: Verb) => (verb.target?.text === "fix" ? changesPackages(verb) : [CHANGE])],
-      ["install i in ins add ci clean-install install-test it cit update up upgrade uninstall remove", changesPackages],
-      [
-        "rm r un unlink link ln dedupe ddp prune rebuild rb import fetch approve-builds patch patch-commit",
-        changesPackages,
-      ],
-      ["init create innit", downloads],
-    ] as const
-  ).flatMap(([names, rule]) => names.split(" ").map((name): [string, VerbRule] => [name, rule])),
-);
-
-/** Verbs of yarn and pnpm that npm has too or that reach beyond the project; any other word is a script. */
-const RUNNER_VERBS = new Set(
-  [
-    "test t start stop restart run run-script ls list ll la outdated view info show explain why root prefix bin help",
-    "search audit config c pack pkg cache install i add ci update up upgrade uninstall remove rm un unlink link ln dedupe",
-    "prune rebuild rb import fetch publish unpublish deprecate owner login logout whoami adduser token access dist-tag",
-    "team org profile set global plugin set-version npm store env setup server deploy patch patch-commit approve-builds",
-    "version self-update licenses policies tag autoclean generate-lock-entry integrity upgrade-interactive",
-  ].flatMap((line) => line.split(" ")),
-);
 
 /** Verbs whose own rules read no option. */
-const NPM_READS_ALL = new Set("test t tst start stop restart run-tests pack run run-script rum urn audit".split(" "));
-
-function npmVerb(verb: Verb): readonly CommandEffect[] {
-  const rule = NPM_VERBS.get(verb.verb.text);
-  if (rule) return rule(verb);
-  // The project's scripts prepare what is published.
-  const prepares = verb.verb.text === "publish" ? [project(verb.rest)] : [];
-  return [ask(`Runs ${verb.name} ${shown(verb.verb)}, which may reach beyond this project`, "prefix"), ...prepares];
-}
+const READS_ALL = /^(?:own|script|project)$/;
 
 const isVersion = (args: readonly Arg[]): boolean => /^-(?:v|-version|h|-help)$/.test(args[0]?.text ?? "");
 
 const npm: Program = ({ name, args }) => {
-  const { operands, effects, first, folder } = wordsOf(args);
-  const [verb, target] = operands;
+  const words = wordsOf(args);
+  const { operands, effects, first } = words;
+  const [verb] = operands;
   if (!verb) return args.length === 0 || isVersion(args) ? effects : [...effects, CHANGE];
   const end = args.findIndex(({ text }) => text === "--");
   // Unlike the others, npm takes the options behind a script's name for its own, up to `--`.
-  const own = NPM_READS_ALL.has(verb.text) ? steering(args.slice(first + 1, end < 0 ? undefined : end)) : [];
-  return [...effects, ...own, ...npmVerb({ name, verb, target, operands, rest: args.slice(first + 1), folder })];
+  const own = READS_ALL.test(VERBS.get(verb.text) ?? "")
+    ? steering(args.slice(first + 1, end < 0 ? undefined : end))
+    : [];
+  return [...effects, ...own, ...verbEffects({ ...words, name, verb, rest: args.slice(first + 1) })];
 };
 
 const scriptRunner: Program = ({ name, args }) => {
-  const { operands, effects, first, folder } = wordsOf(args);
-  const [verb, target] = operands;
+  const words = wordsOf(args);
+  const { operands, effects, first, folder } = words;
+  const [verb] = operands;
   if (!verb) return isVersion(args) ? effects : installs(name, []);
   const rest = args.slice(first + 1);
   switch (verb.text) {
@@ -191,7 +170,7 @@ const scriptRunner: Program = ({ name, args }) => {
     case "node":
       return [{ kind: "command", words: [knownArg("node"), ...rest] }];
   }
-  if (RUNNER_VERBS.has(verb.text)) return [...effects, ...npmVerb({ name, verb, target, operands, rest, folder })];
+  if (VERBS.has(verb.text)) return [...effects, ...verbEffects({ ...words, name, verb, rest })];
   if (buildTools.has(verb.text)) return [...effects, ...npxTool([verb, ...rest])];
   return [...effects, ...script(name, verb, { rest, folder })];
 };

@@ -40,11 +40,6 @@ export type Rule = {
   readonly unlisted?: CommandEffect;
   /** Option names, separated by spaces → their meaning: `{ "o: output=": "write" }`. */
   readonly options?: Readonly<Record<string, OptionEffect>>;
-  /**
-   * Options with which the call only reads, in the notation of `options`. They count where the call starts with an
-   * option, every word is known, and every other option is listed in `short` or `long`.
-   */
-  readonly harmless?: string;
   readonly operands?: Operands;
   /** Effects of every call. */
   readonly does?: CommandEffect | readonly CommandEffect[];
@@ -71,9 +66,6 @@ type Compiled = {
   readonly grammar: Grammar;
   readonly unlisted: readonly CommandEffect[] | undefined;
   readonly options: readonly (readonly [names: readonly string[], effect: OptionEffect])[];
-  readonly harmless: readonly string[];
-  /** Names of the options without a meaning of their own. */
-  readonly plain: ReadonlySet<string>;
   readonly verbs: ReadonlyMap<string, Program> | undefined;
   readonly otherwise: Program | undefined;
 };
@@ -99,8 +91,7 @@ export function ruleTable(rules: Readonly<Record<string, Rule | Program>>): Read
 
 function compile(rule: Rule): Compiled {
   const options = Object.entries(rule.options ?? {}).map(([names, effect]) => [names.split(" "), effect] as const);
-  const harmless = rule.harmless?.split(" ") ?? [];
-  const listed = [...options.flatMap(([names]) => names), ...harmless];
+  const listed = options.flatMap(([names]) => names);
   const short = listed.filter((name) => /^[^-]:{0,2}$/.test(name)).join("");
   const long = listed.filter((name) => !/^[^-]:{0,2}$/.test(name));
   const unlisted = rule.unlisted ?? (rule.wraps === undefined ? unlistedOption(rule) : UNLISTED);
@@ -116,8 +107,6 @@ function compile(rule: Rule): Compiled {
       ...(rule.operandLike && { operandLike: rule.operandLike }),
     },
     options: options.map(([names, effect]) => [names.map(plainName), effect]),
-    harmless: harmless.map(plainName),
-    plain: new Set([...(rule.short ?? ""), ...(rule.long?.split(" ") ?? []), ...harmless].map(plainName)),
     verbs: rule.verbs && ruleTable(rule.verbs),
     otherwise: rule.otherwise && programOf(rule.otherwise),
   };
@@ -141,7 +130,6 @@ function effectsOf(call: Call, compiled: Compiled): readonly CommandEffect[] {
     effects.map((effect) => fill(effect, { call, options, option, value }));
   const effects: CommandEffect[] = [];
   for (const [names, meaning] of meanings) effects.push(...optionEffects(names, meaning, options, filled));
-  if (isHarmless(call, options, compiled)) return effects;
   for (const arg of unlisted ? options.strange : []) effects.push(...filled(unlistedBy(arg, unlisted ?? []), arg));
   effects.push(...operandEffects(rule.operands, options.operands));
   effects.push(...filled(listOf(rule.does)));
@@ -173,11 +161,6 @@ function verbEffects(call: Call, operands: readonly Arg[], { verbs, otherwise }:
   const found = verbs.get(verb.text);
   if (found) return found({ ...call, name: `${call.name} ${verb.text}`, args: rest });
   return otherwise ? otherwise(call) : [];
-}
-
-function isHarmless({ args }: Call, { given }: Options, { harmless, plain }: Compiled): boolean {
-  if (!args[0]?.text.startsWith("-") || !harmless.some((name) => given.has(name))) return false;
-  return args.every(isKnown) && [...given.keys()].every((name) => plain.has(name));
 }
 
 type Filler = (effects: readonly CommandEffect[], option?: Arg, value?: Arg) => readonly CommandEffect[];

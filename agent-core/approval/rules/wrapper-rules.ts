@@ -194,7 +194,7 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   "at batch": otherRights("Runs commands at a later time"),
   "torsocks proxychains proxychains4": otherRights("Runs through another network"),
   "chrt setarch linux32 linux64 i386 strace ltrace valgrind perf fakeroot cpulimit prlimit rlwrap": anyWord,
-  "systemd-inhibit dbus-run-session ts script flock parallel": anyWord,
+  "systemd-inhibit dbus-run-session ts script flock parallel py-spy": anyWord,
   "xargs gxargs": xargs,
   watch,
 });

@@ -47,7 +47,6 @@ test("an exact grammar reads neither abbreviations nor bundles", () => {
 test("a rule turns options, operands and verbs into effects, and names the call's words in its reasons", () => {
   const rule: Rule = {
     options: { "o: output=": "write", "exec=": opaque("Makes {name} run {value}") },
-    harmless: "dry-run",
     verbs: { "list show": {}, push: { operands: "read", does: ask("Runs {line}") } },
     otherwise: { does: ask("Runs {name} with {operands}") },
   };
