@@ -12,6 +12,7 @@ import { measureDelegation } from "./delegation.ts";
 import { measureEdits } from "./edits.ts";
 import { measureEnding } from "./ending.ts";
 import { measureExtensionHost } from "./extension-host.ts";
+import { measureGateway } from "./gateway.ts";
 import { measureHealthReport } from "./health-report.ts";
 import { measureHooks } from "./hooks.ts";
 import { measureIterations } from "./iterations.ts";
@@ -58,6 +59,7 @@ const measurements = {
   plugins: measurePlugins,
   web: measureWeb,
   remote: measureRemote,
+  gateway: measureGateway,
   "extension-host": measureExtensionHost,
   "panel-replay": measurePanelReplay,
   "panel-stream": measurePanelStream,

@@ -2,7 +2,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect } from "vitest";
 
 export type Shown = {
   readonly id: string;
@@ -43,9 +42,12 @@ export abstract class FakePlatform {
   readonly shown: Shown[] = [];
   /** Names of all API calls, in order. */
   readonly calls: string[] = [];
+  /** Longest wait for a message. Milliseconds. */
+  untilMs = 30_000;
   readonly #faults: { readonly call: RegExp; readonly fault: Fault }[] = [];
   readonly #server: Server;
   #count = 1_000;
+  #changed = Promise.withResolvers<void>();
 
   constructor() {
     this.#server = createServer((request, response) => {
@@ -99,15 +101,18 @@ export abstract class FakePlatform {
       .map(({ text, file }) => (file === undefined ? text : `[${file}]`));
   }
 
-  /** Waits for a message of the bot whose text matches. */
+  /** Waits for a message of the bot whose text matches, among those from the index `from`. */
   async until(pattern: RegExp | string, from = 0): Promise<Shown> {
-    const find = (): Shown | undefined =>
-      this.shown
-        .slice(from)
-        .find(({ text, file }) => (typeof pattern === "string" ? text === pattern : pattern.test(file ?? text)));
-    const message = `${pattern}`;
-    await expect.poll(find, { timeout: 20_000, interval: 15, message }).toBeDefined();
-    return find() as Shown;
+    const matches = ({ text, file }: Shown): boolean =>
+      typeof pattern === "string" ? text === pattern : pattern.test(file ?? text);
+    const late = AbortSignal.timeout(this.untilMs);
+    const isLate = new Promise((resolve) => late.addEventListener("abort", resolve, { once: true }));
+    for (;;) {
+      const found = this.shown.slice(from).find(matches);
+      if (found !== undefined) return found;
+      if (late.aborted) throw new Error(`${pattern} did not come. There is: ${JSON.stringify(this.texts().slice(-8))}`);
+      await Promise.race([this.#changed.promise, isLate]);
+    }
   }
 
   protected newId(): number {
@@ -119,6 +124,8 @@ export abstract class FakePlatform {
     const at = this.shown.findIndex(({ id, chat }) => id === message.id && chat === message.chat);
     if (at < 0) this.shown.push(message);
     else this.shown[at] = message;
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
   }
 
   /** Records a call, and gives its fault. */

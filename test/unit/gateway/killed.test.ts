@@ -87,6 +87,7 @@ test("A gateway that is killed at random moments loses no message, and sends non
     await end("SIGKILL");
   }
   await start();
+  telegram.untilMs = 30_000 + total * 3_000; // one message a second
   telegram.write("m-last m9999");
   await telegram.until(/got .*m9999.* end$/);
   expect(await end("SIGTERM")).toBe(0);
