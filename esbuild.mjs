@@ -97,6 +97,7 @@ const bundles = {
   gateway: {
     ...node,
     outdir: "dist/gateway",
+    keepNames: true, // grammY's fetch knows a signal by the name of its class
     entryPoints: { "adapter-process": "gateway/adapters/adapter-process.ts" },
   },
   plugin: { ...node, entryPoints: { "plugin-process": "agent-core/plugins/plugin-process.ts" } },
