@@ -43,7 +43,8 @@ const below = {
   "^cli/commands/(cron|learning)\\.ts$|^cli/agent-requests\\.ts$":
     "cron/jobs-text\\.ts$|learning/stored-reports\\.ts$|acp/commands/learning-answers\\.ts$", // texts of slash commands
   "^cli/commands/(serve|connect)\\.ts$": "serve/|entry/message-lines\\.ts$", // the server itself, and the bridge's own stdio
-  "^cli/chat/": "acp/config-options\\.ts$|sessions/session-files\\.ts$|sessions/index/session-index\\.ts$", // names of the protocol's values
+  "^cli/chat/":
+    "acp/config-options\\.ts$|host/worktrees\\.ts$|sessions/session-files\\.ts$|sessions/index/session-index\\.ts$", // names of the protocol's values, and worktrees
 };
 
 const vscodeModule = "(^|/)(@types/)?vscode(/|$)";

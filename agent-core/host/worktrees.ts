@@ -33,8 +33,15 @@ export async function addWorktree(cwd: string, name: string): Promise<Worktree> 
   const branch = `${PREFIX}${word}`;
   const path = join(dirname(base), `${basename(base)}${FOLDER}`, word);
   if (existsSync(path)) throw new UsageError(`${path} exists already. Choose another name.`);
-  await git(base, ["worktree", "add", "-b", branch, path, "HEAD"], { timeoutMs: CHECKOUT_MS });
+  await git(cwd, ["worktree", "add", "-b", branch, path, "HEAD"], { timeoutMs: CHECKOUT_MS });
   return { path: realpathSync(path), branch, base };
+}
+
+/** Folder of the work tree around `cwd`. Throws an Error in one line without one. */
+export async function repositoryTop(cwd: string): Promise<string> {
+  const top = (await gitLayout(cwd))?.top;
+  if (top === undefined) throw new UsageError(`${cwd} is not in a git repository.`);
+  return top;
 }
 
 /** Work trees of sessions in the repository around `cwd`. */
@@ -161,8 +168,7 @@ async function worktreesOf(cwd: string): Promise<readonly Listed[]> {
 
 /** Main folder of the repository around `cwd`. */
 async function baseOf(cwd: string): Promise<string> {
-  if ((await gitLayout(cwd)) === undefined) throw new UsageError(`${cwd} is not in a git repository.`);
-  const [main] = await worktreesOf(cwd);
+  const [main] = await worktreesOf(await repositoryTop(cwd));
   if (main === undefined) throw new UsageError("The repository has no folder with a checked-out branch.");
   return main.path;
 }

@@ -41,7 +41,7 @@ export const command = subcommand({
   async run({ operands, values }) {
     if (!values.worktree) return start(operands, values, values.cwd);
     const { inWorktree } = await import("../chat/worktree.ts");
-    return inWorktree(homeFolder(process.env), values.cwd, (cwd) => start(operands, values, cwd));
+    return inWorktree(values.cwd, (cwd) => start(operands, values, cwd));
   },
 });
 

@@ -161,7 +161,7 @@ test("--worktree works in a worktree of its own, which stays only with changes",
   model.script(callTools(call("write_file", { path: "new.txt", content: "x" })), say("done"));
   const changed = await shell("cd repo && hermes -y -w look && git worktree list | wc -l && ls");
   expect(changed.stdout).toMatch(/^done\n\s*2\n$/);
-  const [, folder = ""] = /the work is in (\S+) on the branch hermes\//.exec(changed.stderr) ?? [];
+  const [, folder = ""] = /the work is in (\S+)\. \/worktree merge/.exec(changed.stderr) ?? [];
   expect(readFileSync(join(folder, "new.txt"), "utf8")).toBe("x");
 });
 
