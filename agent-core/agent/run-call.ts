@@ -1,6 +1,6 @@
 /** Resolves one tool call (tool, arguments), then runs it: hooks, policy, staging, permission, run, hooks. */
 import type { Hooks } from "../hooks/hook.ts";
-import { inWorkspaceFolders, titleInFolders } from "../host/workspace-folders.ts";
+import { type MeantPlaces, titleInFolders, withMeantPaths } from "../host/workspace-folders.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { parseJson } from "../platform/json.ts";
 import type { RecordedAnswer } from "../sessions/outcome-entries.ts";
@@ -30,13 +30,10 @@ import type { Notifier } from "./notifier.ts";
 const ABORT_GRACE_MS = 150;
 
 /** Services that a call needs from its agent. */
-export type CallServices = {
+export type CallServices = MeantPlaces & {
   readonly tools: readonly Tool[];
   /** Reason why a tool is not available at the moment, in a sentence; undefined when it is available. */
   readonly withheld: (tool: Tool) => string | undefined;
-  readonly cwd: string;
-  /** Further folders of the workspace, absolute. */
-  readonly otherFolders?: readonly string[];
   readonly shell: ShellView;
   readonly policy: Policy;
   readonly hooks: Hooks;
@@ -82,7 +79,7 @@ export type ResolvedCall = {
 
 export function resolveCall(
   written: ToolCall,
-  services: Pick<CallServices, "tools" | "withheld" | "cwd" | "otherFolders" | "shell">,
+  services: MeantPlaces & Pick<CallServices, "tools" | "withheld" | "shell">,
 ): ResolvedCall {
   const parsed = parseArguments(written.function.arguments);
   const call = parsed.ok ? withRepaired(written, parsed.value) : written;
@@ -109,11 +106,11 @@ export function resolveCall(
 function prepareFitted(
   tool: Tool,
   raw: unknown,
-  { cwd, otherFolders = [], shell }: Pick<CallServices, "cwd" | "otherFolders" | "shell">,
+  services: MeantPlaces & Pick<CallServices, "shell">,
 ): { readonly input: unknown; readonly preparation: Preparation } {
   const prepared = (value: unknown) => {
-    const input = inWorkspaceFolders(value, cwd, otherFolders);
-    return { input, preparation: tool.prepare(input, cwd, shell) };
+    const input = withMeantPaths(value, services);
+    return { input, preparation: tool.prepare(input, services.cwd, services.shell) };
   };
   const first = prepared(raw);
   if (first.preparation.ok) return first;

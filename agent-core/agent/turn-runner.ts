@@ -229,6 +229,7 @@ export class TurnRunner {
         withheld: (tool: Tool) => withheldFrom(tool, context),
         cwd: setup.cwd,
         otherFolders: options.otherFolders ?? [],
+        temporaryFolder: () => setup.host.terminals.temporaryFolder?.(),
         shell: this.#options.shell.view,
         policy: { ...setup.policy, decide: (effect) => setup.policy.decide(this.#withNames(effect)) },
         hooks,

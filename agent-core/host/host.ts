@@ -115,18 +115,25 @@ export type SearchRequest = {
   readonly pattern: string;
   /** Absolute folder or file. */
   readonly root: string;
-  /** Only files whose name matches this glob. */
+  /** Only files whose name matches this glob, or whose path in `root` does where it has a slash. */
   readonly fileGlob?: string;
+  /** `counts`, `files`: one hit for each file that has matches. Default: one for each line. */
+  readonly hits?: "lines" | "counts" | "files";
   /** Lines of context on either side of a match; default 0. */
   readonly contextLines?: number;
 };
 
-/** One line of a content search, or one file of a file search (then `line` is 0 and `text` empty). */
+/** One line of a content search, or one file (then `line` is 0 and `text` empty). */
 export type SearchHit = {
   readonly path: string;
   /** 1-based; 0 for a file hit. */
   readonly line: number;
+  /** At most 10,000 characters around the first match. */
   readonly text: string;
+  /** Place of the first match in `text`. */
+  readonly column?: number;
+  /** Matches in the file, where they are counted. */
+  readonly count?: number;
   readonly isContext: boolean;
 };
 

@@ -1,7 +1,8 @@
 /** Search on this machine: by ripgrep, or built in with the same ignore rules and hits. */
 import { spawn } from "node:child_process";
+import { statSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
@@ -9,12 +10,12 @@ import { findProgram } from "../platform/find-program.ts";
 import type { HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import {
   anyCaseGlob,
+  cutAround,
   type FolderRules,
-  globPattern,
+  globMatcher,
   ignoreFilesIn,
   isIgnored,
   MAX_HITS,
-  MAX_LINE_CHARS,
   MAX_SEARCHED_BYTES,
   nameMatcher,
   rulesFrom,
@@ -33,7 +34,7 @@ export function nodeSearch({ ripgrep }: NodeSearchOptions = {}): HostSearch {
       const root = await stat(request.root).catch(() => undefined);
       if (root === undefined) return { ok: false, message: `${request.root} does not exist.` };
       if (program === undefined) program = findProgram("rg") ?? null;
-      const byRipgrep = program === null ? undefined : await ripgrepSearch(program, request, signal);
+      const byRipgrep = program === null ? undefined : await completeSearch(program, request, signal);
       const result = byRipgrep ?? (await builtInSearch(request, signal));
       return result.ok ? inOrder(request, result) : result;
     },
@@ -62,18 +63,38 @@ const MAX_COMPLAINT_CHARS = 2_000;
 const bytesOrText = z.union([z.object({ text: z.string() }), z.object({ bytes: z.string() })]);
 const eventSchema = z.object({
   type: z.enum(["match", "context"]),
-  data: z.object({ path: bytesOrText, lines: bytesOrText, line_number: z.number().nullable() }),
+  data: z.object({
+    path: bytesOrText,
+    lines: bytesOrText,
+    line_number: z.number().nullable(),
+    submatches: z.array(z.object({ start: z.number() })),
+  }),
 });
+
+/** Threads find hits in any order, so a search that stops early runs again in the order of paths. */
+async function completeSearch(
+  program: string,
+  request: SearchRequest,
+  signal: AbortSignal,
+): Promise<SearchResult | undefined> {
+  const found = await ripgrepSearch(program, request, signal, []);
+  return found?.ok && found.truncated ? ripgrepSearch(program, request, signal, ["--sort", "path"]) : found;
+}
 
 /** Undefined when ripgrep cannot run, or refuses the request: the built-in search reads more patterns. */
 async function ripgrepSearch(
   program: string,
   request: SearchRequest,
   signal: AbortSignal,
+  order: readonly string[],
 ): Promise<SearchResult | undefined> {
   const hits: SearchHit[] = [];
-  const read = request.target === "files" ? fileReader(request) : readEvent;
-  const child = spawn(program, argumentsOf(request), { stdio: ["ignore", "pipe", "pipe"], windowsHide: true, signal });
+  const { read, separator } = readerOf(request);
+  const child = spawn(program, [...order, ...argumentsOf(request)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    windowsHide: true,
+    signal,
+  });
   const exit = new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(FAILED));
     child.once("close", resolve);
@@ -82,7 +103,6 @@ async function ripgrepSearch(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     complaint = (complaint + text).slice(0, MAX_COMPLAINT_CHARS);
   });
-  const separator = request.target === "files" ? "\0" : "\n";
   for await (const record of records(child.pid === undefined ? Readable.from([]) : child.stdout, separator)) {
     const hit = read(record);
     if (hit !== undefined) hits.push(hit);
@@ -94,12 +114,21 @@ async function ripgrepSearch(
   return hasRefused ? undefined : { ok: true, hits, truncated: hits.length > MAX_HITS, engine: "ripgrep" };
 }
 
-function argumentsOf({ target, pattern, root, fileGlob, contextLines = 0 }: SearchRequest): readonly string[] {
+const HIT_OPTIONS = {
+  lines: ["--json"],
+  counts: ["--count-matches", "--with-filename", "--null"],
+  files: ["--files-with-matches", "--null"],
+};
+
+function argumentsOf(request: SearchRequest): readonly string[] {
+  const { target, pattern, root, fileGlob = "", contextLines = 0, hits = "lines" } = request;
   // "-e" and "--" keep a pattern or a path that begins with a dash from being taken for an option.
   if (target === "files") return [...OPTIONS, "--files", "--null", "--", root];
-  const options = [...OPTIONS, "--json", "--engine", "auto", "--max-filesize", String(MAX_SEARCHED_BYTES)];
+  const options = [...OPTIONS, ...HIT_OPTIONS[hits], "--engine", "auto"];
+  if (!isNamedFile(request)) options.push("--max-filesize", String(MAX_SEARCHED_BYTES));
   // A glob on its own would bring back ignored files; a type of files does not.
-  if (fileGlob !== undefined) options.push("--type-add", `wanted:${anyCaseGlob(fileGlob)}`, "--type", "wanted");
+  const glob = anyCaseGlob(fileGlob) ?? "";
+  if (glob !== "") options.push("--type-add", `wanted:${glob}`, "--type", "wanted");
   if (contextLines > 0) options.push("--context", String(contextLines));
   return [...options, "-e", pattern, "--", root];
 }
@@ -113,23 +142,54 @@ async function* records(stdout: Readable, separator: string): AsyncGenerator<str
   }
 }
 
-function fileReader({ pattern, root }: SearchRequest): (path: string) => SearchHit | undefined {
-  const matches = nameMatcher(pattern, root);
-  return (path) => (matches(path) ? { path, line: 0, text: "", isContext: false } : undefined);
+type HitReader = (record: string) => SearchHit | undefined;
+
+const READERS = { lines: readEvent, counts: readCount, files: fileHit };
+
+function readerOf(request: SearchRequest): { readonly read: HitReader; readonly separator: string } {
+  const { target, hits = "lines" } = request;
+  const matches = matcherOf(request);
+  const read = target === "files" ? fileHit : READERS[hits];
+  const separator = read === fileHit ? "\0" : "\n";
+  return {
+    separator,
+    read(record) {
+      const hit = read(record);
+      return hit !== undefined && matches(hit.path) ? hit : undefined;
+    },
+  };
+}
+
+function matcherOf({ target, pattern, root, fileGlob }: SearchRequest): (path: string) => boolean {
+  if (target === "files") return nameMatcher(pattern, root);
+  return fileGlob === undefined ? () => true : globMatcher(fileGlob, root);
+}
+
+function fileHit(path: string): SearchHit {
+  return { path, line: 0, text: "", isContext: false };
+}
+
+function readCount(record: string): SearchHit {
+  const [path = "", count] = record.split("\0");
+  return { ...fileHit(path), count: Number(count) };
+}
+
+/** True when the request names a file: limits for unasked files do not hold. */
+function isNamedFile({ root }: SearchRequest): boolean {
+  return statSync(root, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** Match or line of context from a line of ripgrep's JSON. */
 function readEvent(line: string): SearchHit | undefined {
   const event = eventSchema.safeParse(JSON.parse(line)).data;
   if (event === undefined) return undefined;
-  const { path, lines, line_number: lineNumber } = event.data;
-  const text = textOf(lines).replace(/\r?\n$/, "");
-  return {
-    path: textOf(path),
-    line: lineNumber ?? 0,
-    text: text.slice(0, MAX_LINE_CHARS),
-    isContext: event.type === "context",
-  };
+  const { path, lines, line_number: lineNumber, submatches } = event.data;
+  const written = textOf(lines);
+  const column = Buffer.from(written)
+    .subarray(0, submatches[0]?.start ?? 0)
+    .toString("utf8").length;
+  const cut = cutAround(written.replace(/\r?\n$/, ""), column);
+  return { path: textOf(path), line: lineNumber ?? 0, ...cut, isContext: event.type === "context" };
 }
 
 function textOf(value: z.infer<typeof bytesOrText>): string {
@@ -146,12 +206,12 @@ async function builtInSearch(request: SearchRequest, signal: AbortSignal): Promi
   return request.target === "files" ? searchFiles(request, signal) : searchContent(request, signal);
 }
 
-async function searchFiles({ pattern, root }: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
-  const matches = nameMatcher(pattern, root);
+async function searchFiles(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+  const matches = matcherOf(request);
   const hits: SearchHit[] = [];
-  for await (const path of filesOf(root, signal)) {
+  for await (const path of filesOf(request.root, signal)) {
     if (!matches(path)) continue;
-    hits.push({ path, line: 0, text: "", isContext: false });
+    hits.push(fileHit(path));
     if (hits.length > MAX_HITS) break;
   }
   return { ok: true, hits, truncated: hits.length > MAX_HITS, engine: "built-in" };
@@ -160,14 +220,15 @@ async function searchFiles({ pattern, root }: SearchRequest, signal: AbortSignal
 async function searchContent(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
   const expression = compile(request.pattern);
   if (typeof expression === "string") return { ok: false, message: expression };
-  const glob = request.fileGlob === undefined ? undefined : globPattern(request.fileGlob);
+  const matches = matcherOf(request);
+  const maxBytes = isNamedFile(request) ? Number.POSITIVE_INFINITY : MAX_SEARCHED_BYTES;
   const end = performance.now() + TIME_LIMIT_MS;
   const hits: SearchHit[] = [];
   let truncated = false;
   for await (const path of filesOf(request.root, signal)) {
-    if (glob !== undefined && !glob.test(basename(path))) continue;
-    const text = await searchableText(path);
-    if (text !== undefined) hits.push(...hitsIn(path, text, expression, request.contextLines ?? 0));
+    if (!matches(path)) continue;
+    const text = await searchableText(path, maxBytes);
+    if (text !== undefined) hits.push(...hitsIn(path, text, expression, request));
     truncated = hits.length > MAX_HITS || performance.now() > end;
     if (truncated) break;
   }
@@ -224,32 +285,42 @@ async function rulesOf(folder: string, names: readonly string[]): Promise<readon
 }
 
 /** Undefined for a file that is too large, unreadable or binary. */
-async function searchableText(path: string): Promise<string | undefined> {
+async function searchableText(path: string, maxBytes: number): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined || found.size > MAX_SEARCHED_BYTES) return undefined;
+  if (found === undefined || found.size > maxBytes) return undefined;
   const bytes = await readFile(path).catch(() => undefined);
   if (bytes === undefined || bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
   return bytes.toString("utf8");
 }
 
-function hitsIn(path: string, text: string, expression: RegExp, context: number): readonly SearchHit[] {
-  const lines = text.split("\n");
+function hitsIn(
+  path: string,
+  text: string,
+  expression: RegExp,
+  { contextLines = 0, hits = "lines" }: SearchRequest,
+): readonly SearchHit[] {
+  const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   if (lines.at(-1) === "") lines.pop();
-  const matching = new Set<number>();
+  const columns = new Map<number, number>();
   for (const [index, line] of lines.entries()) {
-    if (line.length <= MAX_LINE_CHARS && expression.test(line.replace(/\r$/, ""))) matching.add(index);
+    const found = expression.exec(line);
+    if (found !== null) columns.set(index, found.index);
+  }
+  if (columns.size === 0) return [];
+  if (hits !== "lines") {
+    const all = new RegExp(expression, `${expression.flags}g`);
+    const count = [...columns.keys()].reduce((sum, index) => sum + [...(lines[index] ?? "").matchAll(all)].length, 0);
+    return [{ ...fileHit(path), count }];
   }
   const shown = new Set<number>();
-  for (const index of matching) {
-    const last = Math.min(lines.length - 1, index + context);
-    for (let near = Math.max(0, index - context); near <= last; near += 1) shown.add(near);
+  for (const index of columns.keys()) {
+    const last = Math.min(lines.length - 1, index + contextLines);
+    for (let near = Math.max(0, index - contextLines); near <= last; near += 1) shown.add(near);
   }
   return [...shown]
     .sort((first, second) => first - second)
-    .map((index) => ({
-      path,
-      line: index + 1,
-      text: (lines[index] ?? "").replace(/\r$/, "").slice(0, MAX_LINE_CHARS),
-      isContext: !matching.has(index),
-    }));
+    .map((index) => {
+      const cut = cutAround(lines[index] ?? "", columns.get(index) ?? 0);
+      return { path, line: index + 1, ...cut, isContext: !columns.has(index) };
+    });
 }

@@ -2,7 +2,8 @@
  * Limits, name patterns and ignored files of both search engines. Globs have `*`, `**`, `?`, `[a-z]`, `{a,b}` and
  * letters of either case.
  */
-import { basename, join, relative, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join, relative, resolve, sep } from "node:path";
 import type { Ignore } from "ignore";
 import ignore from "ignore";
 
@@ -10,27 +11,53 @@ import ignore from "ignore";
 export const MAX_HITS = 10_000;
 /** Larger files are not searched for content. Bytes. */
 export const MAX_SEARCHED_BYTES = 10_000_000;
-/** Lines are cut in hits after this length; the built-in engine skips longer ones. Characters. */
-export const MAX_LINE_CHARS = 10_000;
+/** Longer lines are cut around their first match. Characters. */
+const MAX_LINE_CHARS = 10_000;
 
 const SPECIAL = /[.+^$()|\\]/;
 
-/**
- * Test of an absolute path in `root` for a search by name. A pattern with glob characters is a glob, for the file name or
- * for the path in `root` if it has a slash; any other pattern is part of the path.
- */
-export function nameMatcher(pattern: string, root: string): (path: string) => boolean {
-  const inRoot = (path: string): string => relative(root, path).split(sep).join("/") || basename(path);
-  if (/[*?[{]/.test(pattern)) {
-    const glob = globPattern(pattern);
-    return (path) => glob.test(pattern.includes("/") ? inRoot(path) : basename(path));
-  }
+type PathTest = (path: string) => boolean;
+
+/** Test of an absolute path in `root` for a search by name: a glob, or else a part of the path. */
+export function nameMatcher(pattern: string, root: string): PathTest {
+  if (/[*?[{]/.test(pattern)) return globMatcher(pattern, root);
   const wanted = pattern.toLowerCase();
-  return (path) => inRoot(path).toLowerCase().includes(wanted);
+  return (path) => inRoot(path, root).toLowerCase().includes(wanted);
 }
 
-/** Glob for programs that distinguish upper and lower case: `*.ts` becomes `*.[tT][sS]`. */
-export function anyCaseGlob(glob: string): string {
+/**
+ * Test of an absolute path in `root` by a glob: for the file name, or for the path in `root` if it has a slash. A path that
+ * exists is meant as it is, and a folder means all files in it. A leading `!` excludes; commas separate alternatives.
+ */
+export function globMatcher(written: string, root: string): PathTest {
+  if (written.startsWith("!")) {
+    const isExcluded = globMatcher(written.slice(1), root);
+    return (path) => !isExcluded(path);
+  }
+  const named = resolve(root, written);
+  if (written.includes("/") && existsSync(named)) return (path) => path === named || path.startsWith(named + sep);
+  const inner = named.startsWith(root + sep) && written.startsWith("/") ? inRoot(named, root) : written;
+  const glob = inner.replace(/^\.\//, "");
+  const pattern = globPattern(/^[^{}]*,[^{}]*$/.test(glob) ? `{${glob}}` : glob);
+  return (path) => pattern.test(glob.includes("/") ? inRoot(path, root) : basename(path));
+}
+
+function inRoot(path: string, root: string): string {
+  return relative(root, path).split(sep).join("/") || basename(path);
+}
+
+/** The line of a hit, cut around the match at `column`. */
+export function cutAround(line: string, column: number): { readonly text: string; readonly column: number } {
+  const start = line.length <= MAX_LINE_CHARS ? 0 : Math.max(0, column - MAX_LINE_CHARS / 2);
+  return { text: line.slice(start, start + MAX_LINE_CHARS).toWellFormed(), column: column - start };
+}
+
+/**
+ * Glob that selects no fewer files than `globMatcher` does, for programs that distinguish upper and lower case: `*.ts` becomes
+ * `*.[tT][sS]`. Undefined when there is none.
+ */
+export function anyCaseGlob(glob: string): string | undefined {
+  if (/^!|\/|^[^{]*,/.test(glob)) return undefined;
   return glob.replace(/\[[^\]]*\]|\p{L}/gu, (part) => {
     const [lower, upper] = [part.toLowerCase(), part.toUpperCase()];
     return part.startsWith("[") || lower === upper ? part : `[${lower}${upper}]`;

@@ -34,6 +34,13 @@ export const tool = defineTool({
   run,
 });
 
+/** The limits are said: a text that is there may be in such a file. */
+const NOTHING = {
+  content: "Nothing found. Not searched: ignored files, binary files, and files over 10 MB.",
+  files: "Nothing found. Not searched: ignored files.",
+};
+const HITS = { content: "lines", count: "counts", files_only: "files" } as const;
+
 async function run(call: Input, { host, cwd, otherFolders = [], signal, isSecret }: ToolContext): Promise<ToolResult> {
   const root = absolutePath(call.path, cwd);
   const found = await searchAll(host.search, call, searchedFolders(root, cwd, otherFolders), signal);
@@ -41,7 +48,7 @@ async function run(call: Input, { host, cwd, otherFolders = [], signal, isSecret
   // The user has allowed a secret folder that is named; names alone are not secret.
   const isFiltered = call.target === "content" && !isSecret(root);
   const hits = isFiltered ? withoutSecrets(found.hits, isSecret) : found.hits;
-  if (hits.length === 0) return { ok: true, text: "Nothing found." };
+  if (hits.length === 0) return { ok: true, text: NOTHING[call.target] };
   const rows = rowsOf(call, hits, cwd);
   const shown = rows.slice(call.offset, call.offset + call.limit);
   if (shown.length === 0) {
@@ -58,11 +65,11 @@ async function run(call: Input, { host, cwd, otherFolders = [], signal, isSecret
 /** Searches one folder after the other; the first failure ends the search. */
 async function searchAll(
   search: HostSearch,
-  { target, pattern, context: contextLines, file_glob: fileGlob }: Input,
+  { target, pattern, context: contextLines, file_glob: fileGlob, output_mode: mode }: Input,
   roots: readonly string[],
   signal: AbortSignal,
 ): Promise<SearchResult> {
-  const query = { target, pattern, contextLines, ...(fileGlob !== undefined && { fileGlob }) };
+  const query = { target, pattern, contextLines, hits: HITS[mode], ...(fileGlob !== undefined && { fileGlob }) };
   let all: SearchResult | undefined;
   for (const root of roots) {
     const found = await search.search({ ...query, root }, signal);
@@ -80,18 +87,18 @@ function withoutSecrets(hits: readonly SearchHit[], isSecret: (path: string) => 
 }
 
 function rowsOf({ target, output_mode: mode }: Input, hits: readonly SearchHit[], cwd: string): string[] {
-  const matches = hits.filter((hit) => !hit.isContext);
-  const paths = [...new Set(matches.map(({ path }) => path))];
-  if (target === "files" || mode === "files_only") return paths.map((path) => shownPath(path, cwd));
-  if (mode === "count") {
-    return paths.map((path) => `${shownPath(path, cwd)}: ${matches.filter((hit) => hit.path === path).length}`);
-  }
-  return hits.map(({ path, line, text, isContext }) => {
-    const mark = isContext ? "-" : ":";
-    return `${shownPath(path, cwd)}${mark}${line}${mark} ${cutLine(text)}`;
+  if (target === "files" || mode === "files_only") return hits.map(({ path }) => shownPath(path, cwd));
+  if (mode === "count") return hits.map(({ path, count = 0 }) => `${shownPath(path, cwd)}: ${count}`);
+  return hits.map((hit) => {
+    const mark = hit.isContext ? "-" : ":";
+    return `${shownPath(hit.path, cwd)}${mark}${hit.line}${mark} ${cutLine(hit)}`;
   });
 }
 
-function cutLine(text: string): string {
-  return text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS)}…`;
+/** The part of a long line that shows the match. */
+function cutLine({ text, column = 0 }: SearchHit): string {
+  if (text.length <= MAX_LINE_CHARS) return text;
+  const start = Math.max(0, Math.min(column - MAX_LINE_CHARS / 3, text.length - MAX_LINE_CHARS));
+  const end = start + MAX_LINE_CHARS;
+  return `${start > 0 ? "…" : ""}${text.slice(start, end).toWellFormed()}${end < text.length ? "…" : ""}`;
 }

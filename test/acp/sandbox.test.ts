@@ -209,3 +209,27 @@ test.runIf(isSandboxed)(
     expect(readFileSync(join(cwd, "CLAUDE.md"), "utf8")).toBe("other\n");
   },
 );
+
+test.runIf(isSandboxed)("commands and file tools have one view of temporary files, both ways", async () => {
+  const { agent, model, id, asked } = await start();
+  program(agent, "echo made > /tmp/zq/out.txt; cat /tmp/zq-in.txt; mkdir -p /var/tmp/zq; echo v > /var/tmp/zq/v.txt");
+  const steps = [
+    call("write_file", { path: "/tmp/zq-in.txt", content: "given\n" }),
+    call("terminal", { command: "mkdir -p /tmp/zq && ./tool" }),
+    call("read_file", { path: "/tmp/zq/out.txt" }),
+    call("read_file", { path: "/var/tmp/zq/v.txt" }),
+    call("patch", { path: "/tmp/zq/out.txt", old_string: "made", new_string: "changed" }),
+    call("search_files", { pattern: "changed", path: "/tmp/zq" }),
+    call("terminal", { command: "cat /tmp/zq/out.txt" }),
+  ];
+  model.script(...steps.map((step) => ({ parts: [step] })), say("done"));
+  await agent.prompt(id, "go");
+  const results = (model.requests.at(-1)?.body.messages ?? []).filter(({ role }) => role === "tool");
+  const [, ran, read, other, , searched, shown] = results.map(({ content }) => String(content));
+  expect(ran).toContain("given");
+  expect([read, other]).toEqual([expect.stringContaining("1|made"), expect.stringContaining("1|v")]);
+  expect(searched).toContain("out.txt:1: changed");
+  expect(shown).toContain("changed");
+  expect(asked).toEqual([]);
+  expect(existsSync("/tmp/zq-in.txt")).toBe(false);
+});

@@ -39,6 +39,8 @@ export type Backend = {
   readonly sandboxState?: SandboxState | undefined;
   /** See `HostTerminals.sandboxProblem`. */
   sandboxProblem?(): Promise<string | undefined>;
+  /** See `HostTerminals.temporaryFolder`. */
+  temporaryFolder?(): string | undefined;
   /** See `HostTerminals.inspectLiving`. */
   inspectLiving?(): Promise<readonly string[]>;
   /** See `HostTerminals.endTurn`. */

@@ -116,6 +116,7 @@ function localSandbox(
       return choose().sandboxState;
     },
     sandboxProblem: async () => choose().sandboxProblem?.(),
+    temporaryFolder: () => choose().temporaryFolder?.(),
     inspectLiving: async () => (await chosen?.inspectLiving?.()) ?? [],
     endTurn: async () => (await chosen?.endTurn?.()) ?? [],
     open: backend.open,

@@ -20,6 +20,7 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
       return backend.sandboxState;
     },
     sandboxProblem: async () => backend.sandboxProblem?.(),
+    temporaryFolder: () => backend.temporaryFolder?.(),
     inspectLiving: async () => (await backend.inspectLiving?.()) ?? [],
     endTurn: async () => (await backend.endTurn?.()) ?? [],
     seesWaiting: seesWaiting && backend.place === undefined,

@@ -112,6 +112,8 @@ export type HostTerminals = {
   readonly sandboxState?: SandboxState | undefined;
   /** Reason why the sandbox cannot hold commands in this workspace now, without a final dot; undefined when it can. */
   sandboxProblem?(): Promise<string | undefined>;
+  /** Folder (absolute) that replaces the folders of temporary files in the sandbox; undefined without a sandbox. */
+  temporaryFolder?(): string | undefined;
   /** Sentences about protected files that living processes of the sandbox changed since the last call. */
   inspectLiving?(): Promise<readonly string[]>;
   /** The same at the end of a turn. From then on such changes are only reported: the user may have made them. */

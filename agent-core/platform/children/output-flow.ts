@@ -9,6 +9,8 @@ import { makeFolder } from "../make-folder.ts";
 
 /** Idle time after which the output of an ended command is complete, even if its child holds the pipe. */
 const DRAIN_MS = 500;
+/** Longest wait for it: a process that the command left behind may print without end. */
+const MAX_DRAIN_MS = 1_500;
 /** Longer output is an error that would fill the disk, so the command is stopped. Bytes. */
 const MAX_OUTPUT_BYTES = 4 * 1024 ** 3;
 
@@ -142,7 +144,8 @@ export class OutputFlow {
   async drained(): Promise<void> {
     const closed = Promise.all(this.#closed);
     this.#idle.restart();
-    while (!(await this.#idle.waitFor(closed)) && this.#paused > 0) this.#idle.restart();
+    const over = new Deadline(MAX_DRAIN_MS).waitFor(closed);
+    while (!(await this.#idle.waitFor(over)) && this.#paused > 0) this.#idle.restart();
     await this.#flush();
     // Processes that outlive the command may print more: the file stays open for them.
     void closed.then(() => this.close());

@@ -15,7 +15,9 @@ export function readmeIn(listing: string): string | undefined {
 
 /** Paths of a listing, without its last line about further ones. */
 function filesIn(listing: string): readonly string[] {
-  return listing.split("\n").filter((line) => line !== "" && !line.startsWith("[") && line !== "Nothing found.");
+  return listing
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("[") && !line.startsWith("Nothing found."));
 }
 
 /** Folders of a listing, with the number and kinds of their files. */

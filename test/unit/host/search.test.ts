@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../../agent-core/host/host.ts";
 import { nodeSearch } from "../../../agent-core/host/node-search.ts";
+import { globMatcher } from "../../../agent-core/host/search-rules.ts";
 import { hasRipgrep, ripgrep } from "../../support/programs.ts";
 
 const signal = new AbortController().signal;
@@ -26,6 +28,7 @@ const files: Readonly<Record<string, string | Buffer>> = {
   "secret.txt": "needle\n",
   "picture.png": Buffer.from("needle\0"),
   "with space [1].md": "needle five\n",
+  "app/[id]/page.tsx": "needle six\n",
   "über.md": "NEEDLE\n",
 };
 
@@ -66,6 +69,7 @@ describe.each(engines)("%s", (engine, program) => {
     ["a glob for the path", "deep/**/*.txt", ["deep/more/local/x.txt"]],
     ["alternatives", "*.{md,log}", ["deep/kept.log", "with space [1].md", "über.md"]],
     ["characters of a glob in a name", "\\[1].md", []],
+    ["a path with brackets that exists", "app/[id]/page.tsx", ["app/[id]/page.tsx"]],
     ["a name beyond ASCII", "ÜBER", ["über.md"]],
     ["nothing", "no such name", []],
   ])("files: %s", async (_, pattern, expected) => {
@@ -80,6 +84,7 @@ describe.each(engines)("%s", (engine, program) => {
       ".ignore",
       "B.TS",
       "a.ts",
+      "app/[id]/page.tsx",
       "deep/.gitignore",
       "deep/kept.log",
       "deep/more/local/x.txt",
@@ -94,6 +99,7 @@ describe.each(engines)("%s", (engine, program) => {
       ".hidden/needle.ts:1:needle in a hidden folder",
       "B.TS:1:needle two",
       "a.ts:2:needle one",
+      "app/[id]/page.tsx:1:needle six",
       "deep/kept.log:1:needle four",
       "deep/more/local/x.txt:1:needle three",
       "with space [1].md:1:needle five",
@@ -112,6 +118,21 @@ describe.each(engines)("%s", (engine, program) => {
       "alternatives in a glob",
       { pattern: "needle (one|five)", fileGlob: "*.{ts,md}" },
       ["a.ts:2:needle one", "with space [1].md:1:needle five"],
+    ],
+    ["a glob for the path", { pattern: "needle", fileGlob: "deep/**/*.txt" }, ["deep/more/local/x.txt:1:needle three"]],
+    ["a glob from any folder", { pattern: "needle", fileGlob: "**/*.TXT" }, ["deep/more/local/x.txt:1:needle three"]],
+    ["a path with brackets", { pattern: "needle", fileGlob: "app/[id]/page.tsx" }, ["app/[id]/page.tsx:1:needle six"]],
+    ["a folder", { pattern: "needle", fileGlob: "deep/more/" }, ["deep/more/local/x.txt:1:needle three"]],
+    ["a path that begins here", { pattern: "needle", fileGlob: "./deep/*.log" }, ["deep/kept.log:1:needle four"]],
+    [
+      "a list of globs",
+      { pattern: "needle t", fileGlob: "*.ts,*.txt" },
+      ["B.TS:1:needle two", "deep/more/local/x.txt:1:needle three"],
+    ],
+    [
+      "a glob that excludes",
+      { pattern: "needle (one|two|six)", fileGlob: "!*.tsx" },
+      ["B.TS:1:needle two", "a.ts:2:needle one"],
     ],
     ["a look ahead", { pattern: "needle(?= two)" }, ["B.TS:1:needle two"]],
     ["a pattern that begins with a dash", { pattern: "--files" }, []],
@@ -167,4 +188,37 @@ test.runIf(canRunRipgrep)("a cancelled search rejects with the reason", async ()
   );
   cancel.abort(new Error("enough"));
   await expect(searching).rejects.toThrow("enough");
+});
+
+test("globs for paths select what git selects", () => {
+  const paths = [
+    "a.ts",
+    "src/a.ts",
+    "src/b/a.ts",
+    "src/b/c/a.tsx",
+    "src/ab.ts",
+    "b/src/a.ts",
+    "src/.x.ts",
+    "src/b/a-1.ts",
+  ];
+  const parts = ["src", "*", "**", "a.ts", "*.ts", "b", "?.ts", "[ab].ts", "a*"];
+  const repository = realpathSync(mkdtempSync(join(tmpdir(), "hermes-globs-")));
+  execFileSync("git", ["init", "-q"], { cwd: repository });
+  for (const path of paths) {
+    mkdirSync(dirname(join(repository, path)), { recursive: true });
+    writeFileSync(join(repository, path), "");
+  }
+  execFileSync("git", ["add", "-A"], { cwd: repository });
+  const globs = parts.flatMap((first) => parts.flatMap((second) => [`${first}/${second}`, `**/${first}/${second}`]));
+  for (const glob of globs.filter((each) => !each.endsWith("**") && !paths.some((path) => path.startsWith(each)))) {
+    const listed = execFileSync("git", ["ls-files", "--", `:(glob,icase)${glob}`], {
+      cwd: repository,
+      encoding: "utf8",
+    });
+    const matches = globMatcher(glob, repository);
+    const names = listed.split("\n").filter((path) => path !== "");
+    const own = paths.filter((path) => matches(join(repository, path)));
+    expect([glob, own.toSorted()]).toEqual([glob, names.toSorted()]);
+  }
+  rmSync(repository, { recursive: true });
 });

@@ -1,5 +1,8 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { inWorkspaceFolders, titleInFolders } from "../../../agent-core/host/workspace-folders.ts";
+import { titleInFolders, withMeantPaths } from "../../../agent-core/host/workspace-folders.ts";
 import { distinctNames } from "../../../agent-core/platform/names.ts";
 
 test("folders of the same name are told apart by their parents", () => {
@@ -17,9 +20,43 @@ test("titles show paths as VS Code labels them, and never one name for two folde
 
 test("a path that begins with a folder's name is in that folder, unless two folders have the name", () => {
   const folders = ["/w/two/app", "/w/lib"];
-  const pathOf = (path: string) => inWorkspaceFolders({ path }, "/w/one/app", folders);
+  const pathOf = (path: string) => withMeantPaths({ path }, { cwd: "/w/one/app", otherFolders: folders });
   expect(pathOf("lib/a.ts")).toEqual({ path: "/w/lib/a.ts" });
   expect(pathOf("two/app/a.ts")).toEqual({ path: "/w/two/app/a.ts" });
   expect(pathOf("one/app")).toEqual({ path: "/w/one/app" });
   expect(pathOf("app/a.ts")).toEqual({ path: "app/a.ts" });
+});
+
+test.each([
+  [
+    "a narrow blank of macOS",
+    "Screenshot 2026-11-28 at 9.41.12\u202fAM.png",
+    "Screenshot 2026-11-28 at 9.41.12 AM.png",
+  ],
+  ["a blank that does not break", "my\u00a0notes.md", "my notes.md"],
+  ["letters in two parts", "Cafe\u0301.txt", "Caf\u00e9.txt"],
+  ["typographic quotes", "don\u2019t.txt", "don't.txt"],
+  ["a long dash", "a\u2013b.txt", "a-b.txt"],
+  ["wide letters", "\uff21\uff22.txt", "AB.txt"],
+  ["a letter without width", "a\u200bb.txt", "ab.txt"],
+])("a name with %s is meant by the name that looks the same, in its folder too", (_, real, written) => {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
+  for (const name of [real, join(`in ${real}`, "x.txt")]) {
+    mkdirSync(join(cwd, name, ".."), { recursive: true });
+    writeFileSync(join(cwd, name), "");
+  }
+  const meant = (input: object) => withMeantPaths(input, { cwd });
+  expect(meant({ path: written })).toEqual({ path: join(cwd, real) });
+  expect(meant({ image: join(cwd, written), question: "?" })).toEqual({ image: join(cwd, real), question: "?" });
+  expect(meant({ path: `in ${written}/x.txt` })).toEqual({ path: join(cwd, `in ${real}`, "x.txt") });
+  expect(meant({ path: real })).toEqual({ path: real });
+  expect(meant({ path: "none.txt" })).toEqual({ path: "none.txt" });
+  rmSync(cwd, { recursive: true });
+});
+
+test("of two names that look the same, neither is meant", () => {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-names-"));
+  for (const name of ["a\u00a0b", "a\u202fb"]) writeFileSync(join(cwd, name), "");
+  expect(withMeantPaths({ path: "a b" }, { cwd })).toEqual({ path: "a b" });
+  rmSync(cwd, { recursive: true });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { inWorkspaceFolders, titleInFolders } from "../../../agent-core/host/workspace-folders.ts";
+import { titleInFolders, withMeantPaths } from "../../../agent-core/host/workspace-folders.ts";
 import { tool } from "../../../agent-core/tools/search-files.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
@@ -17,12 +17,32 @@ test("a search over a folder leaves out the text of secret files, but lists thei
   expect((await run(tool, { pattern: "the word", path: "sub/.env" })).text).toContain("KEY=the word");
 });
 
-test("counts of a search that stopped early are called incomplete", async () => {
+test("counts and names of files are complete above the limit of hits, and lines beyond it are called incomplete", async () => {
   const { folder, run } = toolBench();
-  writeFileSync(join(folder, "a.txt"), "x\n".repeat(10_001));
-  expect((await run(tool, { pattern: "x", output_mode: "count" })).text).toBe(
-    "a.txt: 10000\n[incomplete: the search stopped early; narrow the pattern, path or file_glob]",
-  );
+  writeFileSync(join(folder, "a.txt"), "x x\n".repeat(10_001));
+  expect((await run(tool, { pattern: "x", output_mode: "count" })).text).toBe("a.txt: 20002");
+  expect((await run(tool, { pattern: "x", output_mode: "files_only" })).text).toBe("a.txt");
+  expect((await run(tool, { pattern: "x", offset: 9_990 })).text).toContain("[incomplete: the search stopped early");
+});
+
+test.each([
+  ["at the end of a long line", `${"a".repeat(12_000)}needle`, "…"],
+  ["in the middle", `${"a".repeat(400)}needle${"b".repeat(400)}`, "…"],
+  ["at the start", `needle${"b".repeat(400)}`, "1: needle"],
+  ["behind wide characters", `${"界".repeat(400)}needle`, "…"],
+  ["behind other text of one line of JSON", JSON.stringify({ a: "x".repeat(900), needle: 1 }), "…"],
+])("a hit %s is shown with its match", async (_, line, expected) => {
+  const { folder, run } = toolBench();
+  writeFileSync(join(folder, "a.txt"), `${line}\n`);
+  const { text } = await run(tool, { pattern: "needle" });
+  expect(text).toContain("needle");
+  expect(text).toContain(expected);
+  expect(text.length).toBeLessThan(330);
+});
+
+test("an empty result says which files were not searched", async () => {
+  const { run } = toolBench();
+  expect((await run(tool, { pattern: "needle" })).text).toContain("files over 10 MB");
 });
 
 test("a search without a folder reaches every folder of the workspace", async () => {
@@ -42,7 +62,7 @@ test("a search without a folder reaches every folder of the workspace", async ()
 test("a path that begins with the name of a further folder starts there, unless the working folder has that name", () => {
   const { folder } = toolBench();
   const [lib, other] = [join(folder, "../lib"), join(folder, "../other")];
-  const resolved = (path: string) => inWorkspaceFolders({ path, limit: 1 }, folder, [lib, other]);
+  const resolved = (path: string) => withMeantPaths({ path, limit: 1 }, { cwd: folder, otherFolders: [lib, other] });
   expect(resolved("lib/src/b.ts")).toEqual({ path: join(lib, "src/b.ts"), limit: 1 });
   expect(resolved(`${basename(folder)}/a.ts`)).toEqual({ path: join(folder, "a.ts"), limit: 1 });
   mkdirSync(join(folder, "other"));

@@ -1,9 +1,10 @@
 /** Backend of this machine that runs each sandboxed command in a sandbox of its own. */
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { mkdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { hasCode, messageOf } from "../../../platform/errors.ts";
+import { temporaryPlaces } from "../../workspace-folders.ts";
 import type { Backend, Plan } from "../backend.ts";
 import type { CommandRequest, SandboxKind } from "../terminals.ts";
 import type { Sandbox } from "./find-sandbox.ts";
@@ -49,15 +50,14 @@ const GIT_SETTINGS = {
 };
 
 export function sandboxedBackend(backend: Backend, options: SandboxOptions): Backend {
-  let folder: Promise<PrivateFolder> | undefined;
+  let folder: PrivateFolder | undefined;
   let linked: Promise<void> | undefined;
   /** Undefined before the first command, and after a command that the sandbox held. */
   let problem: Promise<string | undefined> | undefined;
   const living = new LivingCommands();
   const confined = async (kind: SandboxKind, writable: readonly string[] = []): Promise<Confinement> => {
     folder ??= createFolder();
-    const { caches } = await folder;
-    const confinement = options.confine(caches, kind, writable);
+    const confinement = options.confine(folder.caches, kind, writable);
     problem = confinement.then(() => undefined, messageOf);
     return confinement;
   };
@@ -72,6 +72,10 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
       }
       return problem;
     },
+    temporaryFolder() {
+      folder ??= createFolder();
+      return folder.temporary;
+    },
     inspectLiving: () => living.inspect(),
     endTurn: () => living.endTurn(),
     async plan(request, givesPty, signal) {
@@ -82,7 +86,7 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
         return { ...(await backend.plan(request, givesPty, signal)), inspect };
       }
       folder ??= createFolder();
-      const own = await folder;
+      const own = folder;
       if (sandbox === undefined) {
         const guarded = (await options.guardGit?.(own.caches, command, writable)) ?? command;
         const plan = await backend.plan({ ...request, command: guarded }, givesPty, signal);
@@ -115,7 +119,7 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
     async dispose() {
       await backend.dispose();
       await living.dispose();
-      const own = await folder;
+      const own = folder;
       folder = undefined;
       linked = undefined;
       if (own !== undefined) await rm(own.path, { recursive: true, force: true });
@@ -174,16 +178,16 @@ class LivingCommands {
 /** Replaces the folders of temporary files and caches in the sandbox, for the session's life. */
 type PrivateFolder = { readonly path: string; readonly temporary: string; readonly caches: string };
 
-async function createFolder(): Promise<PrivateFolder> {
-  const path = await mkdtemp(join(tmpdir(), "hermes-sandbox-"));
+function createFolder(): PrivateFolder {
+  const path = mkdtempSync(join(tmpdir(), "hermes-sandbox-"));
   const own = { path, temporary: join(path, "tmp"), caches: join(path, "caches") };
-  await Promise.all([own.temporary, own.caches].map((folder) => mkdir(folder, { mode: 0o700 })));
+  for (const folder of [own.temporary, own.caches]) mkdirSync(folder, { mode: 0o700 });
   return own;
 }
 
 /** A private folder replaces each folder of temporary files. */
 function temporaryBinds({ temporary }: PrivateFolder): readonly Bind[] {
-  return [...new Set(["/tmp", "/var/tmp", tmpdir()])]
+  return temporaryPlaces()
     .filter((path) => existsSync(path))
     .map((path) => ({ kind: "writable", path, from: temporary }));
 }
