@@ -1,5 +1,7 @@
-/** Instructions of a project for agents. Of several kinds of instruction files only the first that exists is used. */
-import { dirname, join, relative } from "node:path";
+/** Instructions of a project for agents, in the files of all agents that people use. */
+import { dirname, join, relative, resolve } from "node:path";
+import { globMatcher } from "../host/search-rules.ts";
+import { oneLine } from "../platform/one-line.ts";
 import { pathBelow } from "../platform/paths.ts";
 import { findThreat, wrapData } from "./injection-scan.ts";
 
@@ -15,14 +17,38 @@ export type ContextFiles = {
   list(folder: string): Promise<readonly string[]>;
 };
 
-type Found = readonly { readonly path: string; readonly text: string }[];
-
-const AGENTS = ["AGENTS.override.md", "AGENTS.md", "agents.md"];
+/** Files with instructions in a folder, by the agents that read them. Of each row the first that exists counts. */
+const FILES: readonly (readonly string[])[] = [
+  [".hermes.md", "HERMES.md"],
+  ["AGENTS.override.md", "AGENTS.md", "agents.md"],
+  ["CLAUDE.md", ".claude/CLAUDE.md"],
+  ["CLAUDE.local.md"],
+  ["GEMINI.md"],
+  [".github/copilot-instructions.md"],
+  [".cursorrules"],
+  [".windsurfrules"],
+  [".clinerules"],
+  [".roorules"],
+  [".junie/guidelines.md"],
+];
+/** Folders of rules: Copilot, Cursor, Cline, Windsurf, Roo, Claude Code, Amazon Q, Kiro. */
+const FOLDERS: readonly (readonly [folder: string, suffix: string])[] = [
+  [".github/instructions", ".instructions.md"],
+  [".cursor/rules", ".mdc"],
+  [".clinerules", ".md"],
+  [".windsurf/rules", ".md"],
+  [".roo/rules", ".md"],
+  [".claude/rules", ".md"],
+  [".amazonq/rules", ".md"],
+  [".kiro/steering", ".md"],
+];
 /** Instruction files of a subfolder; only the first that exists is used. */
-const SUBFOLDER_FILES = ["AGENTS.md", "CLAUDE.md", ".hermes.md", "HERMES.md"];
+const SUBFOLDER_FILES = ["AGENTS.md", "CLAUDE.md", ".hermes.md", "HERMES.md", "GEMINI.md"];
 /** Folders that are checked above a path. */
 const MAX_FOLDERS = 8;
 
+/** Limit of all files in a prompt; further ones are named. Characters. */
+const MAX_ALL_CHARS = 40_000;
 /** Limit of one file in a prompt. Characters. */
 const MAX_CHARS = 20_000;
 /** Parts of the limit for the beginning and the end of a longer file. */
@@ -38,50 +64,103 @@ export const INSTRUCTIONS_HEAD = "The project's own instructions. The user's mes
 
 /** Instructions for a session in the absolute folder `cwd`; undefined for a project without any. */
 export async function projectContext(cwd: string, files: ContextFiles): Promise<string | undefined> {
-  const folders = await foldersUpToRoot(cwd, files);
-  for (const kind of kinds) {
-    const shown = (await kind(folders, files)).map(({ path, text }) => presentFile(relative(cwd, path) || path, text));
-    const texts = shown.filter((text) => text !== undefined);
-    if (texts.length > 0) return [INSTRUCTIONS_HEAD, ...texts].join("\n\n");
+  const texts: string[] = [];
+  let chars = 0;
+  for (const { path, text, scope } of await rulesOf(cwd, files)) {
+    const shown = relative(cwd, path) || path;
+    const presented = scope.kind === "always" ? presentFile(shown, text) : undefined;
+    chars += presented?.length ?? 0;
+    if (scope.kind === "named") texts.push(`[${shown} has rules${scope.topic}. Read it when they apply.]`);
+    else if (chars > MAX_ALL_CHARS) texts.push(`[${shown} was left out, because the instructions are long. Read it.]`);
+    else if (presented !== undefined) texts.push(presented);
   }
-  return undefined;
+  return texts.length === 0 ? undefined : [INSTRUCTIONS_HEAD, ...texts].join("\n\n");
 }
 
-type Kind = (folders: readonly string[], files: ContextFiles) => Promise<Found>;
+type Scope =
+  | { readonly kind: "always" }
+  /** For files that a glob in `folder` selects. */
+  | { readonly kind: "files"; readonly glob: string; readonly folder: string }
+  /** `topic`: clause about their use; may be empty. */
+  | { readonly kind: "named"; readonly topic: string };
 
-/** `folders` go from the working folder up to the root of its repository. */
-const kinds: readonly Kind[] = [
-  async (folders, files) => {
-    for (const folder of folders) {
-      const found = await firstOf([".hermes.md", "HERMES.md"], folder, files);
-      if (found.length > 0) return found;
+type Rules = { readonly path: string; readonly text: string; readonly scope: Scope };
+
+/** From the root of the repository down: the last file is nearest to the work, and prevails. Equal texts count once. */
+async function rulesOf(cwd: string, files: ContextFiles): Promise<readonly Rules[]> {
+  const folders = (await foldersUpToRoot(cwd, files)).toReversed();
+  const [top = cwd] = folders;
+  const paths = await Promise.all(folders.map(async (folder) => ({ folder, paths: await pathsIn(folder, files) })));
+  const rules: Rules[] = [];
+  const seen = new Set<string>();
+  for (const { folder, path } of paths.flatMap((each) => each.paths.map((path) => ({ folder: each.folder, path })))) {
+    for (const found of await withImports(path, top, files, seen)) {
+      if (seen.has(found.text)) continue;
+      seen.add(found.text);
+      rules.push({ ...found, scope: found.path === path ? scopeOf(found, folder) : { kind: "always" } });
     }
-    return [];
-  },
-  async (folders, files) => {
-    // From the root down: the last file is nearest to the work, and prevails.
-    const chain = await Promise.all(folders.toReversed().map((folder) => firstOf(AGENTS, folder, files)));
-    const seen = new Set<string>();
-    return chain.flat().filter(({ text }) => !seen.has(text) && seen.add(text));
-  },
-  ([cwd = ""], files) => firstOf(["CLAUDE.md"], cwd, files),
-  async ([cwd = ""], files) => {
-    const rules = await firstOf([".cursorrules"], cwd, files);
-    if (rules.length > 0) return rules;
-    const folder = join(cwd, ".cursor", "rules");
-    const names = (await files.list(folder)).filter((name) => name.endsWith(".mdc")).toSorted();
-    const found = await Promise.all(names.map((name) => firstOf([name], folder, files)));
-    return found.flat();
-  },
-];
-
-async function firstOf(names: readonly string[], folder: string, { read }: ContextFiles): Promise<Found> {
-  for (const name of names) {
-    const path = join(folder, name);
-    const text = await read(path);
-    if (text !== undefined) return [{ path, text }];
   }
-  return [];
+  return rules;
+}
+
+async function pathsIn(folder: string, { read, list }: ContextFiles): Promise<readonly string[]> {
+  const firsts = FILES.map(async (names) => {
+    for (const name of names) if ((await read(join(folder, name))) !== undefined) return [join(folder, name)];
+    return [];
+  });
+  const inFolders = FOLDERS.map(async ([name, suffix]) => {
+    const names = (await list(join(folder, name))).filter((each) => each.endsWith(suffix)).toSorted();
+    return names.map((each) => join(folder, name, each));
+  });
+  return (await Promise.all([...firsts, ...inFolders])).flat();
+}
+
+/** `@docs/style.md` as Claude Code and Gemini read it, outside of code. */
+const IMPORT = /(?<=^|\s)@([\w.~-][\w./-]*\.\w+)/gm;
+const CODE = /```[\s\S]*?```|`[^`\n]*`/g;
+const MAX_IMPORTS = 20;
+
+/** A file and those that it imports, of the repository in `top` alone. `seen` gets their paths. */
+async function withImports(
+  path: string,
+  top: string,
+  files: ContextFiles,
+  seen: Set<string>,
+): Promise<readonly Pick<Rules, "path" | "text">[]> {
+  const found: Pick<Rules, "path" | "text">[] = [];
+  const waiting = [path];
+  for (let next = waiting.shift(); next !== undefined && found.length <= MAX_IMPORTS; next = waiting.shift()) {
+    const isRead = seen.has(next) || pathBelow(top, next) === undefined;
+    const text = isRead ? undefined : await files.read(next);
+    if (text === undefined) continue;
+    seen.add(next);
+    found.push({ path: next, text });
+    const folder = dirname(next);
+    const names = [...text.replaceAll(CODE, "").matchAll(IMPORT)].map(([, name = ""]) => name);
+    waiting.unshift(...names.map((name) => resolve(folder, name)));
+  }
+  return found;
+}
+
+/** Keys for globs: Copilot, Cursor, Claude Code and Cline, Kiro. */
+const GLOBS = /^(?:applyTo|globs|paths|fileMatchPattern)[ \t]*:[ \t]*(.*)((?:\r?\n[ \t]*-[ \t]+.*)*)/m;
+const EVERYTHING = /^(?:\*\*|\*|\*\*\/\*)$/;
+
+/** The front matter decides on which files rules hold, by the formats of their owners. */
+function scopeOf({ path, text }: Pick<Rules, "path" | "text">, folder: string): Scope {
+  const head = FRONT_MATTER.exec(text)?.[0] ?? "";
+  const [, inline = "", list = ""] = GLOBS.exec(head) ?? [];
+  const globs = `${inline}\n${list}`
+    .split(/,(?![^{]*\})|\r?\n\s*(?:-\s+)?/)
+    .map((glob) => glob.replaceAll(/^[\s["']+|[\s\]"']+$/g, ""))
+    .filter((glob) => glob !== "");
+  if (/^alwaysApply[ \t]*:[ \t]*true/m.test(head) || globs.some((glob) => EVERYTHING.test(glob)))
+    return { kind: "always" };
+  if (globs.length > 0) return { kind: "files", glob: globs.join(","), folder };
+  const isOnDemand = /^alwaysApply[ \t]*:[ \t]*false/m.test(head) || path.endsWith(".instructions.md");
+  const topic = /^description[ \t]*:[ \t]*(.+)/m.exec(head)?.[1]?.trim() ?? "";
+  if (!isOnDemand || findThreat(topic) !== undefined) return { kind: "always" };
+  return { kind: "named", topic: topic === "" ? "" : ` for: ${oneLine(topic, 200)}` };
 }
 
 /** Outside a repository, only the working folder. */
@@ -94,11 +173,12 @@ async function foldersUpToRoot(cwd: string, { exists }: ContextFiles): Promise<r
   }
 }
 
-/** Instructions of subfolders. The model gets each once, with the result of the first call that touches its folder. */
+/** Instructions of subfolders, and rules for some files. The model gets each with the first call that touches such a file. */
 export class SubfolderContext {
   readonly #cwd: string;
   readonly #files: ContextFiles;
   readonly #known: Set<string>;
+  #rules: Promise<readonly Rules[]> | undefined;
 
   constructor(cwd: string, files: ContextFiles) {
     this.#cwd = cwd;
@@ -112,7 +192,19 @@ export class SubfolderContext {
     const fresh = new Set(paths.flatMap((path) => this.#foldersOf(path)));
     for (const folder of fresh) this.#known.add(folder);
     const texts = await Promise.all([...fresh].map((folder) => this.#instructions(folder)));
-    return texts.filter((text) => text !== undefined).join("\n\n");
+    return [...(await this.#rulesFor(paths)), ...texts].filter((text) => text !== undefined).join("\n\n");
+  }
+
+  async #rulesFor(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
+    this.#rules ??= rulesOf(this.#cwd, this.#files);
+    return (await this.#rules).map(({ path, text, scope }) => {
+      if (scope.kind !== "files" || this.#known.has(path)) return undefined;
+      const { glob, folder } = scope;
+      const matches = globMatcher(glob, folder);
+      if (!paths.some((each) => pathBelow(folder, each) !== undefined && matches(each))) return undefined;
+      this.#known.add(path);
+      return presentFile(relative(this.#cwd, path), text);
+    });
   }
 
   /** Unchecked folders between the working folder and the path, outermost first. */

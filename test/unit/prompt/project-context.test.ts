@@ -29,19 +29,76 @@ describe("which file counts", () => {
     expect(await contextOf()).toBeUndefined();
   });
 
-  test("the first existing kind, in order of preference", async () => {
+  test("all kinds that exist count, each text once", async () => {
     put(".cursor/rules/b.mdc", "---\nglobs: '*'\n---\nrule b");
     put(".cursor/rules/a.mdc", "rule a");
-    expect(await contextOf()).toMatch(/rule a[\s\S]*rule b/);
-    expect(await contextOf()).not.toContain("globs");
     put("CLAUDE.md", "claude says");
-    expect(await contextOf()).toContain("claude says");
-    expect(await contextOf()).not.toContain("rule a");
     put("AGENTS.md", "agents say");
-    expect(await contextOf()).not.toContain("claude says");
+    put("GEMINI.md", "agents say");
     put(".hermes.md", "---\ntitle: x\n---\nhermes says");
-    expect(await contextOf()).toContain("hermes says");
-    expect(await contextOf()).not.toMatch(/agents say|title: x/);
+    const context = (await contextOf()) ?? "";
+    expect(context.match(/\w+ says?|rule \w/g)).toEqual([
+      "hermes says",
+      "agents say",
+      "claude says",
+      "rule a",
+      "rule b",
+    ]);
+    expect(context).not.toMatch(/globs|title: x/);
+  });
+
+  test.each([
+    [".github/copilot-instructions.md", "be kind"],
+    [".github/instructions/all.instructions.md", '---\napplyTo: "**"\n---\nbe kind'],
+    [".claude/CLAUDE.md", "be kind"],
+    ["CLAUDE.local.md", "be kind"],
+    ["GEMINI.md", "be kind"],
+    [".clinerules", "be kind"],
+    [".clinerules/01-kind.md", "be kind"],
+    [".windsurf/rules/a.md", "be kind"],
+    [".cursor/rules/a.mdc", "---\ndescription: x\nalwaysApply: true\n---\nbe kind"],
+    [".roo/rules/a.md", "be kind"],
+    [".kiro/steering/product.md", "---\ninclusion: always\n---\nbe kind"],
+  ])("%s is read", async (path, text) => {
+    put("repo/.git/HEAD", "x");
+    put(`repo/${path}`, text);
+    put("repo/deep/file", "x");
+    for (const folder of ["repo", "repo/deep"]) expect(await contextOf(folder)).toContain("be kind");
+  });
+
+  test("imported files follow the one that imports them, each once, and none from outside", async () => {
+    put("secret.md", "outside");
+    put("repo/.git/HEAD", "x");
+    put("repo/CLAUDE.md", "See @docs/style.md and @AGENTS.md, not `@docs/code.md`, @nobody.example or @../secret.md.");
+    put("repo/AGENTS.md", "agents say");
+    put("repo/docs/style.md", "tabs, see @../docs/more.md");
+    put("repo/docs/more.md", "more, see @style.md");
+    put("repo/docs/code.md", "in code");
+    const context = (await contextOf("repo")) ?? "";
+    expect(context.match(/agents say|tabs|more,|in code|outside/g)).toEqual(["agents say", "tabs", "more,"]);
+  });
+
+  test.each([
+    [".github/instructions/ts.instructions.md", '---\napplyTo: "src/**/*.ts,*.tsx"\n---\nuse types'],
+    [".cursor/rules/ts.mdc", "---\ndescription: x\nglobs: *.ts,*.tsx\nalwaysApply: false\n---\nuse types"],
+    [".cursor/rules/ts.mdc", '---\nglobs: ["src/**/*.{ts,tsx}"]\n---\nuse types'],
+    [".clinerules/ts.md", '---\npaths:\n  - "src/**"\n  - "*.tsx"\n---\nuse types'],
+    [".kiro/steering/ts.md", '---\ninclusion: fileMatch\nfileMatchPattern: "src/**/*.ts"\n---\nuse types'],
+    [".claude/rules/ts.md", "---\npaths: src/**/*.ts\n---\nuse types"],
+  ])("%s holds for the files of its globs, once", async (path, text) => {
+    put(path, text);
+    expect((await contextOf()) ?? "").not.toContain("use types");
+    const context = new SubfolderContext(root, filesOf(root));
+    expect(await context.of([join(root, "docs/a.md")])).toBe("");
+    expect(await context.of([join(root, "src/lib/a.ts")])).toContain("use types");
+    expect(await context.of([join(root, "src/lib/b.ts")])).toBe("");
+  });
+
+  test("rules for some tasks are named with their topic", async () => {
+    put(".cursor/rules/db.mdc", "---\ndescription: Database migrations\nalwaysApply: false\n---\nuse sql");
+    expect(await contextOf()).toContain(
+      "[.cursor/rules/db.mdc has rules for: Database migrations. Read it when they apply.]",
+    );
   });
 
   test("HERMES.md is searched up to the repository's root, and no further", async () => {
@@ -89,6 +146,7 @@ describe("which file counts", () => {
     put("CLAUDE.md", " \n");
     put(".cursorrules", "rules");
     expect(await contextOf()).toContain("rules");
+    expect(await contextOf()).not.toContain("CLAUDE.md");
   });
 
   test("an untrusted workspace is not read", async () => {
