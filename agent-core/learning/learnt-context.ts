@@ -229,50 +229,31 @@ export function usedItems(
 /** Start of a line that `episodeLine` makes. */
 const EPISODE_LINE = /^- \d{4}-\d\d-\d\d \(session (\w+)\): /gm;
 
-/** The episodes that fit the message, best first (BM25 over request, summary and kind of task). */
+/** The episodes that fit the message, best first: by the rarity of the words that they share with it. */
 export function matchEpisodes(message: string, episodes: readonly EpisodeBrief[]): readonly EpisodeBrief[] {
-  const query = queryWords(message);
-  const texts = episodes.map(({ firstMessage, summary, taskType }) =>
-    contentWords(`${firstMessage} ${summary} ${taskType}`),
+  const query = [...new Set(contentWords(message.slice(0, 4_000)))];
+  const texts = episodes.map(
+    ({ firstMessage, summary, taskType }) => new Set(contentWords(`${firstMessage} ${summary} ${taskType}`)),
   );
-  const length = texts.reduce((sum, words) => sum + words.length, 0) / Math.max(1, texts.length);
-  const counts = texts.map(countWords);
-  const weights = new Map(
-    query.map((word) => {
-      const holding = counts.filter((count) => count.has(word)).length;
-      return [word, Math.log(1 + (texts.length - holding + 0.5) / (holding + 0.5))] as const;
-    }),
-  );
-  const total = query.reduce((sum, word) => sum + (weights.get(word) ?? 0), 0);
-  const scored = episodes.map((episode, index) => {
-    const count = counts[index] ?? new Map<string, number>();
-    const shared = query.filter((word) => count.has(word));
-    const weight = shared.reduce((sum, word) => sum + (weights.get(word) ?? 0), 0);
-    const score = shared.reduce((sum, word) => {
-      const often = count.get(word) ?? 0;
-      const norm = 1.2 * (0.25 + (0.75 * (texts[index]?.length ?? 0)) / Math.max(1, length));
-      return sum + ((weights.get(word) ?? 0) * often * 2.2) / (often + norm);
-    }, 0);
-    return { episode, score, matches: shared.length >= MIN_WORDS && weight >= total * MIN_SHARE };
-  });
-  const matching = scored
-    .filter(({ matches }) => matches)
+  const weightOf = (word: string): number => {
+    const holding = texts.filter((words) => words.has(word)).length;
+    return Math.log(1 + (texts.length - holding + 0.5) / (holding + 0.5));
+  };
+  const weights = new Map(query.map((word) => [word, weightOf(word)]));
+  const sumOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + (weights.get(word) ?? 0), 0);
+  const least = sumOf(query) * MIN_SHARE;
+  const matching = episodes
+    .map((episode, index) => {
+      const shared = query.filter((word) => texts[index]?.has(word));
+      return { episode, score: sumOf(shared), matches: shared.length >= MIN_WORDS };
+    })
+    .filter(({ matches, score }) => matches && score >= least)
     .toSorted((one, other) => other.score - one.score || other.episode.endedAt - one.episode.endedAt);
   const best = matching[0]?.score ?? 0;
   return matching
     .filter(({ score }) => score >= best * NEAR_BEST)
     .slice(0, MAX_EPISODES)
     .map(({ episode }) => episode);
-}
-
-function queryWords(message: string): readonly string[] {
-  return [...new Set(contentWords(message.slice(0, 4_000)))];
-}
-
-function countWords(words: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return counts;
 }
 
 function episodeLine({ sessionId, endedAt, summary }: EpisodeBrief): string {
