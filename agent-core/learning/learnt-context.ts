@@ -231,7 +231,7 @@ const EPISODE_LINE = /^- \d{4}-\d\d-\d\d \(session (\w+)\): /gm;
 
 /** The episodes that fit the message, best first: by the rarity of the words that they share with it. */
 export function matchEpisodes(message: string, episodes: readonly EpisodeBrief[]): readonly EpisodeBrief[] {
-  const query = [...new Set(contentWords(message.slice(0, 4_000)))];
+  const query = queryWords(message);
   const texts = episodes.map(
     ({ firstMessage, summary, taskType }) => new Set(contentWords(`${firstMessage} ${summary} ${taskType}`)),
   );
@@ -254,6 +254,10 @@ export function matchEpisodes(message: string, episodes: readonly EpisodeBrief[]
     .filter(({ score }) => score >= best * NEAR_BEST)
     .slice(0, MAX_EPISODES)
     .map(({ episode }) => episode);
+}
+
+function queryWords(message: string): readonly string[] {
+  return [...new Set(contentWords(message.slice(0, 4_000)))];
 }
 
 function episodeLine({ sessionId, endedAt, summary }: EpisodeBrief): string {
