@@ -10,7 +10,12 @@ import type { Environment } from "../agent-core/config/home.ts";
 import { localAgent, ownWords } from "../agent-core/entry/local-agent.ts";
 import { VERSION } from "../agent-core/entry/version.ts";
 import { call } from "../agent-core/protocol/method.ts";
-import { type HermesTrajectory, trajectoryMethod } from "../agent-core/protocol/trajectory.ts";
+import {
+  commandMethod,
+  type HermesCommandEnd,
+  type HermesTrajectory,
+  trajectoryMethod,
+} from "../agent-core/protocol/trajectory.ts";
 
 const CLIENT = "hermes-batch";
 
@@ -23,7 +28,12 @@ export type SessionRun = {
   /** Home whose lists of models the tasks share. */
   readonly modelsHome: string;
   readonly log: (line: string) => void;
+  /** Called after the answer, while the session is open. */
+  readonly inspect?: ((end: Omit<SessionEnd, "denied">, run: RunCommand) => Promise<void>) | undefined;
 };
+
+/** Runs a command where the agent's commands run. */
+export type RunCommand = (command: string, signal?: AbortSignal) => Promise<HermesCommandEnd>;
 
 export type SessionEnd = {
   readonly trajectory: HermesTrajectory;
@@ -59,7 +69,7 @@ function asSent(params: unknown): SessionNotification {
 
 async function converse(
   agent: ClientContext,
-  { cwd, prompt }: SessionRun,
+  { cwd, prompt, inspect }: SessionRun,
   signal: AbortSignal,
 ): Promise<Omit<SessionEnd, "denied">> {
   await agent.request(methods.agent.initialize, {
@@ -74,7 +84,11 @@ async function converse(
   try {
     signal.throwIfAborted();
     const end = await send(agent, sessionId, prompt);
-    return { ...end, trajectory: await call(agent, trajectoryMethod, { sessionId }) };
+    const whole = { ...end, trajectory: await call(agent, trajectoryMethod, { sessionId }) };
+    const run: RunCommand = (command, ends = signal) =>
+      call(agent, commandMethod, { sessionId, command }, { cancellationSignal: ends });
+    if (end.error === undefined && !signal.aborted) await inspect?.(whole, run);
+    return whole;
   } finally {
     signal.removeEventListener("abort", cancel);
   }

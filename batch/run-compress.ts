@@ -58,9 +58,7 @@ export async function runCompress(values: BatchValues, { environment, report }: 
       summarise,
     });
     const { total_trajectories: total, compressed, failed, tokens_before: before, tokens_after: after } = metrics;
-    report(
-      `${counted(total, "trajectory").replace("trajectorys", "trajectories")}, ${compressed} compressed, ${failed} failed: ${before} → ${after} tokens.\n`,
-    );
+    report(`${compressed} of ${counted(total, "line")} compressed, ${failed} failed: ${before} → ${after} tokens.\n`);
     return failed > 0 ? EXIT.failed : EXIT.done;
   } finally {
     await folders.dispose();

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { messageOf } from "../agent-core/platform/errors.ts";
-import { runSession, type SessionEnd } from "./agent-session.ts";
+import { type RunCommand, runSession, type SessionEnd, type SessionRun } from "./agent-session.ts";
 import type { Task, TaskResult } from "./task.ts";
 import { configureTask, type TaskBase } from "./task-config.ts";
 import type { TaskFolder, TaskFolders } from "./task-folders.ts";
@@ -12,14 +12,17 @@ import { toolStats } from "./trajectories/tool-stats.ts";
 
 const run = promisify(execFile);
 
+export type TaskPlace = { readonly folder: TaskFolder; readonly run: RunCommand };
+
 export type TaskPorts = {
   readonly base: TaskBase;
   readonly folders: TaskFolders;
   readonly log: (line: string) => void;
   /** Delay before the retry `attempt`, counted from 1. Milliseconds. */
   readonly backOff?: (attempt: number) => number;
-  /** Runs with the workspace after a session that ended, before it is removed. */
-  readonly inspect?: (task: Task, end: SessionEnd, folder: TaskFolder) => Promise<void>;
+  /** Called before the prompt, and after the answer while the session is open. The workspace is removed afterwards. */
+  readonly prepare?: (task: Task, folder: TaskFolder) => Promise<void>;
+  readonly inspect?: (task: Task, end: Omit<SessionEnd, "denied">, place: TaskPlace) => Promise<void>;
 };
 
 /** First delay before a retry, doubled each time. A server that refuses for ten minutes is outlasted. Milliseconds. */
@@ -56,7 +59,7 @@ async function attemptTask(task: Task, attempts: number, ports: TaskPorts, signa
 
 async function runOnce(
   task: Task,
-  { base, folders, log, inspect }: TaskPorts,
+  { base, folders, log, prepare, inspect }: TaskPorts,
   signal: AbortSignal,
 ): Promise<SessionEnd> {
   const { settings, prompt, image } = task;
@@ -67,7 +70,9 @@ async function runOnce(
     const environment = await configureTask(folder.home, task, base);
     const { systemMessage } = settings;
     const session = { cwd: folder.workspace, environment, prompt, systemMessage, modelsHome: base.home, log };
-    const end = await runSession(session, AbortSignal.any([signal, limit]));
+    await prepare?.(task, folder);
+    const whenDone: SessionRun["inspect"] = inspect && ((end, run) => inspect(task, end, { folder, run }));
+    const end = await runSession({ ...session, inspect: whenDone }, AbortSignal.any([signal, limit]));
     signal.throwIfAborted();
     if (limit.aborted) {
       return {
@@ -76,7 +81,6 @@ async function runOnce(
         error: `the task did not end within ${settings.timeoutMs / 1_000} seconds`,
       };
     }
-    if (end.error === undefined) await inspect?.(task, end, folder);
     return end;
   } finally {
     await folder.remove();

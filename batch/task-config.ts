@@ -60,6 +60,8 @@ export async function configureTask(home: string, task: Task, base: TaskBase): P
   return {
     ...base.environment,
     HERMES_HOME: home,
+    HERMES_MAX_TURNS: undefined,
+    HERMES_TOOLSETS: undefined,
     ...(settings.model !== undefined && { HERMES_MODEL: settings.model }),
     ...(settings.baseUrl !== undefined && { HERMES_BASE_URL: settings.baseUrl }),
   };
@@ -73,14 +75,19 @@ function taskSections({ settings, toolsets, image, cwd }: Task, { sections }: Ta
   const extra = extraBody(settings);
   return {
     ...sections,
-    model: { ...model, ...(maxTokens !== undefined && { max_tokens: maxTokens }) },
+    model: {
+      ...(settings.appendOnly === true ? unsampled(model) : model),
+      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    },
     agent: {
       ...agent,
       max_turns: maxTurns,
       ...(isNamed && { reasoning_effort: reasoning }),
       ...(prefill !== undefined && { prefill_messages_file: "prefill.json" }),
       save_trajectories: false,
+      ...(settings.appendOnly === true && { append_only: true }),
     },
+    ...(settings.appendOnly === true && { compression: { enabled: false } }),
     ...(extra !== undefined && { providers: withBody(section(sections["providers"]), extra) }),
     ...(image !== undefined && {
       terminal: {
@@ -95,6 +102,11 @@ function taskSections({ settings, toolsets, image, cwd }: Task, { sections }: Ta
     learning: { enabled: false },
     cron: { enabled: false },
   };
+}
+
+/** A model section without sampling options. */
+function unsampled({ temperature: _, top_p: __, ...model }: Readonly<Record<string, unknown>>): object {
+  return model;
 }
 
 function extraBody({ reasoning = "", routing, tokens }: Task["settings"]): object | undefined {

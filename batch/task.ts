@@ -26,6 +26,8 @@ export const RunSettings = z.object({
   atif: z.boolean(),
   /** Asks the server for token ids and log probabilities. */
   tokens: z.boolean().exactOptional(),
+  /** Leaves sampling to the server, and never changes what was sent: trainers compare the requests. */
+  appendOnly: z.boolean().exactOptional(),
 });
 export type RunSettings = z.infer<typeof RunSettings>;
 

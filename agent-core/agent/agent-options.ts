@@ -152,6 +152,8 @@ export type AIAgentOptions = ModelSettings & {
   readonly hooks?: (() => readonly Hook[]) | undefined;
   /** False leaves the state of the workspace (git, layout, open files) out of the prompt. Default true. */
   readonly surroundings?: boolean | undefined;
+  /** True leaves notes out that only one request would have. */
+  readonly appendOnly?: boolean | undefined;
   /** False leaves the project's files of instructions out of the prompt. Default true. */
   readonly contextFiles?: boolean | undefined;
   /** Added to the system prompt of a new session. Default: none. */

@@ -85,6 +85,7 @@ export async function configuredAgent(
       delegation: configuredDelegation(config, merged),
       web: { allowsPrivate: web.allowPrivateUrls, search: search.choice },
       scriptLimits: { timeoutSeconds: config.codeExecution.timeout, maxToolCalls: config.codeExecution.maxToolCalls },
+      appendOnly: agent.appendOnly,
       maxIterations: Number(environment["HERMES_MAX_TURNS"]) || agent.maxTurns,
       surroundings: agent.codingContext !== "off",
       disabledToolsets: agent.disabledToolsets,

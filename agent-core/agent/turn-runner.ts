@@ -202,6 +202,7 @@ export class TurnRunner {
       hooks: new TurnHooks({ hooks, model, platform, isFirst: !this.#hasRun, changedPaths, notes: this.#planNotes() }),
       budget,
       systemPrompt,
+      appendOnly: options.appendOnly === true,
       history: () => record.conversation.messages,
       record: (message) => this.#add(message),
       compressIfNeeded: (isFirst) => {

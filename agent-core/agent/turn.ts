@@ -28,6 +28,8 @@ const LATE_ERRORS =
 export type Turn = {
   readonly budget: IterationBudget;
   readonly systemPrompt: string;
+  /** Each request has the messages of the one before it unchanged. */
+  readonly appendOnly: boolean;
   /** All messages of the session, with the new user message. `record` adds to them. */
   history(): readonly Message[];
   /** Adds a message to the history and the journal, and returns its position in the session. */
@@ -106,7 +108,9 @@ async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefi
   const batch = new ToolBatch(turn.services, turn.signal);
   const messageId = progress.partial?.messageId ?? newId();
   await turn.compressIfNeeded(turn.budget.used === 1);
-  const messages = withNote(turn.hooks.withContext(withWarning(turn)), await turn.notices());
+  const messages = turn.appendOnly
+    ? turn.history()
+    : withNote(turn.hooks.withContext(withWarning(turn)), await turn.notices());
   const answer = await ask(turn, messages, { withTools: true, sink: batch, messageId }).catch(async (error) => {
     await batch.settle();
     throw error;

@@ -143,6 +143,10 @@ const agentSection = group({
     "Appends each turn's conversation to trajectory files in the session's folder.",
     onOff.default(false),
   ),
+  append_only: setting(
+    "Never changes or shortens what a model call has sent, for trainers that compare the requests of a session.",
+    onOff.default(false),
+  ),
   coding_context: setting(
     "`off` leaves the state of the workspace out of the prompt; the other values mean the same here.",
     z.enum(["auto", "focus", "on", "off"]).default("auto"),

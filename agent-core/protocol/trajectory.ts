@@ -71,3 +71,18 @@ export type HermesTrajectory = z.infer<typeof HermesTrajectory>;
 
 /** An open session. Model calls of an earlier process have no steps. */
 export const trajectoryMethod = { name: "_hermes/session/trajectory", params: inSession, result: HermesTrajectory };
+
+const commandEnd = z.object({
+  /** Null when a signal ended it. */
+  exitCode: z.number().nullable(),
+  /** All of a short output, the first and last part of a long one. */
+  output: z.string(),
+});
+export type HermesCommandEnd = z.infer<typeof commandEnd>;
+
+/** Runs a command in the place and the sandbox of the session's own commands, without a permission. */
+export const commandMethod = {
+  name: "_hermes/session/command",
+  params: inSession.extend({ command: z.string() }),
+  result: commandEnd,
+};
