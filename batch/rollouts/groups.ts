@@ -6,7 +6,8 @@ import { runTask, type TaskPorts } from "../run-task.ts";
 import type { RunSettings, Task, TaskResult } from "../task.ts";
 import { configureTask, type TaskBase } from "../task-config.ts";
 import type { TaskFolders } from "../task-folders.ts";
-import { type Environment, type RolloutResult, rolloutContext } from "./environment.ts";
+import type { Environment, RolloutResult } from "./environment.ts";
+import { rolloutContext } from "./rollout-context.ts";
 
 export type Rollout = {
   readonly item: unknown;
