@@ -1,8 +1,8 @@
-/** HTTP server of the agent: WebSocket and streamable HTTP on one path, health and metrics beside it. */
+/** Server of the agent: WebSocket and streamable HTTP on one path, HTTP/2 with TLS; health and metrics beside it. */
 import { readFileSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { createSecureServer, type Http2SecureServer } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import {
   createNodeHttpHandler,
@@ -43,7 +43,7 @@ export type SocketServerOptions = Omit<GuardOptions, "now"> & {
   readonly log: (line: string) => void;
 };
 
-type AnyServer = Server | TlsServer;
+type AnyServer = Server | Http2SecureServer;
 
 export class SocketServer {
   readonly #hub: SessionHub;
@@ -52,6 +52,7 @@ export class SocketServer {
   readonly #acp: AcpServer;
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
   readonly #server: AnyServer;
+  readonly #open = new Set<Socket>();
   readonly #timers: NodeJS.Timeout[] = [];
   /** Ends an HTTP connection that nobody reads, by its id. */
   readonly #unread = new Map<string, NodeJS.Timeout>();
@@ -67,6 +68,11 @@ export class SocketServer {
     this.#server = this.#createServer(options.tls, this.#onRequest());
     this.#server.maxConnections = options.maxConnections * SOCKETS_PER_CONNECTION;
     this.#server.on("upgrade", this.#onUpgrade());
+    this.#server.on("connection", (socket: Socket) => {
+      socket.setKeepAlive(true, PING_MS);
+      this.#open.add(socket);
+      socket.once("close", () => this.#open.delete(socket));
+    });
     this.#timers.push(setInterval(() => this.#ping(), PING_MS).unref());
   }
 
@@ -87,16 +93,22 @@ export class SocketServer {
   async close(): Promise<void> {
     for (const timer of [...this.#timers, ...this.#unread.values()]) clearTimeout(timer);
     await this.#acp.close();
-    for (const socket of this.#sockets.clients) socket.terminate();
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.#open) socket.destroy();
+    await closed;
   }
 
   #createServer(tls: TlsFiles | undefined, listener: RequestListener): AnyServer {
     const limits = { headersTimeout: HEAD_MS, requestTimeout: BODY_MS, connectionsCheckingInterval: HEAD_MS };
     if (tls === undefined) return createServer(limits, listener);
     const read = () => ({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) });
-    const server = createTlsServer({ ...limits, ...read() }, listener);
+    const server = createSecureServer({ ...limits, ...read(), allowHTTP1: true }, (request, response) => {
+      // The library's handler takes the classes of HTTP/1, and refuses the names of HTTP/2 that begin with a colon.
+      const plain = Object.entries(request.headers).filter(([name]) => !name.startsWith(":"));
+      const value = { host: request.authority, ...Object.fromEntries(plain) };
+      Object.defineProperty(request, "headers", { value });
+      listener(request as unknown as IncomingMessage, response as unknown as ServerResponse & { req: IncomingMessage });
+    });
     let changed = changeOf(tls);
     const renew = (): void => {
       if (changeOf(tls) === changed) return;
@@ -115,7 +127,6 @@ export class SocketServer {
   #onRequest(): RequestListener {
     const handle = createNodeHttpHandler(this.#acp, { maxRequestBodyBytes: MAX_MESSAGE_BYTES });
     return (request, response) => {
-      request.socket.setKeepAlive(true, PING_MS);
       const path = pathOf(request);
       const isOpen = path === "/healthz" || path === "/readyz";
       const refusal = isOpen ? this.#guard.checkPlace(request) : this.#refusalOf(request);

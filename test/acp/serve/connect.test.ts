@@ -1,7 +1,8 @@
 // `hermes serve` and `hermes connect` as programs: the agent of a server, over stdio.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import * as http2 from "node:http2";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -10,6 +11,7 @@ import { temporaryFolder } from "../../support/acp-client.ts";
 import { AcpProcess } from "../../support/acp-process.ts";
 import type { Part } from "../../support/model-server/answer.ts";
 import { call, hold, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+import { AUTHORITY, TLS_FILES } from "../../support/network/servers.ts";
 import { TOKEN, wireTo } from "../../support/served-agent.ts";
 
 const run = promisify(execFile);
@@ -22,8 +24,8 @@ function environment(home: string, model: ModelServer): NodeJS.ProcessEnv {
   return { PATH, HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", HERMES_SERVE_TOKEN: TOKEN, ...models };
 }
 
-async function serve(home: string, model: ModelServer, port = 0): Promise<Served> {
-  const child = spawn("node", ["dist/cli.js", "serve", "--listen", `127.0.0.1:${port}`], {
+async function serve(home: string, model: ModelServer, port = 0, more: readonly string[] = []): Promise<Served> {
+  const child = spawn("node", ["dist/cli.js", "serve", "--listen", `127.0.0.1:${port}`, ...more], {
     env: environment(home, model),
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -128,6 +130,41 @@ test("A server that was killed in a turn goes on with the session, and the turn 
   expect((await turn).error?.message).toContain("The server has restarted");
   expect((await bridge.prompt(id, "third")).result).toEqual({ stopReason: "end_turn" });
   expect(bridge.text()).toContain("again");
+});
+
+test("A server with TLS speaks WebSocket and HTTP/2, and a client that does not trust its certificate says so", async () => {
+  const model = await startModel();
+  const files = ["--tls-cert", TLS_FILES.cert, "--tls-key", TLS_FILES.key];
+  const { port } = await serve(temporaryFolder("hermes-served-"), model, 0, files);
+  const program = ["dist/cli.js", "connect", `wss://localhost:${port}`];
+  const variables = { HERMES_SERVE_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: AUTHORITY };
+  const trusting = new AcpProcess(variables, undefined, undefined, program);
+  onTestFinished(() => trusting.stop());
+  await trusting.initialize();
+  model.script(say("over TLS"));
+  await trusting.prompt(await trusting.newSession(), "hello");
+  expect(trusting.text()).toBe("over TLS");
+  const wary = new AcpProcess({ HERMES_SERVE_TOKEN: TOKEN }, undefined, undefined, program);
+  let said = "";
+  wary.child.stderr?.on("data", (data) => {
+    said += data;
+  });
+  void wary.initialize();
+  expect(await wary.exited).toBe(1);
+  expect(said).toContain(`localhost:${port}/acp cannot be reached: unable to verify the first certificate`);
+  const session = http2.connect(`https://localhost:${port}`, { ca: readFileSync(AUTHORITY) });
+  const authorization = `Bearer ${TOKEN}`;
+  const stream = session.request({
+    ":path": "/acp",
+    ":method": "POST",
+    authorization,
+    "content-type": "application/json",
+  });
+  const params = { protocolVersion: 1, clientCapabilities: {} };
+  stream.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
+  const [headers] = await once(stream, "response");
+  expect(headers).toMatchObject({ ":status": 200, "acp-connection-id": expect.any(String) });
+  session.destroy();
 });
 
 test("acpx works through the bridge", async () => {

@@ -185,3 +185,24 @@ test("Frames that are binary, too large, no JSON or a batch end nothing else", a
   expect((await once(socket, "close"))[0]).toBe(1009);
   expect((await client.request("session/list", {})).error).toBeUndefined();
 });
+
+test("A client that never reads delays no other one", async () => {
+  const { port } = await served();
+  const client = new ServedClient(port);
+  onTestFinished(() => client.stop());
+  await client.initialize();
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/acp`, { headers: { Authorization: `Bearer ${TOKEN}` } });
+  await once(socket, "open");
+  const send = (id: number, method: string, params: object): void =>
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+  send(1, "initialize", { protocolVersion: 1, clientCapabilities: {} });
+  await once(socket, "message");
+  send(2, "session/new", { cwd: client.cwd, mcpServers: [] });
+  const [opened] = await once(socket, "message");
+  const { sessionId } = JSON.parse(String(opened)).result;
+  socket.pause();
+  for (let id = 3; id < 500; id += 1)
+    send(id, "session/set_mode", { sessionId, modeId: id % 2 === 0 ? "ask" : "code" });
+  expect((await client.request("session/list", {})).error).toBeUndefined();
+  socket.terminate();
+});

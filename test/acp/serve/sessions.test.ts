@@ -42,23 +42,26 @@ test.each(["ws", "http"] as const)("A prompt over %s is answered as over stdio",
   expect(client.of("tool_call_update").at(-1)).toMatchObject({ status: "completed" });
 });
 
-test("A turn goes on without its connection, and the client gets the rest and the result when it is back", async () => {
-  const { agent, model } = await served();
-  const wire = await wireTo(agent.port);
-  onTestFinished(() => wire.stop());
-  const client = await connected(wire.port);
-  const id = await client.newSession();
-  const gate = hold();
-  model.script({ parts: [text("one "), gate.part, text("two")] });
-  const turn = client.prompt(id, "count");
-  await gate.reached;
-  wire.cut();
-  await client.reached("lost");
-  gate.release();
-  expect((await turn).result).toEqual({ stopReason: "end_turn" });
-  expect(client.text()).toBe("one two");
-  expect(client.states).toEqual(["lost", "connected"]);
-});
+test.each(["ws", "http"] as const)(
+  "A turn goes on without its connection over %s, and the client gets the rest and the result when it is back",
+  async (scheme) => {
+    const { agent, model } = await served();
+    const wire = await wireTo(agent.port);
+    onTestFinished(() => wire.stop());
+    const client = await connected(wire.port, { scheme });
+    const id = await client.newSession();
+    const gate = hold();
+    model.script({ parts: [text("one "), gate.part, text("two")] });
+    const turn = client.prompt(id, "count");
+    await gate.reached;
+    wire.cut();
+    await client.reached("lost");
+    gate.release();
+    expect((await turn).result).toEqual({ stopReason: "end_turn" });
+    expect(client.text()).toBe("one two");
+    expect(client.states).toEqual(["lost", "connected"]);
+  },
+);
 
 test("Requests of the agent wait for a lost client, and are refused in words after the grace", async () => {
   const { agent, model } = await served({ graceMs: 300 });

@@ -14,7 +14,10 @@ const file = (name: string): string => join(import.meta.dirname, name);
 /** Path of the authority's certificate, in PEM. */
 export const AUTHORITY = file("authority.pem");
 
-export const TLS = { key: readFileSync(file("server-key.pem")), cert: readFileSync(file("server.pem")) };
+/** Paths of the server's key and certificate, in PEM. */
+export const TLS_FILES = { key: file("server-key.pem"), cert: file("server.pem") };
+
+export const TLS = { key: readFileSync(TLS_FILES.key), cert: readFileSync(TLS_FILES.cert) };
 
 type Running = { readonly port: number; stop(): Promise<void> };
 
