@@ -164,7 +164,7 @@ export class Gateway {
       return;
     }
     const chat = this.#chatOf(platform, stored, message);
-    if (clock.now() - message.at > STALE_MS) {
+    if (stored.runs === 0 && clock.now() - message.at > STALE_MS) {
       this.#journal.end([stored.id]);
       return chat.say(
         "I was away when you wrote, and did nothing about that message. Send it again if it still matters.",

@@ -12,6 +12,8 @@ import { incoming } from "./adapters/adapter.ts";
 
 /** Ids of ended events that are kept, to drop doubles. For each platform. */
 const KEPT_EVENTS = 4_096;
+/** Bytes after which the file is shortened. */
+const MAX_WRITTEN = 32_000_000;
 /** Earlier sessions of a chat that `/resume` lists. */
 const KEPT_SESSIONS = 20;
 
@@ -82,6 +84,8 @@ export type OpenEvent = {
   readonly chat: string;
   readonly event: z.infer<typeof incoming>;
   readonly runs: number;
+  /** First event of the turn that began with this one. */
+  readonly turn: string | undefined;
   readonly preview: string | undefined;
 };
 
@@ -91,27 +95,31 @@ export class GatewayJournal {
   readonly chats = new Map<string, ChatRecord>();
   readonly states = new Map<string, string>();
   readonly #known = new Map<string, Set<string>>();
-  readonly #file: number;
+  readonly #path: string;
+  #file: number;
+  /** Bytes since the file was shortened. */
+  #written = 0;
 
   /** Reads and shortens the file. Throws the system's error when it cannot be written. */
   constructor(folder: string) {
     makeFolder(folder, 0o700);
-    const path = join(folder, "journal.jsonl");
-    for (const line of textOf(path).split("\n")) {
+    this.#path = join(folder, "journal.jsonl");
+    for (const line of textOf(this.#path).split("\n")) {
       const parsed = step.safeParse(parseJson(line)); // a killed process may leave a part of a line
       if (parsed.success) this.#apply(parsed.data);
     }
-    const shortened = `${path}.new`;
-    writeFileSync(
-      shortened,
-      this.#steps()
-        .map((each) => `${JSON.stringify(each)}\n`)
-        .join(""),
-      { mode: 0o600 },
-    );
-    renameSync(shortened, path);
-    syncFolder(dirname(path));
-    this.#file = openSync(path, "a", 0o600);
+    this.#file = this.#shorten();
+  }
+
+  /** Replaces the file by one without what is over. Returns its descriptor. */
+  #shorten(): number {
+    const shortened = `${this.#path}.new`;
+    const lines = this.#steps().map((each) => `${JSON.stringify(each)}\n`);
+    writeFileSync(shortened, lines.join(""), { mode: 0o600 });
+    renameSync(shortened, this.#path);
+    syncFolder(dirname(this.#path));
+    this.#written = 0;
+    return openSync(this.#path, "a", 0o600);
   }
 
   /** False for an event that is known. */
@@ -160,8 +168,11 @@ export class GatewayJournal {
   }
 
   #write(written: Step): void {
-    writeSync(this.#file, `${JSON.stringify(written)}\n`);
+    this.#written += writeSync(this.#file, `${JSON.stringify(written)}\n`);
     this.#apply(written);
+    if (this.#written < MAX_WRITTEN) return;
+    closeSync(this.#file);
+    this.#file = this.#shorten();
   }
 
   #apply({ came, began, done = [], out = [], sending, sent, chat: record, state, known = [] }: Step): void {
@@ -174,12 +185,14 @@ export class GatewayJournal {
         chat: came.chat,
         event: came.event,
         runs: 0,
+        turn: undefined,
         preview: undefined,
       });
     }
     for (const id of began?.events ?? []) {
       const event = this.events.get(id);
-      if (event) this.events.set(id, { ...event, runs: began?.runs ?? 0, preview: began?.preview ?? event.preview });
+      const { runs = 0, events: [turn] = [], preview = event?.preview } = began ?? {};
+      if (event) this.events.set(id, { ...event, runs, turn, preview });
     }
     for (const id of done) this.events.delete(id);
     for (const entry of out) this.outgoing.set(entry.id, entry);
@@ -207,8 +220,11 @@ export class GatewayJournal {
       ...[...this.states].map(([platform, text]) => ({ state: { platform, text } })),
       ...open.map(({ platform, event, chat: key }) => ({ came: { platform, event, chat: key } })),
       ...open
-        .filter(({ runs }) => runs > 0)
-        .map(({ id, runs, preview }) => ({ began: { events: [id], runs, ...(preview !== undefined && { preview }) } })),
+        .filter(({ id, turn }) => id === turn)
+        .map(({ id, runs, preview }) => {
+          const events = open.filter(({ turn }) => turn === id).map((event) => event.id);
+          return { began: { events, runs, ...(preview !== undefined && { preview }) } };
+        }),
       ...[...this.outgoing.values()].map((entry) => ({ out: [entry] })),
     ];
   }

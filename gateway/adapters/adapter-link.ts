@@ -236,5 +236,6 @@ export class AdapterLink {
 function environmentOf(all: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const shared =
     /^(?:PATH|HOME|TMPDIR|TEMP|TMP|LANG|LC_\w+|TZ|SystemRoot|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(?:https?|all|no)_proxy)$/i;
-  return Object.fromEntries(Object.entries(all).filter(([name]) => shared.test(name)));
+  const own = Object.fromEntries(Object.entries(all).filter(([name]) => shared.test(name)));
+  return { ...own, NODE_USE_ENV_PROXY: "1" };
 }

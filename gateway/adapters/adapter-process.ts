@@ -57,7 +57,9 @@ async function start({
     const methods = (["edit", "sendFile", "fetchFile", "typing", "chatInfo"] as const).filter(
       (name) => adapter?.[name] !== undefined,
     );
-    post({ type: "made", limits: adapter.limits, methods });
+    // A server of the user's own may have other limits than the public one.
+    const limits = { ...adapter.limits, ...Object(settings.section["limits"]) };
+    post({ type: "made", limits, methods });
     if (!receives) return;
     await adapter.connect({
       saved,

@@ -170,17 +170,17 @@ export class ChatSession {
   #next(): OpenEvent[] {
     const isAlone = (event: OpenEvent | undefined): boolean =>
       event?.event.kind === "message" && event.event.text.startsWith("/");
-    const runs = this.#waiting[0]?.runs;
+    const [first] = this.#waiting;
     const end = this.#waiting.findIndex(
-      (event, index) => index > 0 && (isAlone(event) || isAlone(this.#waiting[0]) || event.runs !== runs),
+      (event, index) => index > 0 && (isAlone(event) || isAlone(first) || event.turn !== first?.turn),
     );
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
   }
 
   #giveUp(events: readonly OpenEvent[]): void {
     const { outbox, journal } = this.#ports;
-    const text =
-      "The gateway ended twice while it worked on your last message, so it was given up. Send it again if it still matters.";
+    const shown = events.flatMap(({ event }) => (event.kind === "message" ? [`> ${event.text.slice(0, 200)}`] : []));
+    const text = `The gateway ended twice while it worked on this, so it was given up. Send it again if it still matters:\n\n${shown.join("\n>\n")}`;
     const entry = outbox.entry(this.place, text);
     journal.end(
       events.map(({ id }) => id),

@@ -37,7 +37,7 @@ export type Sender = {
 export type Place = { readonly platform: string; readonly chat: string; readonly isGroup: boolean };
 
 export type OutboxOptions = {
-  readonly journal: GatewayJournal;
+  readonly journal: Pick<GatewayJournal, "outgoing" | "end" | "sending" | "sent">;
   readonly clock: Clock;
   /** Undefined while the platform is not connected: its messages wait. */
   readonly senderOf: (platform: string) => Sender | undefined;
@@ -90,8 +90,12 @@ export class Outbox {
   }
 
   /** Stores and sends a text. Resolves to the id of its last message; undefined when it was given up. */
-  async say(place: Place, markdown: string, buttons: readonly Button[] = []): Promise<string | undefined> {
-    const entry = this.entry(place, markdown, { buttons });
+  say(place: Place, markdown: string, buttons: readonly Button[] = []): Promise<string | undefined> {
+    return this.send(this.entry(place, markdown, { buttons }));
+  }
+
+  /** The same for an entry. */
+  async send(entry: OutgoingEntry): Promise<string | undefined> {
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     this.#ids.set(entry.id, resolve);
     this.#options.journal.end([], [entry]);
@@ -269,7 +273,7 @@ export class Outbox {
       case "refused":
         break;
     }
-    log(`${entry.platform}: a message was refused (${sent.kind})`);
+    log(`${entry.platform}: a message was refused (${sent.kind}: ${sent.reason})`);
     return { id: undefined };
   }
 

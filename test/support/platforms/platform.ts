@@ -62,6 +62,8 @@ export abstract class FakePlatform {
   /** Name in config.yaml, and its part of `platforms`. */
   abstract readonly name: string;
   abstract readonly section: Readonly<Record<string, unknown>>;
+  /** Messages can be edited. */
+  readonly edits: boolean = true;
   /** A person writes. */
   abstract write(text: string, written?: Written): void;
   /** A person presses a button of the bot. */

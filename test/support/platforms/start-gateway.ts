@@ -38,7 +38,9 @@ export async function startGateway(platform: FakePlatform, options: TestGatewayO
   const model = await startModelServer();
   const home = temporaryFolder("hermes-gateway-home-");
   const workspace = temporaryFolder("hermes-gateway-work-");
-  const platforms = { [platform.name]: { allowed_users: ["7"], ...platform.section, ...section } };
+  // As of a server without limits: the tests of the outbox have a clock of their own.
+  const limits = { perChatMs: 0, perSecond: 1_000, groupPerMinute: 1_000, ...(platform.edits && { editMs: 150 }) };
+  const platforms = { [platform.name]: { allowed_users: ["7"], limits, ...platform.section, ...section } };
   writeFileSync(join(home, "config.yaml"), JSON.stringify({ platforms, gateway: { folder: workspace }, ...config }));
   const lines: string[] = [];
   const environment = {

@@ -11,6 +11,7 @@ const SECRET = "app-secret";
 
 export class FakeWhatsApp extends FakePlatform {
   readonly name = "whatsapp";
+  override readonly edits = false;
   readonly #files = new Map<string, { readonly type: string; readonly bytes: Uint8Array }>();
   readonly #uploads = new Map<string, string>();
   #port = 0;

@@ -13,6 +13,7 @@ import { startGateway } from "../../support/platforms/start-gateway.ts";
 class FakeIrc extends FakePlatform {
   readonly name = "irc";
   readonly variables = {};
+  override readonly edits = false;
   readonly #folder = temporaryFolder("hermes-irc-");
   readonly #irc: Server;
   #client: Socket | undefined;
