@@ -12,6 +12,7 @@ const lazy = "loaded on first use";
 const smallFiles = {
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
   "gateway/setup.ts": lazy,
+  "gateway/send.ts": "tested without a command line",
   "cli/chat/worktree.ts": lazy,
   "cli/run.ts": "loaded after the check of the runtime",
 };

@@ -36,6 +36,7 @@ function setUp(answer: (text: string, tries: number) => Sent = () => ({ ok: true
   const outbox = new Outbox({ journal, clock, readFile, senderOf: () => sender, log: (line) => lines.push(line) });
   /** In small steps, in which promises settle. */
   const advance = async (ms: number) => {
+    await clock.advance(0);
     for (let passed = 0; passed < ms; passed += 100) await clock.advance(100);
   };
   const say = (chat: string, text: string, isGroup = false) => outbox.say({ platform: "p", chat, isGroup }, text);
