@@ -141,6 +141,8 @@ const workspace = [
   /** Opens a picture of a card in a tab of the editor. `data`: base64. */
   z.object({ type: z.literal("open-picture"), mimeType: PictureType, data: PictureData }),
   z.object({ type: z.literal("insert-text"), text }),
+  /** The user starts the commands. */
+  z.object({ type: z.literal("insert-into-terminal"), text }),
   /** Applies a code block to a file. `paths`: those that the answer names with it, the likeliest first. */
   z.object({ type: z.literal("apply-code"), text, language: id, paths: z.array(path).max(10).readonly() }),
   z.object({ type: z.literal("show-terminal"), terminalId: id }),

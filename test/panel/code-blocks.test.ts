@@ -47,6 +47,15 @@ describe("code blocks of an answer", () => {
     await panel().idle();
   });
 
+  test("of commands are pasted into a terminal without their prompts, and none of them runs or ends the paste", async () => {
+    await answer(fence("sh", "$ npm ci\n"));
+    await press("npm ci", "Insert into Terminal");
+    await expect.poll(() => panel().typed.at(-1)).toBe("npm ci");
+    await answer(fence("bash", "echo two\r\u001b[201~\nrm -r build\n"));
+    await press("echo two", "Insert into Terminal");
+    await expect.poll(() => panel().typed.at(-1)).toBe("\u001b[200~echo two\n⟨U+001B⟩[201~\nrm -r build\u001b[201~");
+  });
+
   test("are not offered in the output of a tool, which can be copied", async () => {
     model().script(callTools(call("read_file", { path: "src/none.js" })), say("There is none."));
     await panel().send("Read it");

@@ -8,16 +8,28 @@ import { isPath } from "./path-links.ts";
 /** Display time of the check mark after copying. Milliseconds. */
 const COPIED_MS = 1_500;
 
+/** Languages of commands. */
+const COMMANDS: ReadonlySet<string> = new Set([
+  "bash",
+  "sh",
+  "shell",
+  "zsh",
+  "console",
+  "powershell",
+  "ps1",
+  "cmd",
+  "bat",
+]);
 /** Languages of commands and outputs, which are not file contents unless the fence names a file. */
 const NO_FILE: ReadonlySet<string> = new Set([
-  ...["bash", "sh", "shell", "zsh", "console", "powershell", "ps1", "cmd", "bat"],
+  ...COMMANDS,
   ...["text", "txt", "plaintext", "output", "log", "mermaid"],
 ]);
 
 export type CodeBlock = FenceInfo & { readonly text: () => string };
 
 /**
- * Adds a toolbar to a code block: its file or language, apply, insert at the cursor, copy. The output of a tool has
+ * Adds a toolbar to a code block: its file or language, apply or insert into a terminal, insert at the cursor, copy. The output of a tool has
  * only the copy button.
  */
 export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: PanelMessage) => void): HTMLElement {
@@ -44,9 +56,13 @@ export function addToolbar(block: HTMLElement, code: CodeBlock, post: (message: 
     }),
     button("insert", t("Insert at cursor"), () => post({ type: "insert-text", text: text() })),
   ];
+  const toTerminal = button("terminal", t("Insert into Terminal"), () =>
+    post({ type: "insert-into-terminal", text: text() }),
+  );
   const isOutput = block.closest("[data-tool-call]") !== null;
   const hasFile = path !== "" || !NO_FILE.has(language);
-  bar.append(label, ...(isOutput ? [] : uses.slice(hasFile ? 0 : 1)), copy);
+  const ways = [...(path === "" && COMMANDS.has(language) ? [toTerminal] : []), ...uses.slice(hasFile ? 0 : 1)];
+  bar.append(label, ...(isOutput ? [] : ways), copy);
   block.prepend(bar);
   return bar;
 }

@@ -25,7 +25,7 @@ type Block = Extract<PanelMessage, { type: "apply-code" }>;
 export function codeActions(
   { editReview, opener }: Pick<Services, "editReview" | "opener">,
   panel: ChatPanel,
-): PanelActions<"insert-text" | "apply-code"> {
+): PanelActions<"insert-text" | "insert-into-terminal" | "apply-code"> {
   const apply = async (block: Block): Promise<void> => {
     if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("the workspace is not trusted"));
     const uri = await targetOf(block);
@@ -52,8 +52,24 @@ export function codeActions(
   };
   return {
     "insert-text": ({ text }) => insertText(text),
+    "insert-into-terminal": ({ text }) => insertIntoTerminal(text),
     "apply-code": (block) => withErrorMessage(vscode.l10n.t("The code cannot be applied"), () => apply(block)),
   };
+}
+
+const TERMINAL = vscode.l10n.t("Hermes: Commands");
+
+/** Types the commands into a terminal of their own, as a paste: none runs before the user presses Enter. */
+function insertIntoTerminal(text: string): void {
+  const open = vscode.window.terminals.find(({ name, exitStatus }) => name === TERMINAL && exitStatus === undefined);
+  const terminal = open ?? vscode.window.createTerminal({ name: TERMINAL });
+  terminal.show();
+  // Answers show prompts. A control character could end the paste, or be Enter.
+  const lines = text
+    .trimEnd()
+    .replaceAll(/(?![\n\t])\p{Cc}/gu, "")
+    .replaceAll(/^\$ /gm, "");
+  terminal.sendText(lines.includes("\n") ? `\u001b[200~${lines}\u001b[201~` : lines, false);
 }
 
 /** The file that the answer names, else the one of the editor. Undefined when the user got another offer. */

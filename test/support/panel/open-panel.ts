@@ -222,6 +222,11 @@ export class Panel {
     return this.#started().vscode.dialogs.warnings;
   }
 
+  /** Texts typed into terminals of the user's shell, newest last. */
+  get typed(): readonly string[] {
+    return this.#started().vscode.dialogs.typed;
+  }
+
   /** Chooses the row of the list that the extension shows next, or has shown. */
   async pick(label: string): Promise<void> {
     await expect.poll(() => this.#started().vscode.dialogs.picks.at(-1)?.labels ?? []).toContain(label);

@@ -43,6 +43,8 @@ export class ThinDialogs {
   readonly picks: ThinPick[] = [];
   /** Fields that the extension has shown, newest last. */
   readonly inputs: ThinInput[] = [];
+  /** Texts that the extension typed into terminals of the user's shell, newest last. */
+  readonly typed: string[] = [];
   /** Its part of `vscode.window`. */
   readonly window = {
     showErrorMessage: notifying(this.errors),

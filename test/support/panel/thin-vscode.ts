@@ -214,7 +214,7 @@ export class ThinVSCode {
 
   #window(): object {
     return {
-      ...editorlessWindow(),
+      ...editorlessWindow(this.dialogs.typed),
       ...this.dialogs.window,
       registerWebviewViewProvider: (_id: string, provider: { resolveWebviewView(view: object): unknown }) => {
         this.#provider.resolve(provider);
@@ -383,8 +383,8 @@ function isNamespace(value: unknown): value is Readonly<Record<string, unknown>>
   return typeof value === "object" && value !== null;
 }
 
-/** `vscode.window` without a screen: nothing is visible, and nobody answers a dialog. */
-function editorlessWindow(): object {
+/** `vscode.window` without a screen: nothing is visible, and nobody answers a dialog. `typed` gets texts for shells. */
+function editorlessWindow(typed: string[]): object {
   const closed = new EventEmitter<object>();
   return {
     visibleTextEditors: [],
@@ -411,12 +411,13 @@ function editorlessWindow(): object {
       const terminal = {
         name,
         show: () => undefined,
+        sendText: (text: string) => typed.push(text),
         dispose() {
-          pty.close();
+          pty?.close();
           closed.fire(terminal);
         },
       };
-      pty.open(undefined);
+      pty?.open(undefined);
       return terminal;
     },
     showTextDocument: () => Promise.resolve({ revealRange: () => undefined }),
@@ -428,7 +429,8 @@ function editorlessWindow(): object {
 
 type TerminalOptions = {
   readonly name: string;
-  readonly pty: { open(dimensions: undefined): void; close(): void };
+  /** Default: the user's shell. */
+  readonly pty?: { open(dimensions: undefined): void; close(): void };
 };
 
 /** Prints the errors that the extension logs to the test's output. */
