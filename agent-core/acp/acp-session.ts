@@ -67,6 +67,8 @@ export class AcpSession {
   /** Working folder, absolute. */
   readonly cwd: string;
   readonly model: SessionModel;
+  /** Use of a message that comes while a turn runs. */
+  readonly busyInputMode: "queue" | "steer" | "interrupt";
   readonly #client: AgentContext;
   readonly #titled: () => void;
   readonly #takeLearnt: AcpSessionOptions["takeLearnt"];
@@ -92,6 +94,7 @@ export class AcpSession {
     const ours = hermesCapabilities(identity.capabilities);
     this.id = id;
     this.cwd = params.cwd;
+    this.busyInputMode = configured.config.display.busyInputMode;
     this.#client = client;
     this.#titled = options.titled;
     this.#takeLearnt = options.takeLearnt;
@@ -293,6 +296,7 @@ export class AcpSession {
         beginTurn,
         sessionId: id,
         model: this.model,
+        busyInputMode: this.busyInputMode,
         takesCommands: options.task === undefined,
         saveTrajectory: options.configured.config.agent.saveTrajectories
           ? (completed) => this.#saveTrajectory(completed)

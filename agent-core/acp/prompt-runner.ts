@@ -23,6 +23,8 @@ export type PromptRunnerOptions = {
   readonly sessionId: string;
   readonly agent: AIAgent;
   readonly model: SessionModel;
+  /** Use of a message that comes while a turn runs, from a client that does not queue by itself. */
+  readonly busyInputMode: "queue" | "steer" | "interrupt";
   readonly journal: Journal;
   readonly client: Pick<ConnectedClient, "keyHint" | "platform">;
   /** Closes the tool calls that never ran. */
@@ -59,6 +61,8 @@ export class PromptRunner {
     const runAfterwards = (): Promise<PromptResponse> => this.run(blocks, requestSignal);
     const interjected = this.#count > 0 ? this.#interject(message, requestSignal, runAfterwards) : undefined;
     if (interjected !== undefined) return interjected;
+    const isPlain = commandIn(typedText(message)).name === undefined;
+    if (this.#count > 0 && isPlain && this.#options.busyInputMode === "interrupt") this.cancel();
     const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
     this.#count += 1;
     const prompt = this.#last
@@ -106,8 +110,10 @@ export class PromptRunner {
       return this.#last.then(() => ({ stopReason: "end_turn" }));
     }
     if (changesSetting(text)) return this.#changeSetting(message, signal);
-    if (name !== steer.name || argument === "") return undefined;
-    const steered = withText(message, argument);
+    const isMeant = name === steer.name && argument !== "";
+    const isByDefault = name === undefined && this.#options.busyInputMode === "steer";
+    if (!isMeant && !isByDefault) return undefined;
+    const steered = isMeant ? withText(message, argument) : message;
     if (hasPictures(steered)) {
       return withFittingPictures(steered, agent, signal).then((fitting) =>
         agent.steer(fitting) ? { stopReason: "end_turn" } : runAfterwards(),

@@ -21,7 +21,11 @@ export const HermesSandbox = z
 export type HermesSandbox = z.infer<typeof HermesSandbox>;
 
 /** `_meta.hermes` of the response to `session/new`, `load`, `resume` and `fork`. */
-export const HermesOpenedMeta = z.object({ sandbox: HermesSandbox });
+export const HermesOpenedMeta = z.object({
+  sandbox: HermesSandbox,
+  /** Use of a message that comes while a turn runs: `display.busy_input_mode`. Default: `queue`. */
+  busyInputMode: z.enum(["queue", "steer", "interrupt"]).exactOptional(),
+});
 export type HermesOpenedMeta = z.infer<typeof HermesOpenedMeta>;
 
 /**

@@ -87,6 +87,7 @@ export class ChatSession {
   #opening: Promise<void> = Promise.resolve();
   readonly #ready: Promise<unknown> | undefined;
   #title: string | undefined;
+  #busyInputMode: HermesOpenedMeta["busyInputMode"];
   readonly agent: AgentConnection;
 
   /** `stored`: the session to load; default: a new one. `open` opens it, after `ready` has settled. */
@@ -220,13 +221,24 @@ export class ChatSession {
       const place = await this.#ports.place();
       const agent = await this.agent.agent();
       const loadError = await this.#signedIn(() => this.#loadOrCreate(agent, place));
-      this.dispatch({ type: "opened", attempt, ...(loadError !== undefined && { loadError }) });
+      const busyInputMode = this.#busyInputMode;
+      this.dispatch({
+        ...{ type: "opened", attempt },
+        ...(loadError !== undefined && { loadError }),
+        ...(busyInputMode !== undefined && { busyInputMode }),
+      });
       for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
     } catch (error) {
       this.dispatch({ type: "open-failed", attempt, message: await this.agent.explain(error), ...faultOf(error) });
     } finally {
       this.log.release();
     }
+  }
+
+  #readOpened(meta: unknown): void {
+    const opened = readMeta(HermesOpenedMeta, meta);
+    this.#busyInputMode = opened?.busyInputMode;
+    this.#ports.opened(opened);
   }
 
   /** Resolves to the reason why a session that the user chose could not be loaded; a new one is open then. */
@@ -236,7 +248,7 @@ export class ChatSession {
     const failure = stored && (await this.#load(agent, stored.sessionId, place));
     if (stored !== undefined && failure === undefined) return undefined;
     const created = await agent.request(methods.agent.session.new, placeFor(this.agent.offers, place));
-    if (this.agent.offers.hermes) this.#ports.opened(readMeta(HermesOpenedMeta, created._meta));
+    if (this.agent.offers.hermes) this.#readOpened(created._meta);
     this.#options.open(created);
     this.#begin(created.sessionId, this.agent.offers.remoteCwd ?? place.cwd);
     return stored?.isChosen ? failure : undefined;
@@ -254,7 +266,7 @@ export class ChatSession {
         sessionId,
         ...placeFor(offers, { ...place, _meta: { hermes } }),
       });
-      if (offers.hermes) this.#ports.opened(readMeta(HermesOpenedMeta, loaded._meta));
+      if (offers.hermes) this.#readOpened(loaded._meta);
       this.#options.open(loaded);
       this.#showOptions();
       return undefined;

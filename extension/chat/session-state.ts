@@ -22,7 +22,11 @@ export type SessionState = {
   readonly choosesModel: boolean;
   /** The panel shows another session. This one closes when its turn and its queue have ended. */
   readonly isInBackground: boolean;
+  /** Use of a message that comes while a turn runs. */
+  readonly busyInputMode: BusyInputMode;
 };
+
+export type BusyInputMode = "queue" | "steer" | "interrupt";
 
 export type Turn =
   | { readonly kind: "idle" }
@@ -38,7 +42,12 @@ export type Failure = { readonly message: string; readonly fault?: string; reado
 
 export type SessionEvent =
   | { readonly type: "open" }
-  | { readonly type: "opened"; readonly attempt: number; readonly loadError?: string }
+  | {
+      readonly type: "opened";
+      readonly attempt: number;
+      readonly loadError?: string;
+      readonly busyInputMode?: BusyInputMode;
+    }
   | ({ readonly type: "open-failed"; readonly attempt: number } & Failure)
   /** `now`: into the running turn. `id` is new. */
   | ({ readonly type: "prompt"; readonly id: string; readonly now?: boolean } & queue.PromptContent)
@@ -88,6 +97,7 @@ export const closedSession: SessionState = {
   queue: [],
   canContinue: false,
   choosesModel: false,
+  busyInputMode: "queue",
   isInBackground: false,
 };
 
@@ -138,7 +148,8 @@ function stepLife(
     case "open":
       return state.phase === "closed" ? open(state) : [state, []];
     case "opened":
-      return event.attempt === state.attempt ? opened(state, event.loadError) : [state, []];
+      if (event.attempt !== state.attempt) return [state, []];
+      return opened({ ...state, busyInputMode: event.busyInputMode ?? state.busyInputMode }, event.loadError);
     case "open-failed":
       return event.attempt === state.attempt ? openFailed(state, event) : [state, []];
     case "agent-restarted":
@@ -201,7 +212,10 @@ function stepPrompt(state: SessionState, event: EventOf<"prompt">): Step {
   if (command === "stop") return stepTurn(state, { type: "cancel" });
   const text = message ?? content.text;
   const queued: SessionState = { ...state, queue: queue.add(state.queue, id, { ...content, text }) };
-  return now || (command === "steer" && message !== undefined) ? sendQueued(queued, id) : [queued, []];
+  const isPlain = command === undefined;
+  if (isPlain && now !== true && state.busyInputMode === "interrupt") return interruptFor(queued, id);
+  const isSteered = (command === "steer" && message !== undefined) || (isPlain && state.busyInputMode === "steer");
+  return now || isSteered ? sendQueued(queued, id) : [queued, []];
 }
 
 /** Starts a turn, as soon as the session is open. */
@@ -295,13 +309,8 @@ function stepQueue(state: SessionState, event: QueueEvent): Step {
       return continueQueue({ ...state, queue: queue.edit(state.queue, event.id, event) });
     case "queue-send":
       return sendQueued(state, event.id);
-    case "queue-interrupt": {
-      const first: SessionState = { ...state, queue: queue.move(state.queue, event.id, 0) };
-      if (state.turn.kind !== "running") return sendQueued(first, event.id);
-      // The turn that a stop would end may be the one of this message.
-      if (queue.waiting(state.queue, event.id) === undefined) return [state, []];
-      return [{ ...first, turn: { kind: "running", sendsNext: true } }, [{ type: "cancel" }]];
-    }
+    case "queue-interrupt":
+      return interruptFor(state, event.id);
     case "steer-failed": {
       const back: SessionState = { ...state, queue: queue.unsteer(state.queue, event.id) };
       // The turn ended before it took the message.
@@ -310,6 +319,15 @@ function stepQueue(state: SessionState, event: QueueEvent): Step {
       return [back, [notice("warning", `${text} ${event.message}`)]];
     }
   }
+}
+
+/** Stops the running turn for a queued message. */
+function interruptFor(state: SessionState, id: string): Step {
+  const first: SessionState = { ...state, queue: queue.move(state.queue, id, 0) };
+  if (state.turn.kind !== "running") return sendQueued(first, id);
+  // The turn that a stop would end may be the one of this message.
+  if (queue.waiting(state.queue, id) === undefined) return [state, []];
+  return [{ ...first, turn: { kind: "running", sendsNext: true } }, [{ type: "cancel" }]];
 }
 
 /** Sends a queued message into the running turn; without a turn it starts one. */

@@ -51,6 +51,28 @@ test("/steer sends a message into the running turn; /queue and a plain prompt wa
   ]);
 });
 
+test.each([
+  ["steer", "end_turn", ["go", "in French"]],
+  ["interrupt", "cancelled", ["go", "in French"]],
+] as const)(
+  "display.busy_input_mode %s decides what a prompt does that comes while a turn runs",
+  async (mode, end, heard) => {
+    const { agent, model } = await opened();
+    writeFileSync(join(agent.home, "config.yaml"), `display:\n  busy_input_mode: ${mode}\n`);
+    const id = await agent.newSession();
+    const gate = hold();
+    model.script({ parts: [call("read_file", { path: "a.txt" }), gate.part] }, say("one"));
+    const turn = agent.prompt(id, "go");
+    await gate.reached;
+    const second = agent.prompt(id, "in French");
+    if (mode === "steer") await second;
+    gate.release();
+    expect([(await turn).result, (await second).result]).toEqual([{ stopReason: end }, { stopReason: "end_turn" }]);
+    const words = said(model, 1)?.map((content) => (typeof content === "string" ? content : "")) ?? [];
+    expect(heard.every((each) => words.some((word) => word.includes(each)))).toBe(true);
+  },
+);
+
 test("a session has its title from the start of its first turn", async () => {
   const { agent, model, id } = await opened();
   model.script({ silent: true });

@@ -97,6 +97,7 @@ function opened(session: AcpSession, { client }: AgentServer): Omit<NewSessionRe
   const { sandbox } = session.agent;
   const hermes: HermesOpenedMeta = {
     sandbox: sandbox === undefined ? null : { ...sandbox, text: sandboxText(sandbox) },
+    busyInputMode: session.busyInputMode,
   };
   return { ...response, _meta: { hermes } };
 }

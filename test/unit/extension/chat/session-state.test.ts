@@ -232,6 +232,19 @@ describe("the queue", () => {
   });
 });
 
+describe("display.busy_input_mode", () => {
+  test.each([
+    ["queue", ["queue"]],
+    ["steer", ["steer two", "queue"]],
+    ["interrupt", ["cancel", "queue"]],
+  ] as const)("%s decides what a message does that comes while a turn runs", (busyInputMode, effects) => {
+    const open = play(closedSession, { type: "open" }, { type: "opened", attempt: 1, busyInputMode }).state;
+    const turn = play(open, prompt("one")).state;
+    expect(play(turn, prompt("two")).effects.toSorted()).toEqual([...effects].toSorted());
+    expect(play(turn, prompt("/queue two")).effects).toEqual(["queue"]);
+  });
+});
+
 describe("sending a message again", () => {
   const resend: SessionEvent = { type: "resend", position: 3, text: "other" };
 
