@@ -85,7 +85,7 @@ function withMergedImports(text: string, names: ReadonlyMap<string, string>): st
       if (list === undefined) return `import"./${MERGED}"`;
       return `import{${list
         .split(",")
-        .map((name) => `${prefix}_${name.trim().replace(/^(\w+)$/, "$1 as $1")}`)
+        .map((name) => `${prefix}_${name.trim().replace(/^([\w$]+)$/, "$1 as $1")}`)
         .join(",")}}from"./${MERGED}"`;
     },
   );
