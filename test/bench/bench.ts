@@ -4,6 +4,7 @@
 import { existsSync, statSync } from "node:fs";
 import { useRunFolder } from "../../scripts/run-folder.ts";
 import { measureAnswers } from "./answers.ts";
+import { measureBatch } from "./batch.ts";
 import { measureBrowser } from "./browser.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureCode } from "./code.ts";
@@ -60,6 +61,7 @@ const measurements = {
   web: measureWeb,
   remote: measureRemote,
   gateway: measureGateway,
+  batch: measureBatch,
   "extension-host": measureExtensionHost,
   "panel-replay": measurePanelReplay,
   "panel-stream": measurePanelStream,
