@@ -80,7 +80,8 @@ function prefix(
   const place = facts.length > 0 && part.scripts.length > 0 ? folders.join(" or ") : (root ?? folders.join(" or "));
   const start = words.slice(0, count).join(" ");
   const texts = facts.length === 0 ? [] : [hashOf(JSON.stringify(facts))];
-  const until = facts.length === 0 ? "" : ", until what it runs changes";
+  const what = /compose/.test(start) ? "compose file" : "script";
+  const until = facts.length === 0 ? "" : `, until its ${what} changes`;
   const rest = words.slice(count);
   if (part.reach === "inside") {
     const id = JSON.stringify(["starting", place, ...texts, start]);

@@ -35,6 +35,8 @@ export type CommandVerdict = {
   readonly printsHistory: boolean;
   /** Unread code of the project runs: its tests, its build, a script of its packages. */
   readonly runsProject: boolean;
+  /** Names of the variables that the command sets. */
+  readonly variables: readonly string[];
   /** Code that nobody has read runs: the project's, or another. */
   readonly runsCode: boolean;
   /** Real paths that the command itself writes or deletes; a path that is not known is empty. */
@@ -117,25 +119,36 @@ function createWalk(scope: CommandScope, record: Recorder): Walk {
 function verdictOf(record: Recorder): CommandVerdict {
   const { findings, readOnly } = record;
   const blocks = findings.filter(({ level }) => level === "block");
-  // Blocks come first, then the reasons that ask in every mode.
-  const ordered = [...blocks, ...findings.filter(({ always, level }) => always && level !== "block"), ...findings];
+  // Blocks come first, then what asks in every mode, and what no sandbox holds.
+  const ordered = [
+    ...blocks,
+    ...findings.filter(({ always, level }) => always && level !== "block"),
+    ...findings.filter(({ contained }) => contained !== true),
+    ...findings,
+  ];
   const reasons = [...new Set(ordered.map(({ reason }) => reason))];
   const always = [...new Set(findings.filter((finding) => finding.always).map(({ reason }) => reason))];
   return {
     level: worst(findings),
-    reasons: reasons.slice(0, MAX_REASONS),
+    reasons: shortened(reasons),
     readOnly,
     isFullyParsed: record.isWhole,
     isContained: record.isContained,
     reach: record.widestReach,
-    alwaysAskReasons: always.slice(0, MAX_REASONS),
+    alwaysAskReasons: shortened(always),
     outsideCommands: { ...record.outsideCommands },
     reachedSecrets: [...record.reachedSecrets],
     printsHistory: record.printsHistory,
     runsProject: record.runsProject,
+    variables: [...record.variables],
     runsCode: record.runsProject || findings.some((finding) => finding.contained === true),
     writes: [...record.writes],
     treeFiles: [...record.treeFiles],
     parts: record.parts(),
   };
+}
+
+function shortened(reasons: readonly string[]): readonly string[] {
+  const more = reasons.length - MAX_REASONS;
+  return more > 0 ? [...reasons.slice(0, MAX_REASONS), `And ${more} more`] : reasons;
 }

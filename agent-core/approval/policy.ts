@@ -308,12 +308,19 @@ function decideInSandbox(
 function onlyLooks(verdict: CommandVerdict, { mode, scope }: PolicyContext): boolean {
   if (mode !== "code" || verdict.level !== "safe" || verdict.runsProject || verdict.outsideCommands.changes)
     return false;
+  // Any other variable may choose a program, a place or a plugin of the service's own tool.
+  if ([...verdict.variables, ...(scope.variables?.keys() ?? [])].some((name) => !PLAIN_VARIABLE.test(name)))
+    return false;
   const isPlainReader = ({ program, folders }: Pick<CommandPart, "program" | "folders">): boolean =>
     textFilters.has(program) || (program === "git" && folders?.every(isPlainRepository) === true);
   return verdict.parts.every(({ looks, readOnly, reach, words, ...part }) =>
     reach === "inside" ? readOnly && isPlainReader(part) : (looks || readOnly) && isOfMachine(words?.[0] ?? "/", scope),
   );
 }
+
+/** Variables that change nothing but the look of the output, and those of tools that ask no service. */
+const PLAIN_VARIABLE =
+  /^(?:LANG|LC_\w+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|NODE_ENV|DEBUG|OLDPWD|[a-z_]\w*)$/;
 
 /** False for a program that the workspace provides. */
 function isOfMachine(name: string, scope: CommandScope): boolean {

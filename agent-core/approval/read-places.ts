@@ -1,4 +1,5 @@
 /** Places that may be read: the workspace, temporary files, the system, and toolchains in the home folder. */
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TOOLCHAIN_VARIABLES } from "../host/terminals/command-environment.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
@@ -32,7 +33,9 @@ export function toolchainPlaces(scope: CommandScope, environment = process.env):
   const named = TOOLCHAIN_VARIABLES.map((name) => environment[name] ?? "");
   const programs = (environment["PATH"] ?? "").split(":").map((path) => {
     const folder = path.replace(/\/+$/, "");
-    return /\/s?bin$/.test(folder) ? dirname(folder) : folder;
+    // The folder above shows its other folders only where it is that of a toolchain.
+    const above = dirname(folder);
+    return /\/s?bin$/.test(folder) && ["lib", "include"].some((name) => existsSync(join(above, name))) ? above : folder;
   });
   const inHome = [...named, ...programs]
     .filter((path) => path.startsWith("/"))

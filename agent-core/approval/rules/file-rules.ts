@@ -132,39 +132,27 @@ const dd: Program = ({ args }) => {
   ];
 };
 
-const rsync: Rule = {
-  short: "vqcarRbudlLkKHpEAXogDtUNOJSnWxzyCF0Phif:B:4686",
-  long: [
-    "verbose quiet checksum archive recursive relative backup suffix= update inplace append",
-    "links copy-links copy-unsafe-links safe-links hard-links perms executability chmod= acls xattrs owner group",
-    "devices specials times omit-dir-times super fake-super sparse preallocate dry-run whole-file existing",
-    "ignore-existing remove-source-files del delete delete-before delete-during delete-delay delete-after",
-    "delete-excluded force max-delete= max-size= min-size= partial delay-updates prune-empty-dirs",
-    "size-only compare-dest= copy-dest= link-dest= compress compress-level= filter= exclude=",
-    "exclude-from= include= include-from= files-from= from0 human-readable progress stats itemize-changes",
-    "bwlimit= one-file-system info= mkpath no-perms no-owner no-group no-times",
-  ].join(" "),
-  options: {
-    "e: rsh= rsync-path= M:": opaque("Makes rsync run another program ({value})"),
-    "log-file= backup-dir= temp-dir= T: partial-dir=": "write",
-  },
-  closed: true,
-  effects: (_, options) => {
-    const target = options.operands.at(-1);
-    const sources = options.operands.slice(0, -1);
-    const remote = options.operands.filter(({ text }) => /^[^/]*:|^rsync:/.test(text));
-    const deletes = [...options.given.keys()].some((name) => name.startsWith("del"));
-    const place = target ? shown(target) : "another";
-    return [
-      ...readsBelow(sources, { without: valuesOf(options, "exclude").map(({ text }) => text) }),
-      ...writes(target ? [target] : []),
-      ...remote.map((arg) => ask(`Copies files to or from another machine (${shown(arg)})`)),
-      ...(has(options, "remove-source-files") ? sources.map((path) => deleted(path)) : []),
-      ...(deletes && target ? [deleted(target)] : []),
-      ...(has(options, "n", "dry-run") ? [] : [ask(`Copies whole folders over ${place}`)]),
-      ...asksUnlisted("rsync", options),
-    ];
-  },
+const rsync: Program = ({ args }) => {
+  const operands = args.filter(({ text }) => !text.startsWith("-"));
+  const target = operands.at(-1);
+  const sources = operands.slice(0, -1);
+  const runs = args.find((arg) => !isKnown(arg) || /^-\w*[eM]|^--(?:rsh|rsync-path|remote-option)/.test(arg.text));
+  const remote = operands.some(({ text }) => /^[^/]*:|^rsync:/.test(text));
+  const dry = args.some(({ text }) => /^-\w*n|^--dry-run$/.test(text));
+  const place = target ? shown(target) : "another folder";
+  return [
+    ...readsBelow(sources),
+    ...writes(target ? [target] : []),
+    ...args
+      .filter(({ text }) => /^--(?:log-file|backup-dir|temp-dir|partial-dir)=/.test(text))
+      .map((arg): CommandEffect => ({ kind: "write", path: afterPrefix(arg, arg.text.indexOf("=") + 1) })),
+    ...(runs ? [opaque(`Makes rsync run another program (${shown(runs)})`)] : []),
+    ...(dry && !remote
+      ? []
+      : [ask(`Copies whole folders${remote ? " to or from another machine" : ` over ${place}`}`)]),
+    ...(args.some(({ text }) => text === "--remove-source-files") ? sources.map((path) => deleted(path)) : []),
+    ...(target && args.some(({ text }) => text.startsWith("--del")) ? [deleted(target)] : []),
+  ];
 };
 
 const makesDevice: Program = ({ args }) =>

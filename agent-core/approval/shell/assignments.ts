@@ -56,6 +56,7 @@ export function setVariable(name: string, elements: readonly Arg[], setting: Set
     // A program that shows its settings prints the file, too.
     runEffects(readsSecrets(elements), setting, walk);
   }
+  walk.record.variables.add(name);
   if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
   state.variables.set(name, elements);
 }

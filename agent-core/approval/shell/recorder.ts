@@ -91,6 +91,8 @@ export class Recorder {
   readonly treeFiles = new Set<string>();
   /** Unread code of the project runs. */
   runsProject: boolean = false;
+  /** Names of the variables that the command sets. */
+  readonly variables = new Set<string>();
   private scripted = 0;
   private readonly closed: OpenPart[] = [];
   private readonly open: OpenPart[] = [];

@@ -87,6 +87,7 @@ function runCommand(
   if (cwd) state.cwds = foldersOf(cwd.text, state);
   for (const arg of variables) {
     const equals = arg.text.indexOf("=");
+    walk.record.variables.add(arg.text.slice(0, equals));
     state.variables.set(arg.text.slice(0, equals), [afterPrefix(arg, equals + 1)]);
   }
   return walk.record.nested(() => walk.command(words, { ...setting, state, input: input ?? setting.input }));

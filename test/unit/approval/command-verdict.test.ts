@@ -160,3 +160,9 @@ test("quoting the words of an everyday command keeps it safe", () => {
     expect(judgeCommand(command, scope).level, command).toBe("safe");
   }
 });
+
+test("the reason that weighs most is among those that a question shows, and the others are counted", () => {
+  const { reasons } = judgeCommand(`${Array.from({ length: 20 }, (_, at) => `./x${at}`).join("; ")}; git push`, scope);
+  expect(reasons.join("\n")).toContain("git push");
+  expect(reasons.at(-1)).toMatch(/^And \d+ more$/);
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -81,12 +81,20 @@ test("commands read the system and toolchains; homes are hidden", () => {
 
 test("folders of PATH and of a toolchain's variable below the home are toolchains, unless they hold secrets", () => {
   const environment = {
-    PATH: `/usr/bin:${home}/tools/jdk/bin:${home}/scripts:${home}:${home}/.local:${home}/.ssh/bin`,
+    PATH: `/usr/bin:${home}/tools/bin:${home}/scripts:${home}:${home}/.local:${home}/.ssh/bin`,
     JAVA_HOME: `${home}/java`,
   };
   const places = toolchainPlaces(scope, environment);
-  for (const place of [`${home}/tools/jdk`, `${home}/scripts`, `${home}/java`]) expect(places).toContain(place);
+  for (const place of [`${home}/tools/bin`, `${home}/scripts`, `${home}/java`]) expect(places).toContain(place);
   for (const place of [home, `${home}/.local`, `${home}/.ssh`, "/usr"]) expect(places).not.toContain(place);
+});
+
+test("the folder above a bin in PATH is a toolchain only where it has libraries", () => {
+  const own = realpathSync(mkdtempSync(join(tmpdir(), "hermes-home-")));
+  for (const name of ["jdk/bin", "jdk/lib", "work/bin", "work/other"]) mkdirSync(join(own, name), { recursive: true });
+  const places = toolchainPlaces({ ...scope, home: own }, { PATH: `${own}/jdk/bin:${own}/work/bin` });
+  expect(places).toEqual(expect.arrayContaining([join(own, "jdk"), join(own, "work/bin")]));
+  expect(places).not.toContain(join(own, "work"));
 });
 
 test("a file of keys in a folder is found by name in any letter case", () => {

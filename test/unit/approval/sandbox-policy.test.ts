@@ -163,6 +163,21 @@ test.each([
 });
 
 test.each([
+  "CLOUDSDK_PYTHON=./x.sh gcloud compute instances list",
+  "env HELM_DATA_HOME=./h helm list",
+  "export GH_CONFIG_DIR=./g; gh pr list",
+  "KUBERC=./k kubectl get pods",
+])("a look that sets a variable leaves the sandbox only on the user's word: %s", (command) => {
+  expect(way(command)).toBe("ask");
+  const [, name = ""] = /(\w+)=/.exec(command) ?? [];
+  const variables = join(mkdtempSync(join(tmpdir(), "hermes-variables-")), "exported");
+  writeFileSync(variables, `declare -x ${name}="./x"\n`);
+  const effect = { kind: "command", command: "kubectl get pods", cwd: "/projects/p", variables } as const;
+  expect(decide(effect, { mode: "code", scope, trusted: true, grants: newGrants(), sandbox: true }).kind).toBe("ask");
+  expect(way("TZ=UTC kubectl get pods")).toBe("allow");
+});
+
+test.each([
   ["a clone's own settings", '[core]\n\tbare = false\n[remote "origin"]\n\turl = git@example.com:a/b\n', "allow"],
   ["a program for ssh", "[core]\n\tsshCommand = ./evil\n", "ask"],
   ["an address that names a program", '[remote "origin"]\n\turl = ext::sh -c ./evil\n', "ask"],
