@@ -76,7 +76,7 @@ function keepOthers(names: ReadonlyMap<string, string>): esbuild.Plugin {
 }
 
 /** The text of an output with its imports from merged chunks. esbuild writes all of them in this form. */
-function withMergedImports(text: string, names: ReadonlyMap<string, string>): string {
+export function withMergedImports(text: string, names: ReadonlyMap<string, string>): string {
   return text.replaceAll(
     /import(?:\{([^}]*)\}from)?"\.\/([\w-]+\.js)"/g,
     (all, list: string | undefined, file: string) => {

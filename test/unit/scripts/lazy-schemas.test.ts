@@ -20,6 +20,12 @@ test("defers each schema that a module builds while it loads", () => {
   );
 });
 
+test("defers a setting of config.yaml and a group of settings as a whole", () => {
+  expect(deferred('const a = group({ b: setting("B.", z.string()) }).prefault({});')).toBe(
+    'const a = lazySchema(() => group({ b: setting("B.", z.string()) }).prefault({}));',
+  );
+});
+
 test("defers a schema that is made from another one of the module", () => {
   expect(deferred("const a = z.object({});\nconst b = a.extend({ c: a.optional() });")).toBe(
     "const a = lazySchema(() => z.object({}));\nconst b = lazySchema(() => a.extend({ c: a.optional() }));",
