@@ -2,6 +2,7 @@
  * A client's stream to an agent behind sockets that outlives its connections. After a loss it connects again, resumes the
  * sessions after the last notification that arrived, and repeats the requests without a response, which the server runs once.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type AnyMessage,
   type AnyNotification,
@@ -141,7 +142,8 @@ class LastingStream {
   async #run(): Promise<void> {
     for (let failures = 0; !this.#isEnded; failures += 1) {
       const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS);
-      if (failures > 0) await this.#pause(wait * (0.5 + Math.random() / 2));
+      const { signal } = this.#ending;
+      if (failures > 0) await delay(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
       if (this.#isEnded) return;
       const error = await this.#connect(() => {
         failures = 0;
@@ -305,16 +307,6 @@ class LastingStream {
     if (known?.after !== undefined && openingOf(seq) === openingOf(known.after) && seq <= known.after) return false;
     if (known !== undefined) known.after = seq;
     return true;
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#ending.signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 
   #fail(reason: string): void {

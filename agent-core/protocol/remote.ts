@@ -60,3 +60,8 @@ export function sessionOf(value: unknown): string | undefined {
   const { sessionId } = fieldsOf(value);
   return typeof sessionId === "string" ? sessionId : undefined;
 }
+
+/** True for names of this machine that no other machine reaches. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|\[?::1\]?|127\.\d+\.\d+\.\d+)$/.test(host);
+}

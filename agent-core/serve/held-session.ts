@@ -96,7 +96,6 @@ export class HeldSession {
   release(link: ClientLink): void {
     if (this.#holder !== link) return;
     this.#holder = undefined;
-    this.#isReplaying = false;
     this.#grace = setTimeout(() => this.#endGrace(), this.#options.graceMs);
     this.#startUnloading();
   }
@@ -146,21 +145,22 @@ export class HeldSession {
 
   /**
    * Sends the holder the conversation from its beginning: the stored part by `replay`, up to a position when a turn runs, then
-   * the notifications of the running turn. Nothing that was sent before can be resumed afterwards.
+   * the notifications of the running turn. Nothing that was sent before can be resumed afterwards. Resolves to the number before.
    */
-  async replayAll(replay: (upTo: number | undefined) => Promise<readonly SessionUpdate[]>): Promise<void> {
-    const holder = this.#holder;
+  async replayAll(replay: (upTo: number | undefined) => Promise<readonly SessionUpdate[]>): Promise<number> {
     this.#isReplaying = true;
-    const isWithin = this.isRunning && this.#promptPosition !== undefined;
     const start = this.isRunning ? this.#turnStart : this.#log.seq;
-    const updates = await replay(isWithin ? this.#promptPosition : undefined);
-    if (this.#holder !== holder) return;
-    const newer = this.#log.after(start) ?? this.#log.after(this.#log.seq) ?? [];
+    const updates = await replay(this.isRunning ? this.#promptPosition : undefined).finally(() => {
+      this.#isReplaying = false;
+    });
+    const newer = this.#log.after(start) ?? [];
     this.#log = new UpdateLog();
-    this.#turnStart = this.#log.seq + updates.length;
-    this.#isReplaying = false;
+    const { seq } = this.#log;
+    this.#turnStart = seq + updates.length;
     const stored = updates.map((update) => this.#update(update));
-    for (const message of [...stored, ...newer, ...this.#states.values()]) holder?.send(this.#log.append(message));
+    for (const message of [...stored, ...newer, ...this.#states.values()])
+      this.#holder?.send(this.#log.append(message));
+    return seq;
   }
 
   /** Passes a request of the agent on. */

@@ -7,10 +7,16 @@ import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { codeOf, messageOf } from "../platform/errors.ts";
 import { SERVE_PATH } from "../protocol/remote.ts";
 import { Roots } from "./roots.ts";
-import { type ServeOptions, type ServeValues, serveOptions } from "./serve-options.ts";
 import { serverToken } from "./server-token.ts";
-import { SessionHub } from "./session-hub.ts";
-import { SocketServer } from "./socket-server.ts";
+import { SessionHub, type SessionHubOptions } from "./session-hub.ts";
+import { SocketServer, type SocketServerOptions } from "./socket-server.ts";
+
+export type ServeOptions = Omit<SocketServerOptions, "token" | "isOwnName" | "log"> &
+  Pick<SessionHubOptions, "graceMs" | "unloadMs"> & {
+    readonly tokenFile: string | undefined;
+    /** Empty: sessions may work in all folders. */
+    readonly roots: readonly string[];
+  };
 
 /** Time for running turns after a signal. Milliseconds. */
 const DRAIN_MS = 30_000;
@@ -24,11 +30,9 @@ const BUSY = new Set(["EADDRINUSE", "EADDRNOTAVAIL"]);
 const TOKEN_VARIABLE = "HERMES_SERVE_TOKEN";
 
 /**
- * Serves until SIGINT, SIGTERM or SIGHUP, which end the process. Returns the exit code of a failed start; throws a UsageError for
- * a wrong command line.
+ * Serves until SIGINT, SIGTERM or SIGHUP, which end the process. Returns the exit code of a failed start.
  */
-export async function runServe(values: ServeValues, version: string): Promise<number> {
-  const options = serveOptions(values);
+export async function runServe(options: ServeOptions, version: string): Promise<number> {
   const { [TOKEN_VARIABLE]: variable, ...environment } = takeEnvironment();
   delete process.env[TOKEN_VARIABLE];
   const log = (line: string): void => void process.stderr.write(`${line}\n`);

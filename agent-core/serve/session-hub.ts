@@ -69,6 +69,7 @@ type Call = {
   /** Session that it opens, and the number of its last notification before. */
   opens: { readonly session: HeldSession; readonly seq: number } | undefined;
   response: AnyResponse | undefined;
+  readonly ended: PromiseWithResolvers<void>;
 };
 
 export class SessionHub {
@@ -79,8 +80,6 @@ export class SessionHub {
   /** Calls by the id that their clients gave them. */
   readonly #repeatable = new Map<string, Call>();
   readonly #running = new Set<Call>();
-  /** Called at the end of a call. */
-  readonly #settling = new Map<Call, () => void>();
   #isDraining: boolean = false;
   /** For the metrics. */
   readonly counts = { received: 0, sent: 0, prompts: 0 };
@@ -119,14 +118,10 @@ export class SessionHub {
     this.#isDraining = true;
     const deadline = new Deadline(timeoutMs);
     const prompts = [...this.#running].filter(({ method }) => method === sessionRequests.prompt);
-    await deadline.waitFor(Promise.all(prompts.map((call) => this.#settled(call))));
+    await deadline.waitFor(Promise.all(prompts.map(({ ended }) => ended.promise)));
     for (const session of this.#sessions.values()) session.dispose();
     await Promise.all([...this.#agents.values()].map((agent) => agent.dispose()));
     for (const link of this.#links) link.close();
-  }
-
-  #settled(call: Call): Promise<void> {
-    return new Promise((resolve) => this.#settling.set(call, resolve));
   }
 
   async #receive(link: ClientLink, message: AnyMessage): Promise<void> {
@@ -180,7 +175,16 @@ export class SessionHub {
       this.#repeat(earlier, link, id);
       return;
     }
-    const call: Call = { method, asker: link, id, agent, agentId: undefined, opens: undefined, response: undefined };
+    const call: Call = {
+      method,
+      asker: link,
+      id,
+      agent,
+      agentId: undefined,
+      opens: undefined,
+      response: undefined,
+      ended: Promise.withResolvers(),
+    };
     this.#running.add(call);
     if (requestId !== undefined) this.#remember(requestId, call);
     this.#start(call, message).catch((error: unknown) => {
@@ -270,7 +274,8 @@ export class SessionHub {
     this.#give(session, link);
     if (method === sessionRequests.load) {
       call.opens = { session, seq: session.seq };
-      await session.replayAll((upTo) => this.#storedUpdates(id, session, upTo));
+      const seq = await session.replayAll((upTo) => this.#storedUpdates(session, upTo));
+      call.opens = { session, seq };
       session.askAgain();
       return this.#finish(call, { result: numbered(session.opened, { seq: session.seq }) });
     }
@@ -280,7 +285,7 @@ export class SessionHub {
     session.askAgain();
   }
 
-  async #storedUpdates(id: string, { agent }: HeldSession, upTo: number | undefined) {
+  async #storedUpdates({ id, agent }: HeldSession, upTo: number | undefined) {
     const params = { sessionId: id, ...(upTo !== undefined && { upTo }) };
     const response = await agent.ask(sessionMethods.replay.name, params);
     if ("error" in response) throw new Error(response.error.message);
@@ -343,8 +348,7 @@ export class SessionHub {
     this.#running.delete(call);
     this.counts.sent += 1;
     call.asker.send(call.response);
-    this.#settling.get(call)?.();
-    this.#settling.delete(call);
+    call.ended.resolve();
   }
 
   #receiveAnswer(link: ClientLink, response: AnyResponse): void {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { homeFolder } from "../../agent-core/config/home.ts";
 import { gatheredOutput, incomingMessages } from "../../agent-core/entry/message-lines.ts";
 import { messageOf, UsageError } from "../../agent-core/platform/errors.ts";
+import { isLoopback } from "../../agent-core/protocol/remote.ts";
 import { remoteStream, remoteUrl } from "../../agent-core/protocol/remote-stream.ts";
-import { isLoopback } from "../../agent-core/serve/serve-options.ts";
 import { tokenFile } from "../../agent-core/serve/server-token.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
 

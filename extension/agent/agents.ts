@@ -18,6 +18,8 @@ const PRESETS: readonly AgentProgram[] = [
 /** Name of an agent. A colon would end it in the ids of its sessions. */
 export const AGENT_NAME = /^[^:]+$/;
 
+/** Without a terminal. Three minutes without an answer end the connection. */
+const SSH = ["-T", "-o", "ServerAliveInterval=60"];
 /** Starts the agent in a login shell, whose PATH has the user's own programs. */
 const REMOTE_AGENT = "exec $SHELL -lc 'exec hermes-acp'";
 
@@ -34,7 +36,7 @@ const Configured = z.record(
       .transform(({ url, cwd }) => ({ command: url, args: [], env: {}, remote: { url, cwd } })),
     z
       .object({ ssh: z.string().regex(/^[^-]/), cwd: z.string().startsWith("/") })
-      .transform(({ ssh, cwd }) => ({ command: "ssh", args: ["-T", ssh, REMOTE_AGENT], env: {}, remote: { cwd } })),
+      .transform(({ ssh, cwd }) => ({ command: "ssh", args: [...SSH, ssh, REMOTE_AGENT], env: {}, remote: { cwd } })),
   ]),
 );
 

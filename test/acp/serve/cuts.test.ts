@@ -6,7 +6,7 @@ import { call, callTools, type ModelServer, say, startModelServer } from "../../
 import { sweep } from "../../support/scale.ts";
 import { type ServedAgent, ServedClient, serveAgent, wireTo } from "../../support/served-agent.ts";
 
-const CUTS = sweep(200, 8);
+const CUTS = sweep(200, 5);
 
 let model: ModelServer;
 let agent: ServedAgent;

@@ -176,3 +176,20 @@ test("Clients of another kind get a session in their own form", async () => {
   expect(JSON.stringify(foreign.of("tool_call_update"))).toContain("from the server");
   expect(foreign.notifications.filter((method) => method !== "session/update")).toEqual([]);
 });
+
+test("A load that is repeated after a loss gets the whole conversation once", async () => {
+  const { agent, model } = await served();
+  const client = await connected(agent.port, { stream: rawStream(agent.port) });
+  const id = await client.newSession();
+  model.script(say("stored"));
+  await client.prompt(id, "keep this");
+  const load = { sessionId: id, cwd: client.cwd, mcpServers: [], _meta: { hermes: { requestId: "load-1" } } };
+  const lost = await connected(agent.port, { stream: rawStream(agent.port) });
+  await lost.request("session/load", load);
+  await lost.stop();
+  while (agent.hub.sessions[0]?.holder !== undefined) await new Promise((resolve) => setImmediate(resolve));
+  const back = await connected(agent.port, { stream: rawStream(agent.port) });
+  expect((await back.request("session/load", load)).error).toBeUndefined();
+  expect(back.text()).toBe("stored");
+  expect(back.of("user_message_chunk")).toHaveLength(1);
+});
