@@ -1,4 +1,5 @@
 /** An interactive session: its turns, the messages that wait, its requests, and its work in the background. */
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { AvailableCommand, SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { changesSetting } from "../../agent-core/protocol/conversation.ts";
@@ -290,7 +291,7 @@ export class Chat implements ChatControls {
   }
 
   print(text: string): void {
-    this.view.transcript.say(() => ["", ...text.trimEnd().split("\n")]);
+    this.view.transcript.say(({ width }) => ["", ...wrapTextWithAnsi(text.trimEnd(), width)]);
     this.view.refresh();
   }
 

@@ -57,7 +57,7 @@ async function inFile<T>(name: string, text: string, use: (file: string) => Prom
   }
 }
 
-/** Output of a program without a terminal. Never rejects. */
+/** Output of a program without a terminal, or the first line of its failure. Never rejects. */
 export async function captured(
   program: string,
   args: readonly string[],
@@ -67,6 +67,8 @@ export async function captured(
     const { stdout } = await promisify(execFile)(program, [...args], { cwd, maxBuffer: MAX_OUTPUT_BYTES });
     return { ok: true, output: stdout };
   } catch (error) {
-    return { ok: false, output: messageOf(error) };
+    const { stderr }: { stderr?: unknown } = Object(error);
+    const [line] = typeof stderr === "string" ? stderr.trim().split("\n", 1) : [];
+    return { ok: false, output: line || messageOf(error) };
   }
 }

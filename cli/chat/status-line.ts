@@ -1,4 +1,6 @@
 /** Status line and spinner of the interactive session. */
+import { homedir } from "node:os";
+import { sep } from "node:path";
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Drawing } from "./activity.ts";
 import type { Theme } from "./theme.ts";
@@ -73,6 +75,12 @@ export function spinnerLine(style: "kawaii" | "plain", elapsed: number, { theme,
   return truncateToWidth(`  ${theme.accent(dot)} ${words}${theme.dim(time)}`, width, "…");
 }
 
+/** The path with `~` for the user's own folder. */
+function shortened(path: string): string {
+  const home = homedir();
+  return path === home || path.startsWith(`${home}${sep}`) ? `~${path.slice(home.length)}` : path;
+}
+
 /** Shown once, at the start. */
 export function banner(
   { version, cwd }: { readonly version: string; readonly cwd: string },
@@ -81,7 +89,7 @@ export function banner(
   const { theme, width } = drawing;
   const lines = [
     `${theme.bold(theme.accent("⚕ Hermes"))} ${theme.dim(version)}`,
-    theme.dim(cwd),
+    theme.dim(shortened(cwd)),
     theme.dim("/help lists the commands · @ attaches a file · ! runs a command · Ctrl+D leaves"),
   ];
   return ["", ...lines.map((line) => truncateToWidth(` ${line}`, width, "…")), ""].filter(

@@ -253,6 +253,34 @@ test("--continue shows the last messages again, and Shift+Tab changes the mode",
   await second.until("· plan");
 });
 
+test("work beside the session leaves it as it is, and an earlier message can be edited", async () => {
+  model.respondWith(({ messages }) => say(`Answer ${messages.length}.`));
+  const terminal = await opened();
+  terminal.type(`begin${ENTER}`);
+  await terminal.until(/begin\n\nAnswer \d\./);
+  terminal.type(`/btw what is it?${ENTER}`);
+  await terminal.until(/▏ what is it\?\n {2}▏ Answer \d\./);
+  terminal.type(`/background do it${ENTER}`);
+  await terminal.until(/▏ do it\n {2}▏ Answer \d\./);
+  terminal.type(`and then${ENTER}`);
+  await terminal.until(/❯ and then\n\nAnswer \d\./);
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain("what is it?");
+  await terminal.until((text) => !text.includes("⚕ ❯"));
+  terminal.type("/sess");
+  await terminal.until("→ sessions");
+  terminal.type(`${ENTER}`);
+  await terminal.until(/Sessions[\s\S]*do it/);
+  expect(terminal.text).not.toMatch(/Sessions {2}[\s\S]*what is it/);
+  terminal.type(ESCAPE);
+  await terminal.until((text) => !text.includes("type to search"));
+  terminal.type(ESCAPE);
+  await terminal.settled();
+  terminal.type(ESCAPE);
+  await terminal.until(/Edit from[\s\S]*→ and then\n {2}begin/);
+  terminal.type(ENTER);
+  await terminal.until(/❯ and then\n test-model/);
+});
+
 test("NO_COLOR leaves out every colour", async () => {
   model.script(say("**Bold** and `code`."));
   const terminal = await opened({ environment: { NO_COLOR: "1" } });

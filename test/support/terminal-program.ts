@@ -17,6 +17,15 @@ export type TerminalOptions = {
   readonly environment: Readonly<Record<string, string>>;
 };
 
+export type Cell = {
+  readonly text: string;
+  /** Number in the palette; undefined: the terminal's own. */
+  readonly color: number | undefined;
+  readonly isBold: boolean;
+  readonly isDim: boolean;
+  readonly column: number;
+};
+
 export class TerminalProgram {
   readonly #pty: ReturnType<typeof spawn>;
   readonly #screen: InstanceType<typeof headless.Terminal>;
@@ -71,6 +80,24 @@ export class TerminalProgram {
 
   get text(): string {
     return this.lines.join("\n");
+  }
+
+  /** Cells of the screen, in rows. */
+  get cells(): readonly (readonly Cell[])[] {
+    const { active } = this.#screen.buffer;
+    return Array.from({ length: this.#screen.rows }, (_, row) => {
+      const line = active.getLine(active.baseY + row);
+      return Array.from({ length: this.#screen.cols }, (_, column) => {
+        const cell = line?.getCell(column);
+        return {
+          text: cell?.getChars() ?? "",
+          color: cell?.isFgPalette() ? cell.getFgColor() : undefined,
+          isBold: Boolean(cell?.isBold()),
+          isDim: Boolean(cell?.isDim()),
+          column,
+        };
+      });
+    });
   }
 
   /** Cell of the cursor on the screen. */
