@@ -11,7 +11,7 @@ import { FakeTelegram } from "../support/platforms/telegram.ts";
 import { FakeWhatsApp } from "../support/platforms/whatsapp.ts";
 
 test("The packaged gateway serves all platforms in one process, and ends on SIGTERM with its work done", async () => {
-  const fakes = [new FakeTelegram("45:packaged"), new FakeDiscord(), new FakeSlack(), new FakeWhatsApp()];
+  const fakes = [new FakeTelegram(), new FakeDiscord(), new FakeSlack(), new FakeWhatsApp()];
   const platforms = await Promise.all(fakes.map((each) => each.start()));
   const model = await startModelServer();
   const home = temporaryFolder("hermes-gateway-home-");

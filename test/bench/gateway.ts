@@ -16,7 +16,7 @@ const MEGABYTE = 1_000_000;
 export async function measureGateway(): Promise<readonly Row[]> {
   const home = mkdtempSync(join(tmpdir(), "hermes-bench-gateway-"));
   const workspace = mkdtempSync(join(tmpdir(), "hermes-bench-chats-"));
-  const telegram = await new FakeTelegram("44:bench").start();
+  const telegram = await new FakeTelegram().start();
   const model = await startModelServer();
   model.respondWith(() => say("done"));
   const people = Array.from({ length: AT_ONCE + MESSAGES }, (_, at) => String(at + 7));

@@ -1,14 +1,14 @@
 /** Discord's REST API and its gateway socket, with heartbeats and resumption. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
-import { FakePlatform, fieldsOf, respond, respondFault, type Shown, type Written } from "./platform.ts";
+import { FakePlatform, fieldsOf, respond, respondFault, type Shown, UNIQUE, type Written } from "./platform.ts";
 
 type Fields = Record<string, unknown>;
 const BOT = { id: "1", username: "hermes", bot: true };
 
 export class FakeDiscord extends FakePlatform {
   readonly name = "discord";
-  readonly variables = { DISCORD_BOT_TOKEN: "secret-discord-token" };
+  readonly variables = { DISCORD_BOT_TOKEN: `secret-discord-${UNIQUE}` };
   /** Opcodes that the client sent. */
   readonly opcodes: number[] = [];
   readonly #files = new Map<string, Uint8Array>();

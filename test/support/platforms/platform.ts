@@ -31,6 +31,9 @@ export type Written = {
   readonly forwarded?: boolean;
 };
 
+/** Part of a token: a token serves one gateway of a machine, on which other tests may run. */
+export const UNIQUE = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
+
 /** Answer to one request in place of the usual one. `drop`: done, but the connection ends before the answer. */
 export type Fault =
   | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> }

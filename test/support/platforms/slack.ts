@@ -1,14 +1,14 @@
 /** Slack's Web API and Socket Mode: envelopes that nobody acknowledged come again. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
-import { bodyOf, FakePlatform, fieldsOf, respond, respondFault, type Shown, type Written } from "./platform.ts";
+import { bodyOf, FakePlatform, fieldsOf, respond, respondFault, type Shown, UNIQUE, type Written } from "./platform.ts";
 
 type Fields = Record<string, unknown>;
 const BOT = "UBOT";
 
 export class FakeSlack extends FakePlatform {
   readonly name = "slack";
-  readonly variables = { SLACK_BOT_TOKEN: "xoxb-secret", SLACK_APP_TOKEN: "xapp-secret" };
+  readonly variables = { SLACK_BOT_TOKEN: `xoxb-secret-${UNIQUE}`, SLACK_APP_TOKEN: "xapp-secret" };
   readonly #files = new Map<string, Uint8Array>();
   readonly #unacknowledged = new Map<string, Fields>();
   readonly #uploads = new Map<string, string>();

@@ -1,6 +1,6 @@
 /** Telegram's Bot API: long polling, messages, edits, buttons and files. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { FakePlatform, fieldsOf, respond, respondFault, type Shown, type Written } from "./platform.ts";
+import { FakePlatform, fieldsOf, respond, respondFault, type Shown, UNIQUE, type Written } from "./platform.ts";
 
 const BOT = { id: 1, is_bot: true, first_name: "Hermes", username: "hermes_bot" };
 type Fields = Record<string, unknown>;
@@ -13,9 +13,9 @@ export class FakeTelegram extends FakePlatform {
   #polled: (() => void) | undefined;
   isRevoked = false;
 
-  constructor(token = "42:secret-token-of-the-bot") {
+  constructor() {
     super();
-    this.#token = token;
+    this.#token = `42:secret-token-${UNIQUE}`;
   }
 
   get variables(): Record<string, string> {

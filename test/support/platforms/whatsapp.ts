@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { FakePlatform, fieldsOf, respond, respondFault, type Shown, type Written } from "./platform.ts";
+import { FakePlatform, fieldsOf, respond, respondFault, type Shown, UNIQUE, type Written } from "./platform.ts";
 
 type Fields = Record<string, unknown>;
 const NUMBER = "1555";
@@ -20,7 +20,7 @@ export class FakeWhatsApp extends FakePlatform {
 
   get variables(): Record<string, string> {
     return {
-      WHATSAPP_CLOUD_ACCESS_TOKEN: "secret-meta-token",
+      WHATSAPP_CLOUD_ACCESS_TOKEN: `secret-meta-${UNIQUE}`,
       WHATSAPP_CLOUD_PHONE_NUMBER_ID: NUMBER,
       WHATSAPP_CLOUD_APP_SECRET: SECRET,
       WHATSAPP_CLOUD_VERIFY_TOKEN: "verify-me",

@@ -19,7 +19,7 @@ function random(seed: number): () => number {
 }
 
 async function setUp() {
-  const telegram = await new FakeTelegram("43:token-of-killed-gateways").start();
+  const telegram = await new FakeTelegram().start();
   const model = await startModelServer();
   const home = temporaryFolder("hermes-killed-home-");
   const workspace = temporaryFolder("hermes-killed-work-");
