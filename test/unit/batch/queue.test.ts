@@ -6,6 +6,7 @@ import { addJobs, jobId, openQueue } from "../../../batch/engines/queue-connecti
 import { hold } from "../../support/model-server/model-server.ts";
 import { hasPrograms } from "../../support/programs.ts";
 import { type QueueServer, startPostgres, startRedis } from "../../support/queue-servers.ts";
+import { sweep } from "../../support/scale.ts";
 import { type BatchRig, dataSet, startRig, think } from "./support/rig.ts";
 
 const USUAL = ["--batch_size=10", "--run_name", "r1", "--distribution", "terminal_only", "--retries", "0"];
@@ -51,7 +52,7 @@ function prompts(count: number): string {
   return dataSet(Array.from({ length: count }, (_, index) => `task ${index}`));
 }
 
-describe.each(["redis", "postgres"] as const)("A batch over %s", (kind) => {
+describe.each(sweep(["redis", "postgres"] as const, ["postgres"] as const))("A batch over %s", (kind) => {
   test.runIf(hasPrograms("redis-server", "postgres"))("survives kills of its workers", async () => {
     const [rig, server] = await Promise.all([startRig(), start(kind)]);
     const held = [hold(), hold()];
@@ -69,6 +70,70 @@ describe.each(["redis", "postgres"] as const)("A batch over %s", (kind) => {
     expect(await run, rig.reported.join("")).toBe(0);
     expect(rig.lines("trajectories.jsonl")).toHaveLength(1);
     for (const { release } of held) release();
+  });
+});
+
+/** Time of the model for an answer, so that kills meet running tasks. Milliseconds. */
+const ANSWER_MS = 300;
+
+const kinds = sweep(["redis", "postgres"] as const, ["redis"] as const);
+
+describe.runIf(hasPrograms("redis-server", "postgres")).each(kinds)("A batch over %s under kills", (kind) => {
+  const tasks = sweep(500, 24);
+  const kills = sweep(10, 1);
+
+  test("has each task once in its results", { timeout: sweep(900_000, 90_000) }, async () => {
+    const [rig, server] = await Promise.all([startRig(), start(kind)]);
+    let answered = 0;
+    let reached = Promise.withResolvers<void>();
+    rig.model.respondWith(() => {
+      answered += 1;
+      if (answered % Math.ceil(tasks / (kills * 3 + 1)) === 0) reached.resolve();
+      const until = new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+      return {
+        parts: [
+          { type: "wait", until },
+          { type: "reasoning", text: "hm" },
+          { type: "text", text: "done" },
+        ],
+      };
+    });
+    const file = rig.write("tasks.jsonl", prompts(tasks));
+    const program = join(import.meta.dirname, "support/coordinator-process.ts");
+    const args = ["batch", "--dataset_file", file, ...USUAL, "--queue", server.url, "--out", join(rig.folder, "data")];
+    const coordinate = (): { readonly child: ChildProcess; readonly ended: Promise<unknown[]> } => {
+      const env = { ...process.env, ...rig.environment };
+      const child = spawn(process.execPath, [program, ...args, "--resume"], {
+        env,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      return { child, ended: once(child, "exit") };
+    };
+    let coordinator = coordinate();
+    const workers = [await startWorker(rig, server.url)];
+    const victims = ["worker", "coordinator", "server"];
+    for (let count = 0; count < kills * victims.length; count += 1) {
+      await Promise.race([reached.promise, coordinator.ended]);
+      reached = Promise.withResolvers<void>();
+      if (coordinator.child.exitCode !== null) break;
+      const victim = victims[count % victims.length];
+      if (victim === "worker") {
+        await workers.shift()?.kill();
+        workers.push(await startWorker(rig, server.url));
+      } else if (victim === "server") {
+        await server.kill();
+        await server.restart();
+      } else {
+        coordinator.child.kill("SIGKILL");
+        await coordinator.ended;
+        coordinator = coordinate();
+      }
+    }
+    expect(await coordinator.ended).toEqual([0, null]);
+    const indices = rig.lines("trajectories.jsonl").map(({ prompt_index: index }) => index);
+    expect(indices).toHaveLength(tasks);
+    expect(new Set(indices).size).toBe(tasks);
   });
 });
 
