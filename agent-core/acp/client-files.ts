@@ -1,8 +1,8 @@
 /** HostFiles through the client: the agent reads its unsaved text, and its documents take the edits. */
 import { createHash } from "node:crypto";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
-import { BYTE_ORDER_MARK, withMark, withoutMark } from "../host/decode-file.ts";
-import { conflictWith, encode, entryBehind, entryOf } from "../host/guarded-write.ts";
+import { BYTE_ORDER_MARK, encodeAs, withMark, withoutMark } from "../host/decode-file.ts";
+import { conflictWith, entryBehind, entryOf } from "../host/guarded-write.ts";
 import type {
   DiskAfter,
   DiskEntry,
@@ -77,7 +77,9 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
     readText: (path, signal, needed) =>
       canRead && isClients(path) ? files.read(path, signal, needed) : disk.readText(path, signal),
     guardedWrite: (write, signal) =>
-      isClients(write.path) ? files.write(write, signal) : disk.guardedWrite(write, signal),
+      isClients(write.path) && !files.hasOtherEncoding(write.path)
+        ? files.write(write, signal)
+        : disk.guardedWrite(write, signal),
     async rename(move, signal) {
       const { from, to, expected } = move;
       if (canWrite && movesFiles && isClients(from) && isClients(to)) return files.move(move, signal);
@@ -106,10 +108,20 @@ class ClientFiles {
     this.#options = options;
   }
 
+  /** True when the file was not UTF-8 at its last read: the disk alone is read and written. */
+  hasOtherEncoding(path: string): boolean {
+    return this.#onDisk.get(path)?.encoding !== undefined;
+  }
+
   async read(path: string, signal: AbortSignal, needed?: LineRange): Promise<FileText | FileFailure> {
     const onDisk = await this.#options.disk.readText(path, signal);
     // The client cannot help with a binary file or a folder; a missing file may still be an unsaved document.
     if (!onDisk.ok && onDisk.reason !== "missing") return onDisk;
+    // An editor may have read it as UTF-8, and would save the wrong characters.
+    if (onDisk.ok && onDisk.encoding !== undefined) {
+      this.#noteDisk(path, onDisk);
+      return onDisk;
+    }
     if (onDisk.ok && needed !== undefined && (await this.#isUnchanged(path, onDisk.text, needed))) return onDisk;
     signal.throwIfAborted();
     const text = await this.#clientText(path);
@@ -296,7 +308,7 @@ class ClientFiles {
     const last = this.#onDisk.get(path);
     const onDisk = last?.text === expected ? last : await this.#options.disk.readText(path, signal);
     if (onDisk === undefined || !onDisk.ok) return null;
-    const bytes = encode(onDisk.text, onDisk.hasMark === true);
+    const bytes = await encodeAs(onDisk.text, onDisk);
     return after === null ? entryOf(path, bytes).catch(() => null) : entryBehind(path, bytes);
   }
 }
@@ -310,7 +322,7 @@ async function diskAfter(
   if (!isSaved) return { entry: before, ...(text !== null && { unsaved: text }) };
   if (text === null) return { entry: null };
   const hasMark = before?.kind === "file" && before.bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-  const entry = await entryBehind(path, encode(text, hasMark));
+  const entry = await entryBehind(path, await encodeAs(text, { hasMark }));
   return entry === null ? undefined : { entry };
 }
 

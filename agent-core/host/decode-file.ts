@@ -1,4 +1,4 @@
-/** Reads a text file as strict UTF-8 without its byte order mark; refuses any other file. Failures of file operations. */
+/** Reads a text file without its byte order mark: UTF-8, or the encoding that its bytes show. Failures of file operations. */
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { codeOf, hasCode, messageOf } from "../platform/errors.ts";
@@ -26,8 +26,13 @@ export function withMark(text: string): string {
   return MARK + withoutMark(text);
 }
 
-/** `hasMark`: a byte order mark precedes the text. */
-export type DecodedFile = { readonly ok: true; readonly text: string; readonly hasMark: boolean };
+/** `hasMark`: a byte order mark precedes the text. `encoding`: absent for UTF-8. */
+export type DecodedFile = {
+  readonly ok: true;
+  readonly text: string;
+  readonly hasMark: boolean;
+  readonly encoding?: string;
+};
 
 export async function readDecoded(path: string, signal: AbortSignal): Promise<DecodedFile | FileFailure> {
   try {
@@ -42,7 +47,7 @@ export async function readDecoded(path: string, signal: AbortSignal): Promise<De
         `${path} has ${size}; at most ${MAX_FILE_BYTES / 1_000_000} MB can be read at once. Search it, or read a part of it with a command.`,
       );
     }
-    return decode(path, await readBytes(path, found.size, signal));
+    return await decodeAny(path, await readBytes(path, found.size, signal));
   } catch (error) {
     signal.throwIfAborted();
     return systemFailure(path, error, "read");
@@ -55,23 +60,40 @@ async function readBytes(path: string, size: number, signal: AbortSignal): Promi
 }
 
 /** `path` is for messages. */
-export function decode(path: string, bytes: Buffer): DecodedFile | FileFailure {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe)
-    return failure("encoding", `${path} is UTF-16 text, which cannot be edited here.`);
-  if (bytes[0] === 0xfe && bytes[1] === 0xff)
-    return failure("encoding", `${path} is UTF-16 text, which cannot be edited here.`);
+export async function decodeAny(path: string, bytes: Buffer): Promise<DecodedFile | FileFailure> {
+  const isUtf16 = /^(?:fffe|feff)/.test(bytes.toString("hex", 0, 2));
+  if (!isUtf16 && !bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) {
+    const decoded = decodeUtf8(bytes);
+    if (decoded !== undefined) return decoded;
+  }
+  // Few projects have such files, and the tables of all encodings take a while to load.
+  const { decodeOther } = await import("./other-encodings.ts");
+  const other = decodeOther(bytes);
+  if (other !== undefined) return { ok: true, ...other };
   if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0))
     return failure("binary", `${path} is a binary file (${bytes.length} bytes).`);
+  return failure("encoding", `${path} is no text in a known encoding, so an edit could damage it.`);
+}
+
+function decodeUtf8(bytes: Buffer): DecodedFile | undefined {
   const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-      hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes,
-    );
-    return { ok: true, text, hasMark };
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    return { ok: true, text: decoder.decode(hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes), hasMark };
   } catch {
-    return failure("encoding", `${path} is not valid UTF-8 text, so an edit could damage it.`);
+    return undefined;
   }
 }
+
+/** The bytes of a text in the encoding of a file. Rejects with an Error when it has characters that the encoding lacks. */
+export async function encodeAs(text: string, { hasMark, encoding }: EncodingOf): Promise<Buffer> {
+  if (encoding === undefined) return Buffer.from(hasMark === true ? withMark(text) : text);
+  const { encodeOther } = await import("./other-encodings.ts");
+  return encodeOther(text, encoding, hasMark === true);
+}
+
+/** Encoding of a file. */
+export type EncodingOf = { readonly hasMark?: boolean; readonly encoding?: string };
 
 const REASONS: Readonly<Record<string, FileFailure["reason"]>> = {
   ENOENT: "missing",

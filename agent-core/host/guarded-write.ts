@@ -4,7 +4,7 @@ import { access, chmod, lstat, mkdir, open, readlink, realpath, rm, stat, symlin
 import { dirname, join } from "node:path";
 import { hasCode } from "../platform/errors.ts";
 import { makeFolder } from "../platform/make-folder.ts";
-import { decode, failure, readDecoded, systemFailure, withMark } from "./decode-file.ts";
+import { decodeAny, type EncodingOf, encodeAs, failure, readDecoded, systemFailure } from "./decode-file.ts";
 import type { DiskEntry, FileFailure, FileText, FileWrite, FileWritten } from "./host.ts";
 
 type Outcome = FileWritten | FileFailure;
@@ -93,23 +93,21 @@ async function replace(
   );
   // A rename would separate the file from its other hard links.
   const commit = folderIsWritable && found.nlink === 1 ? renameOver(mode) : writeInPlace;
-  for (const hasMark of [false, true]) {
-    const [before, bytes] = [encode(expected, hasMark), encode(after, hasMark)];
+  let as: EncodingOf = {};
+  for (const isLast of [false, true]) {
+    const [before, bytes] = [await encodeAs(expected, as), await encodeAs(after, as)];
     await keep?.({ kind: "file", bytes: before, mode });
     const present = await commit(target, before, bytes);
     if (present === undefined) return { ok: true, disk: { entry: { kind: "file", bytes, mode } } };
-    if (hasMark || !present.equals(encode(expected, true))) return asFailure(decode(path, present), path);
+    const decoded = await decodeAny(path, present);
+    if (isLast || !decoded.ok || decoded.text !== expected) return asFailure(decoded, path);
+    as = decoded;
   }
   return goneSince(path);
 }
 
 function asFailure(present: Pick<FileText, "ok" | "text"> | FileFailure, path: string): FileFailure {
   return present.ok ? changedSince(path, present.text) : present;
-}
-
-/** Adds the byte order mark that the file has, once, also where the text brings its own. */
-export function encode(text: string, hasMark: boolean): Buffer {
-  return hasMark ? Buffer.from(withMark(text)) : Buffer.from(text);
 }
 
 /**
@@ -170,7 +168,7 @@ async function remove({ path, expected, purpose, keep }: FileWrite, signal: Abor
   const conflict = conflictWith(path, present, expected);
   if (conflict !== undefined) return conflict;
   if (!present.ok) return present;
-  const entry = await entryOf(path, encode(present.text, present.hasMark));
+  const entry = await entryOf(path, await encodeAs(present.text, present));
   await keep?.(entry);
   if (!isSameEntry(path, entry)) return asFailure(await readDecoded(path, signal), path);
   rmSync(path);

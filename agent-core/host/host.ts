@@ -24,6 +24,8 @@ export type FileText = {
   readonly source: "disk" | "editor";
   /** A byte order mark precedes the text on the disk. */
   readonly hasMark?: true;
+  /** Encoding on the disk; absent for UTF-8. */
+  readonly encoding?: string;
   /** The editor's own text is too large for a message, so unsaved changes are not known. */
   readonly isUnchecked?: true;
 };
@@ -88,13 +90,13 @@ export type LineRange = { readonly first: number; readonly count: number };
 
 export type HostFiles = {
   /**
-   * Reads a whole UTF-8 text file (at most 50 MB). `path` is absolute. `needed`: only unsaved changes of these lines
+   * Reads a whole text file (at most 50 MB), in the encoding that its bytes show. `path` is absolute. `needed`: only unsaved changes of these lines
    * matter.
    */
   readText(path: string, signal: AbortSignal, needed?: LineRange): Promise<FileText | FileFailure>;
   /**
    * The only method that changes a file's text. As its last step before the change it checks that the file holds `expected`;
-   * refuses with `conflict` and the present text otherwise. Creates missing folders, keeps byte order mark and mode,
+   * refuses with `conflict` and the present text otherwise. Creates missing folders, keeps encoding, byte order mark and mode,
    * writes through symbolic links. Writes of one file run one after the other.
    */
   guardedWrite(write: FileWrite, signal: AbortSignal): Promise<FileWritten | FileFailure>;

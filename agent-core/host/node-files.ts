@@ -14,8 +14,14 @@ export function nodeFiles(): HostFiles {
     async readText(path, signal) {
       const decoded = await readDecoded(path, signal);
       if (!decoded.ok) return decoded;
-      const { text, hasMark } = decoded;
-      return { ok: true, text, source: "disk", ...(hasMark && { hasMark }) };
+      const { text, hasMark, encoding } = decoded;
+      return {
+        ok: true,
+        text,
+        source: "disk",
+        ...(hasMark && { hasMark }),
+        ...(encoding !== undefined && { encoding }),
+      };
     },
     async guardedWrite(write, signal) {
       const written = await writes.run(write.path, () => guardedWrite(write, signal));
