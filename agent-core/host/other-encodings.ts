@@ -26,7 +26,7 @@ const WIDE: readonly { readonly name: string; readonly usual: RegExp; readonly l
 const KANA_SHARE = 0.3;
 
 /** Characters that no text has. */
-const CONTROL = /[\ufffd\0-\x08\x0e-\x1a\x1c-\x1f]/;
+const CONTROL = /\ufffd|[^\P{Cc}\s]/u;
 
 /** Undefined for bytes that are no text. */
 export function decodeOther(bytes: Buffer): OtherText | undefined {
@@ -44,7 +44,7 @@ export function decodeOther(bytes: Buffer): OtherText | undefined {
     .toSorted((first, second) => second.share - first.share)
     .map(({ name }) => decoded(bytes, name, false))
     .find((text) => text !== undefined);
-  return wide ?? decoded(bytes, narrowOf(probe), false) ?? decoded(bytes, "latin1", false);
+  return wide ?? decoded(bytes, narrowOf(probe), false);
 }
 
 /** Throws an Error for a text with characters that the encoding lacks. */
@@ -85,12 +85,8 @@ function isUsual(character: string, name: string, [low, high]: readonly [number,
 
 /** Western European letters stand alone among ASCII; those of Cyrillic make words. */
 function narrowOf(probe: Buffer): string {
-  let high = 0;
-  let beside = 0;
-  for (const [at, byte] of probe.entries()) {
-    if (byte < 0xc0) continue;
-    high += 1;
-    if ((probe[at - 1] ?? 0) >= 0xc0 || (probe[at + 1] ?? 0) >= 0xc0) beside += 1;
-  }
-  return beside > high * USUAL_SHARE ? "windows-1251" : "windows-1252";
+  const text = probe.toString("latin1");
+  const letters = text.match(/[\u00c0-\u00ff]/g)?.length ?? 0;
+  const inWords = text.match(/[\u00c0-\u00ff]{3,}/g)?.join("").length ?? 0;
+  return inWords > letters * USUAL_SHARE ? "windows-1251" : "windows-1252";
 }
