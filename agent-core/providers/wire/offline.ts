@@ -11,10 +11,9 @@ const PIECE_CHARS = 24;
 export const wire = defineWire({ mode: "offline", stream });
 
 async function* stream({ messages, tools }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const { text, call } = answerOffline(
-    messages,
-    tools.map(({ name }) => name),
-  );
+  // The search for deferred tools lists their names, and the agent runs each by its name.
+  const named = tools.map(({ name, description }) => (name === "tool_search" ? `${name} ${description}` : name));
+  const { text, call } = answerOffline(messages, named.join(" ").match(/\w+/g) ?? []);
   for (const piece of text.match(/\S+\s*|\s+/g) ?? []) {
     await yieldToEventLoop(signal);
     yield { type: "text-delta", text: piece };
