@@ -5,7 +5,7 @@ import {
   createWebSocketStream,
   type WebSocketConstructor,
 } from "@zed-industries/agent-client-protocol/experimental/ws-client";
-import { messageOf } from "../platform/errors.ts";
+import { messageOf, UsageError } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { type LastingStreamEvents, type LastingStreamOptions, lastingStream } from "./lasting-stream.ts";
 import { SERVE_PATH } from "./remote.ts";
@@ -29,18 +29,18 @@ export type RemoteAgent = {
 };
 
 /**
- * Address of an agent: `ws`, `wss`, `http` or `https`. Without a path it gets the usual one. Throws an Error in one line, which
+ * Address of an agent: `ws`, `wss`, `http` or `https`. Without a path it gets the usual one. Throws a UsageError in one line, which
  * does not quote a token that stands in the address.
  */
 export function remoteUrl(text: string): URL {
   if (!URL.canParse(text))
-    throw new Error("the address of the agent is not a URL such as wss://build.example:9120/acp");
+    throw new UsageError("the address of the agent is not a URL such as wss://build.example:9120/acp");
   const url = new URL(text);
   if (!["ws:", "wss:", "http:", "https:"].includes(url.protocol)) {
-    throw new Error(`the address of the agent begins with ${url.protocol}//; use ws, wss, http or https`);
+    throw new UsageError(`the address of the agent begins with ${url.protocol}//; use ws, wss, http or https`);
   }
   if (url.search !== "" || url.username !== "" || url.password !== "") {
-    throw new Error("the address of the agent has a query or a user; a token never stands in an address");
+    throw new UsageError("the address of the agent has a query or a user; a token never stands in an address");
   }
   if (url.pathname === "/") url.pathname = SERVE_PATH;
   return url;

@@ -1,10 +1,8 @@
-/** `hermes connect`: the agent of a server as an agent over stdio, for every editor that starts one. */
+/** `hermes connect`: the agent of a server as an agent over stdio, for every editor. The streams load with the first use. */
 import { join } from "node:path";
 import { homeFolder } from "../../agent-core/config/home.ts";
-import { gatheredOutput, incomingMessages } from "../../agent-core/entry/message-lines.ts";
-import { messageOf, UsageError } from "../../agent-core/platform/errors.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { isLoopback } from "../../agent-core/protocol/remote.ts";
-import { remoteStream, remoteUrl } from "../../agent-core/protocol/remote-stream.ts";
 import { tokenFile } from "../../agent-core/serve/server-token.ts";
 import { EXIT, subcommand } from "../subcommand.ts";
 
@@ -25,18 +23,13 @@ export const command = subcommand({
     ["connect ws://127.0.0.1:9120", "the agent behind an SSH tunnel"],
   ],
   withoutHome: true,
-  run: async ({ operands: [address = ""], values: { "token-file": file } }) => bridge(urlOf(address), file),
+  run: ({ operands: [address = ""], values: { "token-file": file } }) => bridge(address, file),
 });
 
-function urlOf(address: string): URL {
-  try {
-    return remoteUrl(address);
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
-}
-
-async function bridge(url: URL, file: string | undefined): Promise<number> {
+async function bridge(address: string, file: string | undefined): Promise<number> {
+  const { gatheredOutput, incomingMessages } = await import("../../agent-core/entry/message-lines.ts");
+  const { remoteStream, remoteUrl } = await import("../../agent-core/protocol/remote-stream.ts");
+  const url = remoteUrl(address);
   const log = (line: string): void => void process.stderr.write(`hermes connect: ${line}\n`);
   const remote = remoteStream(
     { url, token: tokenFor(url, file) },

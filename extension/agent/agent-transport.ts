@@ -3,7 +3,6 @@ import { Readable, Writable } from "node:stream";
 import { ndJsonStream, type Stream } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { type GroupStart, startGroup } from "../../agent-core/platform/children/group-process.ts";
-import { remoteStream, remoteUrl } from "../../agent-core/protocol/remote-stream.ts";
 
 export type AgentTransport = {
   readonly stream: Stream;
@@ -37,6 +36,7 @@ export type ServerPlace = {
 
 /** Asks for the token once. Rejects with an Error in one line when the user cancels, or the address is none. */
 export async function openServer({ title, url: text, tokens, report }: ServerPlace): Promise<AgentTransport> {
+  const { remoteStream, remoteUrl } = await import("../../agent-core/protocol/remote-stream.ts");
   const url = remoteUrl(text);
   const key = `hermes.agent-token.${url.origin}${url.pathname}`;
   const token = (await tokens.get(key)) ?? (await askToken(title, url));
