@@ -15,6 +15,9 @@ import { RequestDesk } from "./request-desk.ts";
 import { SideWork } from "./side-work.ts";
 import { THEMES, themeOf } from "./theme.ts";
 
+/** Value of the model's option for the built-in interpreter, which stands in for a missing model. */
+const OFFLINE = "offline";
+
 export type BusyMode = "queue" | "steer" | "interrupt";
 
 export type ChatOptions = {
@@ -151,6 +154,7 @@ export class Chat implements ChatControls {
 
   #showOptions(options: NonNullable<OpenedSession["configOptions"]>): void {
     const model = options.find(({ category }) => category === "model")?.currentValue;
+    if (model === OFFLINE) this.note("No language model is set up: leave, and type hermes setup.", "warning");
     if (typeof model === "string") this.#change({ model: model.slice(model.indexOf(":") + 1) });
   }
 

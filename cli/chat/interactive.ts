@@ -4,6 +4,7 @@ import type { SessionNotification } from "@zed-industries/agent-client-protocol"
 import type { Environment } from "../../agent-core/config/home.ts";
 import type { Config } from "../../agent-core/config/sections.ts";
 import { VERSION } from "../../agent-core/entry/version.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { EXIT } from "../subcommand.ts";
 import { Chat } from "./chat.ts";
 import { ChatView } from "./chat-view.ts";
@@ -50,17 +51,19 @@ export async function runInteractive(options: InteractiveOptions): Promise<numbe
   };
   const view = new ChatView({ theme, history, spinner: display.spinner, status });
   view.transcript.say((drawing) => banner({ version: VERSION, cwd }, drawing));
-  view.start();
-  // The agent's code loads below the first frame.
-  const [{ withChatAgent }, { ownWords }] = await Promise.all([
-    import("./chat-agent.ts"),
-    import("../../agent-core/entry/local-agent.ts"),
-  ]);
-  const chat = new Chat(view, { cwd, allowAll, busyMode: display.busyInputMode, wordsOf: ownWords });
+  let wordsOf = messageOf;
+  const chat = new Chat(view, {
+    ...{ cwd, allowAll, busyMode: display.busyInputMode },
+    wordsOf: (error) => wordsOf(error),
+  });
   for (const image of images) chat.attach(image);
   if (prefix !== "") view.composer.setText(prefix);
   const stopListening = listen(chat, history);
+  view.start();
   try {
+    // The agent's code loads below the first frame, while the user types.
+    const { withChatAgent } = await import("./chat-agent.ts");
+    wordsOf = (await import("../../agent-core/entry/local-agent.ts")).ownWords;
     const events = {
       update: (notification: SessionNotification) => chat.update(notification),
       permission: (...request: Parameters<RequestDesk["permission"]>) => chat.desk.permission(...request),
@@ -76,7 +79,7 @@ export async function runInteractive(options: InteractiveOptions): Promise<numbe
       settings,
     );
   } catch (error) {
-    chat.note(ownWords(error), "error");
+    chat.note(wordsOf(error), "error");
     return EXIT.failed;
   } finally {
     stopListening();

@@ -99,6 +99,16 @@ test("an approval shows the diff, takes no key that was typed before, and is ans
   expect(terminal.text).toMatch(/┊ 💻 \$ {9}rm b\.txt {2}\S+ rejected/);
 });
 
+test("a message that is sent before the agent is loaded is answered, and a missing model is named", async () => {
+  model.script(say("Early."));
+  const early = start();
+  await early.until("❯");
+  early.type(`at once${ENTER}`);
+  await early.until("Early.");
+  const environment = { HERMES_BASE_URL: "", HERMES_MODEL: "", HERMES_API_KEY: "" };
+  await start({ environment }).until("No language model is set up: leave, and type hermes setup.");
+});
+
 test("a question is answered by the number of a choice", async () => {
   model.script(callTools(call("clarify", { question: "Which colour?", choices: ["red", "blue"] })), say("Blue it is."));
   const terminal = await opened();
