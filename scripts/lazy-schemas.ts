@@ -38,7 +38,8 @@ const JSON_SCHEMAS = "hermes:json-schemas";
 const jsonSchemas = `
 export const jsonSchemas = {};
 export const createToJSONSchemaMethod = (...values) => jsonSchemas.createToJSONSchemaMethod(...values);
-export const createStandardJSONSchemaMethod = (...values) => jsonSchemas.createStandardJSONSchemaMethod(...values);
+export const createStandardJSONSchemaMethod = (...values) => (params) =>
+  jsonSchemas.createStandardJSONSchemaMethod(...values)(params); // libraries read it beside the check, and seldom call it
 `;
 
 /** Members of zod and of its schemas that give no schema. */

@@ -12,7 +12,7 @@ import { checkpointedFiles } from "./checkpointed-files.ts";
 import { CommandWatch, type WatchedCommand } from "./command-watch.ts";
 import { type GitBlobs, gitBlobs } from "./git-blobs.ts";
 import { hashOf, ObjectStore } from "./object-store.ts";
-import { completeLog, type RestorePorts, restoreFiles } from "./restore.ts";
+import type { RestorePorts } from "./restore.ts";
 import {
   changesAfter,
   LineCounter,
@@ -211,10 +211,15 @@ export class Checkpoints {
 
   /** Settles when all changes are logged, and their texts and the earlier contents stored. */
   async #settled(signal: AbortSignal): Promise<void> {
-    const { interrupted } = this.#log;
-    this.#completed ??=
-      interrupted && completeLog(interrupted, { files: this.#options.host.files, log: this.#log }, signal);
+    this.#completed ??= this.#completeLog(signal);
     await Promise.all([this.#watch.copied(COPY_TIME_MS), this.#storing, this.#completed]);
+  }
+
+  async #completeLog(signal: AbortSignal): Promise<void> {
+    const { interrupted } = this.#log;
+    if (interrupted === undefined) return;
+    const { completeLog } = await import("./restore.ts");
+    await completeLog(interrupted, { files: this.#options.host.files, log: this.#log }, signal);
   }
 
   #ports(): RestorePorts {
@@ -252,6 +257,7 @@ export class Checkpoints {
   }
 
   async #restore(targets: readonly Target[], position: number, signal: AbortSignal): Promise<Restored> {
+    const { restoreFiles } = await import("./restore.ts");
     const id = newId();
     this.#log.restore(id, "begin", position);
     const files = await restoreFiles(targets, id, this.#ports(), signal);

@@ -20,7 +20,6 @@ import { INVALID_PARAMS, onAgentRequest } from "../../agent-core/protocol/handle
 import { call } from "../../agent-core/protocol/method.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { EXIT } from "../subcommand.ts";
-import { findSession } from "./find-session.ts";
 import type { LineDialog } from "./line-requests.ts";
 import { type OutputForm, type UpdatePrinter, updatePrinter } from "./update-printer.ts";
 
@@ -246,6 +245,7 @@ async function newSession(agent: ClientContext, cwd: string): Promise<StartedSes
 }
 
 async function resumed(agent: ClientContext, wanted: string, cwd: string): Promise<StartedSession> {
+  const { findSession } = await import("./find-session.ts");
   const sessionId = await findSession(agent, wanted, cwd);
   const place = { sessionId, cwd, mcpServers: [] };
   const response = await agent.request(methods.agent.session.resume, place);
