@@ -176,7 +176,12 @@ export class Outbox {
       .catch((error: unknown) => {
         if (!this.#ended.signal.aborted) this.#options.log(`outbox: ${String(error)}`);
       })
-      .finally(() => this.#running.delete(key));
+      .finally(() => {
+        this.#running.delete(key);
+        // A message may have come while the run ended.
+        const [next] = this.#queues.get(key) ?? [];
+        if (next !== undefined && this.#options.senderOf(next.platform) !== undefined) this.#start(key);
+      });
     this.#running.set(key, run);
   }
 

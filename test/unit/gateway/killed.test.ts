@@ -74,7 +74,7 @@ test("A gateway that is killed at random moments loses no message, and sends non
   const { telegram, model, start, end } = await setUp();
   // The answer names every message that the prompt has.
   model.respondWith(({ messages }) => {
-    const last = JSON.stringify(messages.findLast(({ role }) => role === "user"));
+    const last = String(messages.findLast(({ role }) => role === "user")?.["content"]);
     return say(`got ${[...new Set(last.match(/\bm\d+\b/g))].join(" ")} end`);
   });
   const next = random(seedOf(7));
