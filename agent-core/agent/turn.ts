@@ -269,8 +269,14 @@ const GRACE = 2;
 
 const DURATION = /\b\d+(?:\.\d+)? ?(?:ms|s|min)\b/g;
 
+/** The file of a long result is named after its call, and the time that a command took is no news. */
+function newsOf(results: readonly ToolMessage[]): string {
+  return results.map(({ tool_call_id: id, content }) => content.replaceAll(id, "").replaceAll(DURATION, "")).join("\0");
+}
+
 export class Repetition {
-  #last = "";
+  #calls = "";
+  #results: readonly ToolMessage[] = [];
   #count = 0;
 
   /**
@@ -285,14 +291,12 @@ export class Repetition {
     readonly isStuck: boolean;
     readonly times: number;
   } {
-    const called = calls.map(({ function: { name, arguments: json } }) => [name, json]);
-    // The file of a long result is named after its call, and the time that a command took is no news.
-    const returned = results.map(({ tool_call_id: id, content }) =>
-      content.replaceAll(id, "").replaceAll(DURATION, ""),
-    );
-    const key = JSON.stringify([called, returned]);
-    this.#count = key === this.#last ? this.#count + 1 : 1;
-    this.#last = key;
+    const called = JSON.stringify(calls.map(({ function: { name, arguments: json } }) => [name, json]));
+    // Long results are compared only for a call that repeats.
+    const isSame = called === this.#calls && newsOf(results) === newsOf(this.#results);
+    this.#count = isSame ? this.#count + 1 : 1;
+    this.#calls = called;
+    this.#results = results;
     const times = this.#count;
     if (times <= NOTE_AFTER) return { note: undefined, isStuck: false, times };
     const note = `[This same call was made ${times} times in a row. Do something else, or tell the user what blocks you.]`;

@@ -63,12 +63,12 @@ export function resolveModel(
   const asked = withEnvironment(settings, environment);
   const deployment = chooseDeployment(asked, environment, available);
   if ("message" in deployment) return deployment;
-  const baseUrl = asked.baseUrl ?? variable(environment, deployment.urlVariable) ?? deployment.baseUrl;
+  const baseUrl = cleanAddress(asked.baseUrl ?? variable(environment, deployment.urlVariable)) ?? deployment.baseUrl;
   const mode = chooseMode(asked, deployment, baseUrl);
   if (typeof mode !== "string") return mode;
   if (mode === "offline") return resolved(mode, { provider: offline.name, baseUrl: undefined }, offline.name);
   if (mode === editor.mode) return editorModel(asked.model ?? deployment.defaultModel);
-  const apiKey = asked.apiKey ?? variable(environment, deployment.keyVariable);
+  const apiKey = (asked.apiKey ?? variable(environment, deployment.keyVariable))?.replaceAll(UNSEEN, "");
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`No address is set for ${provider}. Set HERMES_BASE_URL.`);
   if (!isWebAddress(baseUrl))
@@ -88,6 +88,16 @@ export function resolveModel(
     unknownDialect(asked.dialect) ??
     resolved(mode, { provider, baseUrl, apiKey, dialect: asked.dialect, textCalls: asked.textCalls }, model)
   );
+}
+
+/** Blanks and characters without a glyph, which come along when a key or an address is copied. */
+const UNSEEN = /[\s\p{Cf}]/gu;
+
+/** The base URL of an address that goes on to one path of the API. */
+function cleanAddress(address: string | undefined): string | undefined {
+  return address
+    ?.replaceAll(UNSEEN, "")
+    .replace(/\/(?:chat\/completions|completions|messages|responses|models)\/*$/, "");
 }
 
 /** Refusal of an unknown dialect. */

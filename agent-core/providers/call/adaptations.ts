@@ -175,14 +175,22 @@ function imagesOf(messages: readonly Message[]): readonly string[] {
   });
 }
 
+/** Sizes of messages: a session counts the same ones after each answer. */
+const sizes = new WeakMap<Message, number>();
+
 function charsOf(messages: readonly Message[]): number {
-  let chars = 0;
-  for (const message of messages) {
-    const { content } = message;
-    if (typeof content === "string") chars += content.length;
-    else for (const part of content ?? []) chars += part.type === "text" ? part.text.length : 0;
-    if (message.role !== "assistant") continue;
-    for (const call of message.tool_calls ?? []) chars += call.function.arguments.length;
-  }
+  return messages.reduce((sum, message) => sum + sizeOf(message), 0);
+}
+
+function sizeOf(message: Message): number {
+  const known = sizes.get(message);
+  if (known !== undefined) return known;
+  const { content } = message;
+  const parts =
+    typeof content === "string" ? [content] : (content ?? []).map((part) => (part.type === "text" ? part.text : ""));
+  const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
+  const texts = [...parts, ...calls.map((call) => call.function.arguments)];
+  const chars = texts.reduce((sum, text) => sum + text.length, 0);
+  sizes.set(message, chars);
   return chars;
 }

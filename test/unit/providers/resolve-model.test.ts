@@ -309,3 +309,14 @@ describe("another provider than the environment's", () => {
     });
   });
 });
+
+test.each([
+  ["https://api.example.org/v1/chat/completions", "https://api.example.org/v1"],
+  ["https://api.example.org/v1/messages/", "https://api.example.org/v1"],
+  ["https://api.example.org/v1/responses", "https://api.example.org/v1"],
+  ["http://localhost:8000/v1/models", "http://localhost:8000/v1"],
+  ["\u200bhttps://api.example.org/v1 ", "https://api.example.org/v1"],
+])("the address %j counts as %s", (baseUrl, expected) => {
+  const found = resolveModel({ baseUrl, model: "m", apiKey: "\ufeffsk-1\u200b23 \n" }, {});
+  expect(found.ok && found.model.endpoint).toMatchObject({ baseUrl: expected, apiKey: "sk-123" });
+});
