@@ -31,6 +31,7 @@ import { measureSandbox } from "./sandbox.ts";
 import { measureSearch } from "./search.ts";
 import { measureSessions } from "./sessions.ts";
 import { measureStart } from "./start.ts";
+import { measureTerminal } from "./terminal.ts";
 import { measureVerdicts } from "./verdicts.ts";
 import { measureWeb } from "./web.ts";
 
@@ -38,6 +39,7 @@ const PACKAGE = "dist/hermes-vscode.vsix";
 
 const measurements = {
   start: measureStart,
+  terminal: measureTerminal,
   iterations: measureIterations,
   answers: measureAnswers,
   ending: measureEnding,
