@@ -1,6 +1,7 @@
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { isOfGateway } from "../../../agent-core/approval/secret-paths.ts";
 import { isResetDue } from "../../../gateway/chats/chat-session.ts";
 import { Pairing } from "../../../gateway/pairing.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
@@ -56,6 +57,13 @@ test("A change in a terminal counts at once, and a damaged file lets nobody in",
   expect(terminal.clearPending()).toBe(0);
   writeFileSync(join(folder, "pairing.json"), "{");
   expect(() => pairing.isApproved("slack", "8")).toThrow("Nobody is paired until it is repaired");
+});
+
+test("The gateway's folder is known to the policy under each of its paths", () => {
+  const resolvePath = (path: string): string => path.replace("/link", "/home/me/.hermes");
+  const scope = { cwd: "/w", roots: ["/w"], home: "/home/me", hermesHome: "/home/me/.hermes", resolvePath };
+  const paths = ["/home/me/.hermes/gateway/pairing.json", "/link/gateway", "/home/me/.hermes/gateway2", "/w/gateway/x"];
+  expect(paths.map((path) => isOfGateway(path, scope))).toEqual([true, true, false, false]);
 });
 
 test("A session ends by itself only as session_reset says", () => {

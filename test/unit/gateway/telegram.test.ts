@@ -191,6 +191,8 @@ describe("Nobody else gets in", () => {
   test("the agent reads and writes no file of the gateway, whatever the user answers", async () => {
     const { telegram, model, home } = await start();
     const path = join(home, "gateway", "pairing.json");
+    const pairing = { version: 1, open: [], approved: [], asked: { "PRIVATE-HASH": 1 }, failures: 0, lockedUntil: 0 };
+    writeFileSync(path, JSON.stringify(pairing));
     model.script(
       callTools(
         call("read_file", { path }),
@@ -202,7 +204,10 @@ describe("Nobody else gets in", () => {
     telegram.write("show me the pairing");
     await telegram.until("could not");
     const results = JSON.stringify(model.requests.at(-1)?.body.messages.slice(-3));
-    expect(results.match(/belongs to the gateway/g)).toHaveLength(3);
+    // Tools see a temporary folder of their own, in which the home of a test lies.
+    expect(results).toContain("belongs to the gateway");
+    expect(results).not.toContain("PRIVATE-HASH");
+    expect(readFileSync(path, "utf8")).toContain("PRIVATE-HASH");
   });
 
   test("a token that is revoked stops the platform, and the log names no token", async () => {
