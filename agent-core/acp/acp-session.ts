@@ -11,7 +11,6 @@ import {
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
-import { messageOf } from "../platform/errors.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
 import { processMethods } from "../protocol/processes.ts";
@@ -337,12 +336,9 @@ export class AcpSession {
 
   /** A folder that cannot be written is reported, and costs no answer. */
   async #saveTrajectory(completed: boolean): Promise<void> {
-    const { saveTrajectory } = await import("../sessions/trajectory.ts");
-    try {
-      await saveTrajectory(this.cwd, await this.agent.trajectory(), { completed, now: Date.now() });
-    } catch (error) {
-      this.#status({ severity: "warning", message: `The trajectory could not be saved: ${messageOf(error)}` });
-    }
+    const { keepTrajectory } = await import("../sessions/trajectory.ts");
+    const message = await keepTrajectory(this.cwd, this.agent, completed);
+    if (message !== undefined) this.#status({ severity: "warning", message });
   }
 
   #sendCompression(event: CompressedEvent): void {

@@ -1,7 +1,10 @@
 /** The shell of a session and its background processes. */
+import { join } from "node:path";
 import type { HostTerminals } from "../host/terminals/terminals.ts";
 import type { Message } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
+import { newId } from "../platform/new-id.ts";
+import type { HermesCommandEnd } from "../protocol/trajectory.ts";
 import { Processes } from "../tools/terminal/processes.ts";
 import { SessionShell } from "../tools/terminal/session-shell.ts";
 import type { ShellView } from "../tools/tool.ts";
@@ -68,6 +71,36 @@ export class AgentShell {
     for (const message of (await this.#terminals.endTurn?.()) ?? []) {
       notify(message);
       this.#late.push(message);
+    }
+  }
+
+  /**
+   * Runs a command of the client in the sandbox of the agent's own, if there is one, and ends what it left. `folder`:
+   * absolute, for its output.
+   */
+  async runForClient(command: string, folder: string, signal: AbortSignal): Promise<HermesCommandEnd> {
+    const running = await this.#terminals.start(
+      {
+        command,
+        shell: { folder: await this.#terminals.open(this.#cwd, signal), variables: undefined },
+        keepsShell: false,
+        input: "none",
+        pty: false,
+        sandbox: this.#terminals.sandboxes === true ? "isolated" : undefined,
+        outputFile: join(folder, `command-${newId()}.log`),
+      },
+      signal,
+    );
+    const stop = (): void => void running.kill();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      const { exitCode } = await running.exit;
+      const { head, tail } = await running.output();
+      return { exitCode, output: head + tail };
+    } finally {
+      signal.removeEventListener("abort", stop);
+      await running.kill();
+      await running.release();
     }
   }
 

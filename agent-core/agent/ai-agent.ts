@@ -1,5 +1,4 @@
 /** The agent as its users see it: a session with a model, tools and a memory of its own. */
-import { join } from "node:path";
 import type { Grants } from "../approval/grants.ts";
 import { SessionBrowser } from "../browser/session-browser.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -9,7 +8,6 @@ import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { Delegation } from "../orchestration/delegation.ts";
-import { newId } from "../platform/new-id.ts";
 import type { HermesCommandEnd, HermesTrajectory } from "../protocol/trajectory.ts";
 import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
@@ -286,51 +284,16 @@ export class AIAgent {
 
   /** The session as training data, without what an earlier process knew about its model calls. */
   async trajectory(): Promise<HermesTrajectory> {
-    const { shareGpt, trajectoryMessages } = await import("../sessions/trajectory.ts");
-    const { catalogue } = this.#setup;
-    const { costUsd } = this.usage;
-    const messages = trajectoryMessages(this.transcript);
-    const tools = catalogue.tools.map(({ schema }) => schema);
-    return {
-      model: this.model.model,
-      systemPrompt: this.#record.systemPrompt ?? "",
-      messages,
-      conversations: shareGpt(messages, tools),
-      tools,
-      knownTools: catalogue.known,
-      steps: this.#turns.steps,
-      failedCalls: [...this.#turns.failedCalls],
-      ...(costUsd !== undefined && { costUsd }),
-    };
+    const { trajectoryOf } = await import("../sessions/trajectory.ts");
+    return trajectoryOf(this, this.#setup.catalogue, this.#turns, this.#record.systemPrompt);
   }
 
   /**
    * Runs a command of the session's client where the agent's commands run: in the sandbox, if there is one. Rejects with a
    * sentence for people when it cannot be started.
    */
-  async runCommand(command: string, signal: AbortSignal): Promise<HermesCommandEnd> {
-    const { terminals } = this.#setup.host;
-    const folder = await terminals.open(this.#setup.cwd, signal);
-    const running = await terminals.start(
-      {
-        command,
-        shell: { folder, variables: undefined },
-        keepsShell: false,
-        input: "none",
-        pty: false,
-        sandbox: terminals.sandboxes === true ? "isolated" : undefined,
-        outputFile: join(this.#setup.spillFolder(this.sessionId), `command-${newId()}.log`),
-      },
-      signal,
-    );
-    try {
-      const { exitCode } = await running.exit;
-      const { head, tail } = await running.output();
-      return { exitCode, output: head + tail };
-    } finally {
-      await running.kill();
-      await running.release();
-    }
+  runCommand(command: string, signal: AbortSignal): Promise<HermesCommandEnd> {
+    return this.#shell.runForClient(command, this.#setup.spillFolder(this.sessionId), signal);
   }
 
   get toolNames(): readonly string[] {

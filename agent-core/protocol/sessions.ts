@@ -285,6 +285,10 @@ export const sessionMethods = {
   replay: { name: "_hermes/session/replay", params: HermesReplayRequest, result: HermesReplay },
   /** Contents of the model's window. Allowed while a turn runs. */
   context: { name: "_hermes/session/context", params: inSession, result: HermesContext },
+  /** The session as training data; protocol/trajectory.ts has the schemas of both results, which the agent needs not load. */
+  trajectory: { name: "_hermes/session/trajectory", params: inSession, result: nothing },
+  /** Runs a command in the place and the sandbox of the session's own commands, without a permission. */
+  command: { name: "_hermes/session/command", params: inSession.extend({ command: z.string() }), result: nothing },
   /** Removes the messages from a position on. Refused (-32600) while a turn runs. */
   rewind: { name: "_hermes/session/rewind", params: HermesRewind, result: HermesRewound },
   /** Imports the sessions of an original Hermes home. Fails with -32603 and the reason. */

@@ -1,6 +1,6 @@
 /** A session as training data: its messages, the calls of its model, and its tools. */
 import * as z from "zod";
-import { inSession } from "./method.ts";
+import { sessionMethods } from "./sessions.ts";
 
 const tokenList = z.array(z.number()).readonly().exactOptional();
 
@@ -70,7 +70,7 @@ export const HermesTrajectory = z.object({
 export type HermesTrajectory = z.infer<typeof HermesTrajectory>;
 
 /** An open session. Model calls of an earlier process have no steps. */
-export const trajectoryMethod = { name: "_hermes/session/trajectory", params: inSession, result: HermesTrajectory };
+export const trajectoryMethod = { ...sessionMethods.trajectory, result: HermesTrajectory };
 
 const commandEnd = z.object({
   /** Null when a signal ended it. */
@@ -80,9 +80,4 @@ const commandEnd = z.object({
 });
 export type HermesCommandEnd = z.infer<typeof commandEnd>;
 
-/** Runs a command in the place and the sandbox of the session's own commands, without a permission. */
-export const commandMethod = {
-  name: "_hermes/session/command",
-  params: inSession.extend({ command: z.string() }),
-  result: commandEnd,
-};
+export const commandMethod = { ...sessionMethods.command, result: commandEnd };

@@ -6,6 +6,7 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Message, UserMessage } from "../messages/message.ts";
+import { messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { pythonJson, pythonTime } from "../platform/python-json.ts";
@@ -21,7 +22,7 @@ const AFTER_TOOLS =
   "\n</tools>\nFor each function call return a JSON object, with the following pydantic model json schema for each:\n{'title': 'FunctionCall', 'type': 'object', 'properties': {'name': {'title': 'Name', 'type': 'string'}, 'arguments': {'title': 'Arguments', 'type': 'object'}}, 'required': ['name', 'arguments']}\nEach function call should be enclosed within <tool_call> </tool_call> XML tags.\nExample:\n<tool_call>\n{'name': <function-name>,'arguments': <args-dict>}\n</tool_call>";
 
 /** The messages that models got, without answers that were cut off. */
-export function trajectoryMessages(transcript: readonly TranscriptEntry[]): readonly HermesTrajectoryMessage[] {
+function trajectoryMessages(transcript: readonly TranscriptEntry[]): readonly HermesTrajectoryMessage[] {
   return transcript.flatMap(({ position, isCutOff, message }) => {
     const read = isCutOff ? undefined : readMessage(message);
     return read === undefined ? [] : [{ position, ...read }];
@@ -101,8 +102,48 @@ function response({ text, callId = "" }: HermesTrajectoryMessage, names: Readonl
   return `<tool_response>\n${pythonJson(content)}\n</tool_response>`;
 }
 
+type Talk = {
+  readonly model: { readonly model: string };
+  readonly transcript: readonly TranscriptEntry[];
+  readonly usage: { readonly costUsd: number | undefined };
+};
+type Tools = { readonly tools: readonly { readonly schema: Schema }[]; readonly known: readonly string[] };
+type Calls = { readonly steps: HermesTrajectory["steps"]; readonly failedCalls: ReadonlySet<string> };
+
+/** The session as training data. */
+export function trajectoryOf(talk: Talk, { tools, known }: Tools, calls: Calls, systemPrompt = ""): HermesTrajectory {
+  const messages = trajectoryMessages(talk.transcript);
+  const schemas = tools.map(({ schema }) => schema);
+  const { costUsd } = talk.usage;
+  return {
+    model: talk.model.model,
+    systemPrompt,
+    messages,
+    conversations: shareGpt(messages, schemas),
+    tools: schemas,
+    knownTools: known,
+    steps: calls.steps,
+    failedCalls: [...calls.failedCalls],
+    ...(costUsd !== undefined && { costUsd }),
+  };
+}
+
 /** Names of the original's files for turns that ended well, and for the others. */
 const FILES = { completed: "trajectory_samples.jsonl.gz", failed: "failed_trajectories.jsonl.gz" };
+
+/** Appends the conversation of a turn that ended. Returns the problem, as a sentence. */
+export async function keepTrajectory(
+  folder: string,
+  agent: { trajectory(): Promise<HermesTrajectory> },
+  completed: boolean,
+): Promise<string | undefined> {
+  try {
+    await saveTrajectory(folder, await agent.trajectory(), { completed, now: Date.now() });
+    return undefined;
+  } catch (error) {
+    return `The trajectory could not be saved: ${messageOf(error)}`;
+  }
+}
 
 /** Appends a conversation to the file of its kind in `folder`, as a whole member of gzip. Rejects with the system's error. */
 export async function saveTrajectory(

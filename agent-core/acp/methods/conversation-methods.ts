@@ -8,7 +8,6 @@ import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { type HermesProcessId, processMethods } from "../../protocol/processes.ts";
 import { restoreMethods } from "../../protocol/restores.ts";
 import { sessionMethods } from "../../protocol/sessions.ts";
-import { commandMethod, trajectoryMethod } from "../../protocol/trajectory.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
 import { processViews } from "../../tools/terminal/process-watch.ts";
 import type { BackgroundProcess } from "../../tools/terminal/processes.ts";
@@ -86,8 +85,8 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
   onClientRequest(app, sessionMethods.context, ({ params, signal }) =>
     server.session(params.sessionId).agent.context.contents(signal),
   );
-  onClientRequest(app, trajectoryMethod, ({ params }) => server.session(params.sessionId).agent.trajectory());
-  onClientRequest(app, commandMethod, ({ params: { sessionId, command }, signal }) =>
+  onClientRequest(app, sessionMethods.trajectory, ({ params }) => server.session(params.sessionId).agent.trajectory());
+  onClientRequest(app, sessionMethods.command, ({ params: { sessionId, command }, signal }) =>
     server.session(sessionId).agent.runCommand(command, signal),
   );
   onClientRequest(app, sessionMethods.rewind, ({ params: { sessionId, position } }) => {
