@@ -187,7 +187,7 @@ async function converse(
     clientCapabilities: {
       session: { notices: {} },
       ...(canAsk(options) && { elicitation: { form: {} } }),
-      _meta: { hermes: { openUrl: true, grants: canAsk(options) } },
+      _meta: { hermes: { openUrl: true, ...(canAsk(options) && { grants: true }) } },
     },
   });
   const { cwd, resume, model, mode, isTransient, prompt: words } = options;

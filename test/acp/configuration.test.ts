@@ -23,7 +23,7 @@ test("a session begins with one line for the settings of the original agent, one
     .poll(notices)
     .toEqual([
       "warning: config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?).",
-      "warning: config.yaml: settings of Hermes Agent that this version does not support: display, moa.",
+      "warning: config.yaml: settings of Hermes Agent that this version does not support: display.skin, moa.",
       expect.stringMatching(/^warning: config\.yaml: The terminal backend modal is not built in: a plugin can/),
       expect.stringMatching(/^warning: config\.yaml: fallback_providers: There is no provider "nowhere"\./),
     ]);

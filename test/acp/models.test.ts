@@ -304,13 +304,13 @@ test("the window of a loaded model replaces its largest one, and a line says whe
   };
   await expect.poll(size).toBe(40_960);
   expect(agent.of("notice")).toEqual([]);
-  model.lookUps.set("/api/ps", { models: [{ name: "qwen3:8b", context_length: 4_096 }] });
-  await expect.poll(size).toBe(4_096);
+  model.lookUps.set("/api/ps", { models: [{ name: "qwen3:8b", context_length: 2_048 }] });
+  await expect.poll(size).toBe(2_048);
   await agent.prompt(sessionId, "hi");
   const warnings = agent.of("notice").filter(({ severity }) => severity === "warning");
   expect(warnings.map(({ title }) => title)).toContainEqual(
     expect.stringMatching(
-      /^The window of this model has 4,096 tokens, and .* tools fill \d,\d+ of them: .*OLLAMA_CONTEXT_LENGTH/,
+      /^The window of this model has 2,048 tokens, and .* tools fill \d,\d+ of them: .*OLLAMA_CONTEXT_LENGTH/,
     ),
   );
 });
