@@ -31,7 +31,9 @@ export function permissionLines({ toolCall, _meta }: RequestPermissionRequest, d
   const { command, reasons = [], grant, task } = readMeta(HermesPermissionMeta, _meta) ?? {};
   const wrapped = (text: string): string[] => wrapTextWithAnsi(visibleText(text), Math.max(1, width - 4));
   const title = oneLine(toolCall.title ?? "A tool call");
-  const shown = command === undefined ? [] : wrapped(command).map((line) => `    ${theme.code(line)}`);
+  // A title that is the whole command, and is not cut, says it already.
+  const isInTitle = command === title && title.length <= width - 4;
+  const shown = command === undefined || isInTitle ? [] : wrapped(command).map((line) => `    ${theme.code(line)}`);
   return [
     "",
     truncateToWidth(`  ${theme.warning("⚠")} ${theme.bold(title)}`, width, "…"),
@@ -98,7 +100,7 @@ export function plainPermission({ toolCall, _meta }: RequestPermissionRequest): 
   );
   const lines = [
     `? ${toolCall.title ?? "A tool call"}`,
-    ...(command === undefined ? [] : [command]),
+    ...(command === undefined || command === toolCall.title ? [] : [command]),
     ...diffs,
     ...(task === undefined ? [] : [`Asked by the task: ${task}`]),
     ...reasons.map((reason) => `- ${reason}`),

@@ -210,7 +210,7 @@ function models({ configured: { options }, environment }: Facts): readonly Diagn
 function mainModel(environment: Environment): readonly Diagnosis[] {
   const resolution = resolveModel({}, environment);
   const name = "model";
-  if (!resolution.ok) return [{ name, state: "fails", text: resolution.message, fix: "run hermes-acp --setup" }];
+  if (!resolution.ok) return [{ name, state: "fails", text: resolution.message, fix: "run hermes setup" }];
   const { mode, model, endpoint } = resolution.model;
   if (mode === "offline") return works(name, "none: the built-in offline interpreter answers");
   const { provider, baseUrl } = endpoint;

@@ -47,7 +47,7 @@ test("hermes doctor says how to fix what is wrong, and exits with 1 when Hermes 
   const { status, stdout } = doctor({ PATH: join(process.execPath, "..") });
   expect(status).toBe(1);
   expect(stdout).toContain("install git");
-  expect(stdout).toContain("run hermes-acp --setup");
+  expect(stdout).toContain("run hermes setup");
   expect(stdout).toMatch(/^! {5}config {4}config.yaml: terminal.timeout: /m);
   expect(stdout).toMatch(/^! {5}config {4}config.yaml: settings of Hermes Agent .*: moa\.\n.*correct it in /m);
   expect(stdout).toMatch(/^FAIL {2}config {4}config.yaml: toolset is not a setting\. Did you mean toolsets\?/m);

@@ -148,7 +148,7 @@ const LABEL = "I am the built-in **offline** interpreter, not a language model."
 function howToGetAModel(): string {
   return [
     "For a real model set a key: `OPENAI_API_KEY`, `OPENROUTER_API_KEY`, `ANTHROPIC_API_KEY`, or `HERMES_API_KEY` with `HERMES_BASE_URL` and `HERMES_MODEL`",
-    `(in the environment or in \`${keyFile(process.env)}\`), or run \`hermes-acp --setup\` in a terminal or the command **Hermes: Set API Key**.`,
+    `(in the environment or in \`${keyFile(process.env)}\`), or run \`hermes setup\` in a terminal or the command **Hermes: Set API Key**.`,
     "A local server needs no key: `HERMES_PROVIDER=ollama` (or `lmstudio`, `llamacpp`) and `HERMES_MODEL`.",
   ].join(" ");
 }
