@@ -84,7 +84,7 @@ describe("permissions, questions, stop and restart", () => {
   test("a risky command asks in the visible panel only; the card's answer runs it", async () => {
     await window.newSession();
     await window.send("run rm a.txt");
-    await card().getByText("rm a.txt", { exact: true }).waitFor();
+    await card().locator("pre", { hasText: /^rm a\.txt$/ }).waitFor();
     await window.pictures("permission");
     expect(await window.notifications.count()).toBe(0);
     await card().getByRole("button", { name: "Allow once" }).click();
