@@ -12,7 +12,7 @@ import { useNetwork } from "../platform/http/connections.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import { discoverLocalServers, localPlaces } from "../providers/catalogue/discovered-models.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
-import { ANY_KEY, custom, type Deployment, deployments, nous } from "../providers/deployments.ts";
+import { ANY_KEY, custom, type Deployment, deployments } from "../providers/deployments.ts";
 import { withKeyAdvice } from "../providers/fault-message.ts";
 import { settingsOf } from "../providers/model-choice.ts";
 import type { Dialog } from "./terminal-dialog.ts";
@@ -67,11 +67,13 @@ async function converse(environment: Environment, dialog: Dialog): Promise<boole
 
 /** Providers with a key, servers on this machine, and any other address. */
 async function offers(environment: Environment): Promise<readonly Deployment[]> {
-  const keyed = deployments.filter(({ keyVariable }) => keyVariable !== undefined);
-  const local = await discoverLocalServers(localPlaces(environment["HERMES_LOCAL_SERVERS"]));
-  // Scripts answer by number, so what was added later comes last.
-  const [later, first] = [keyed.filter((each) => each === nous), keyed.filter((each) => each !== nous)];
-  return [...first, ...local.map(({ deployment }) => deployment), custom, ...later];
+  const local = (await discoverLocalServers(localPlaces(environment["HERMES_LOCAL_SERVERS"]))).map(
+    ({ deployment }) => deployment,
+  );
+  return deployments.flatMap((each) => {
+    if (each === custom) return [...local, custom];
+    return each.keyVariable === undefined ? [] : [each];
+  });
 }
 
 /** Asks for address and key until they work; undefined when the user gave up. */

@@ -136,7 +136,7 @@ export const anthropic: Deployment = {
 };
 
 /** Nous Portal, with a key or with the token of a sign-in (`accounts/nous-portal.ts`). */
-export const nous: Deployment = {
+const nous: Deployment = {
   name: "nous",
   title: "Nous Portal",
   mode: "chat_completions",
@@ -183,12 +183,12 @@ export const deployments: readonly Deployment[] = [
   openai,
   openrouter,
   anthropic,
-  nous,
   editor,
   ollama,
   lmstudio,
   llamacpp,
   custom,
+  nous,
   offline,
 ];
 

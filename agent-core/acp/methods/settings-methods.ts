@@ -175,11 +175,11 @@ function keyTakers({ endpoints }: ConfiguredAgent): readonly Deployment[] {
       : [{ ...deploymentAt(baseUrl), name: provider, title: provider, baseUrl, keyVariable }],
   );
   const names = new Set(own.map(({ name }) => name));
-  return [
-    ...deployments.filter(({ name, keyVariable }) => keyVariable !== undefined && !names.has(name)),
-    ...own,
-    custom,
-  ];
+  const takers = deployments.filter(
+    (each) => each === custom || (each.keyVariable !== undefined && !names.has(each.name)),
+  );
+  // Those of config.yaml come before any other endpoint.
+  return takers.flatMap((each) => (each === custom ? [...own, custom] : [each]));
 }
 
 /** The default model, then recommended ones, then all others; only listed ones if the endpoint lists its models. */
