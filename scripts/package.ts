@@ -4,21 +4,11 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { text } from "node:stream/consumers";
-import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
+import { createVSIX } from "@vscode/vsce";
 import { writeNotices } from "./notices.ts";
 import { packageFile, projectFolder, resultsFolder } from "./project.ts";
 import { runInTerminal, runLogged } from "./run-program.ts";
@@ -37,17 +27,16 @@ export async function packageExtension(): Promise<string> {
   if (build !== 0) throw new Error(`node esbuild.mjs exited with code ${build}: nothing was packaged.`);
   mkdirSync(dirname(packageFile), { recursive: true });
   writeNotices(join(projectFolder, "dist", NOTICES));
-  const ignoreFile = writeIgnoreFile();
+  const { folder, files } = stageExtension();
   await createVSIX({
-    cwd: projectFolder,
-    ignoreFile,
+    cwd: folder,
     packagePath: packageFile,
     // Every dependency is inside the bundles.
     dependencies: false,
     allowMissingRepository: true,
     rewriteRelativeLinks: false,
   });
-  await reportSizes(ignoreFile);
+  reportSizes(files);
   return packageFile;
 }
 
@@ -56,8 +45,25 @@ const EDITOR_PROGRAMS = ["dist/worker.js", "dist/acp.js", "dist/session-index.js
 
 type Outputs = Readonly<Record<string, { readonly imports: readonly { readonly path: string }[] }>>;
 
-/** Path of .vscodeignore without the parts of the command line: batches and chats have large libraries. */
-function writeIgnoreFile(): string {
+/**
+ * Copies the files of the extension into a folder of their own: those that .vscodeignore lists, without the parts of the
+ * command line, whose batches and chats have large libraries. To match each file of the repository takes vsce a minute.
+ */
+function stageExtension(): { readonly folder: string; readonly files: readonly string[] } {
+  const folder = join(distFolder, "vsix");
+  rmSync(folder, { recursive: true, force: true });
+  const listed = readFileSync(".vscodeignore", "utf8").matchAll(/^!(.+)$/gm);
+  const needed = new Set(partsOfEditor());
+  const isPart = (file: string): boolean => !/^dist\/(?:chunks\/)?[^/]+\.js$/.test(file) || needed.has(file);
+  const files = globSync([...listed].map(([, pattern = ""]) => pattern)).filter(
+    (file) => isPart(file) && statSync(file).isFile(),
+  );
+  for (const file of files) copy(file, join(folder, file));
+  return { folder, files };
+}
+
+/** Programs that the extension starts, with their chunks. */
+function partsOfEditor(): readonly string[] {
   const { outputs }: { readonly outputs: Outputs } = JSON.parse(readFileSync("dist/meta/core.json", "utf8"));
   const needed = new Set<string>();
   for (const open = [...EDITOR_PROGRAMS]; open.length > 0; ) {
@@ -66,24 +72,12 @@ function writeIgnoreFile(): string {
     needed.add(path);
     open.push(...(outputs[path]?.imports ?? []).map((imported) => imported.path));
   }
-  const chunks = [...needed].filter((path) => path.startsWith("dist/chunks/") && existsSync(path));
-  const lines = [...chunks, "dist/chunks/core.js"].map((path) => `!${path}`).join("\n");
-  const text = readFileSync(".vscodeignore", "utf8").replace("!dist/chunks/*.js", lines);
-  const path = join(projectFolder, "dist/meta/vscodeignore");
-  writeFileSync(
-    path,
-    `${text}\ndist/cli.js\n`.replace(
-      "!dist/*.js",
-      [...EDITOR_PROGRAMS, "dist/plugin-process.js"].map((file) => `!${file}`).join("\n"),
-    ),
-  );
-  return path;
+  return [...needed, "dist/chunks/core.js", "dist/plugin-process.js"];
 }
 
-async function reportSizes(ignoreFile: string): Promise<void> {
-  const names = await listFiles({ cwd: projectFolder, packageManager: PackageManager.None, ignoreFile });
+function reportSizes(names: readonly string[]): void {
   const files = names
-    .map((name) => ({ name, size: statSync(join(projectFolder, name)).size }))
+    .map((name) => ({ name, size: statSync(name).size }))
     .sort((left, right) => right.size - left.size);
   for (const { name, size } of files.slice(0, LARGEST_SHOWN)) console.log(`${kilobytes(size).padStart(12)}  ${name}`);
   const { size } = statSync(packageFile);
