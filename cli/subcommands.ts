@@ -6,6 +6,7 @@ export const subcommands: Table = {
   setup: { summary: "choose a provider and a model, in questions", load: () => import("./commands/setup.ts") },
   auth: { summary: "sign in to providers, and store their keys", load: () => import("./commands/auth.ts") },
   sessions: { summary: "list, search, export and delete sessions", load: () => import("./commands/sessions.ts") },
+  config: { summary: "print and change settings", load: () => import("./commands/config.ts") },
   doctor: {
     summary: "check this machine and its configuration, and print how to fix it",
     load: () => import("./commands/doctor.ts"),
@@ -40,7 +41,6 @@ export const subcommands: Table = {
 /** Commands of similar agents, and what serves their purpose here. */
 export const elsewhere: Readonly<Record<string, string>> = {
   import: "hermes sessions import copies the sessions of an original Hermes home",
-  config: "edit config.yaml in the Hermes home; hermes doctor names the file and checks it",
   login: "hermes auth add PROVIDER signs in or stores a key",
   logout: "hermes auth remove PROVIDER removes a key or sign-in",
   models: "hermes model lists the models, and --model NAME chooses one for a prompt",

@@ -127,8 +127,8 @@ export async function setLearningSwitch(home: string, name: string, isOn: boolea
   await changeConfig(home, `the switch learning.${name}`, (text) => withSection(text, "learning", { [name]: isOn }));
 }
 
-/** `subject`: the value for the error. */
-async function changeConfig(home: string, subject: string, change: (text: string) => string): Promise<void> {
+/** Changes config.yaml by its text. `subject`: the value for the error. Rejects, too, when `change` throws. */
+export async function changeConfig(home: string, subject: string, change: (text: string) => string): Promise<void> {
   try {
     await changeFile(home, "config.yaml", change);
   } catch (error) {

@@ -50,18 +50,31 @@ const UNFOLDED = { lineWidth: 0 };
 
 /** The document with a mapping for `section`. */
 function parsedDocument(text: string, section: string): Document {
-  const document = parseDocument(text);
-  const [problem] = document.errors;
-  if (problem !== undefined) throw problem;
+  const document = documentOf(text);
   if (!isMap(document.get(section))) document.set(section, document.createNode({}));
   return document;
 }
 
 /** Sets keys of a map inside a mapping, and creates the maps on the way; comments and order stay. Throws for invalid YAML. */
 export function withValues(text: string, path: readonly string[], values: Readonly<Record<string, string>>): string {
+  const document = documentOf(text);
+  for (const [key, value] of Object.entries(values)) document.setIn([...path, key], value);
+  return document.toString(UNFOLDED);
+}
+
+/** Sets one value, written as YAML, or removes it (undefined); comments and order stay. Throws for invalid YAML. */
+export function withSetting(text: string, path: readonly string[], value: string | undefined): string {
+  const document = documentOf(text);
+  const given: unknown = value === undefined ? undefined : parse(value);
+  if (value === undefined) document.deleteIn(path);
+  // A plain value takes the place of the one before, whose comment stays.
+  else document.setIn(path, typeof given === "object" ? document.createNode(given) : given);
+  return document.toString(UNFOLDED);
+}
+
+function documentOf(text: string): Document {
   const document = parseDocument(text);
   const [problem] = document.errors;
   if (problem !== undefined) throw problem;
-  for (const [key, value] of Object.entries(values)) document.setIn([...path, key], value);
-  return document.toString({ lineWidth: 0 });
+  return document;
 }

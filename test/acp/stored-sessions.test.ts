@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ const here = join(home, "here");
 const elsewhere = join(home, "elsewhere");
 
 /** Runs the program. `input`: its standard input. */
-function hermes(args: readonly string[], { cwd = here, input = "" } = {}): Promise<Ended> {
+function hermes(args: readonly string[], { cwd = here, input = "", editor = "true" } = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const cli = `${process.cwd()}/dist/cli.js`;
     const env = {
@@ -21,6 +21,7 @@ function hermes(args: readonly string[], { cwd = here, input = "" } = {}): Promi
       HOME: home,
       HERMES_HOME: home,
       HERMES_LOCAL_SERVERS: "off",
+      EDITOR: editor,
       ANTHROPIC_BASE_URL: "http://127.0.0.1:9", // the port of "discard": nothing answers
     };
     const child = execFile(process.execPath, [cli, ...args], { cwd, env }, (error, stdout, stderr) =>
@@ -91,5 +92,37 @@ describe("hermes auth", () => {
     const { code, stderr } = await hermes(["auth", "add", "nobody"]);
     expect(code).toBe(2);
     expect(stderr).toContain("openai, openrouter, anthropic, nous");
+  });
+});
+
+describe("hermes config", () => {
+  test("changes one setting, keeps comments, and writes nothing that the setting does not take", async () => {
+    const file = join(home, "config.yaml");
+    writeFileSync(file, "# mine\nagent:\n  max_turns: 7 # enough\n");
+    expect(await hermes(["config", "set", "agent.max_turns", "60"])).toMatchObject({ code: 0 });
+    expect(readFileSync(file, "utf8")).toBe("# mine\nagent:\n  max_turns: 60 # enough\n");
+    expect((await hermes(["config", "get", "agent.max_turns"])).stdout).toBe("60\n");
+    for (const [name, value] of [
+      ["agent.max_turn", "5"],
+      ["agent.max_turns", "many"],
+      ["terminal.sandbx", "on"],
+    ] as const) {
+      expect(await hermes(["config", "set", name, value])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(name),
+      });
+    }
+    expect(readFileSync(file, "utf8")).toContain("max_turns: 60");
+    expect(await hermes(["config", "check"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("no problems"),
+    });
+    await hermes(["config", "unset", "agent.max_turns"]);
+    expect(await hermes(["config", "get", "agent.max_turns"])).toMatchObject({ code: 1 });
+  });
+
+  test("opens the file in the editor of the environment, and checks it", async () => {
+    const changed = await hermes(["config", "edit"], { editor: "printf 'agent: {max_turn: 1}' >" });
+    expect(changed).toMatchObject({ code: 1, stdout: expect.stringContaining("did you mean max_turns?") });
   });
 });
