@@ -79,9 +79,13 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     page.resolve();
     return { opened: true };
   });
+  let hasWorked = false;
   try {
     return await us
-      .onNotification(methods.client.session.update, asSent, ({ params }) => print.update(params))
+      .onNotification(methods.client.session.update, asSent, ({ params }) => {
+        if (params.update.sessionUpdate === "tool_call") hasWorked = true;
+        print.update(params);
+      })
       .onRequest(methods.client.session.requestPermission, async ({ params }) => {
         const allowed = options.allowAll ? params.options.find(({ kind }) => kind === "allow_once") : undefined;
         if (allowed) return { outcome: { outcome: "selected", optionId: allowed.optionId } };
@@ -92,7 +96,9 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
       .onRequest(methods.client.elicitation.create, async ({ params }) =>
         (await import("./line-requests.ts")).questionByLine(params, await dialog()),
       )
-      .connectWith(app, (agent) => converse(agent, { ...options, page: page.promise }, prompt, print));
+      .connectWith(app, (agent) =>
+        converse(agent, { ...options, page: page.promise, hasWorked: () => hasWorked }, prompt, print),
+      );
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
     return error instanceof RequestError && error.code === INVALID_PARAMS ? EXIT.misused : 1;
@@ -177,7 +183,7 @@ const STOPS = ["SIGINT", "SIGTERM"] as const;
 
 async function converse(
   agent: ClientContext,
-  { page, ...options }: PromptOptions & Opened,
+  { page, hasWorked, ...options }: PromptOptions & Opened & { readonly hasWorked: () => boolean },
   prompt: ContentBlock[],
   print: Pick<UpdatePrinter, "end" | "interrupted">,
 ): Promise<number> {
@@ -212,7 +218,8 @@ async function converse(
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     print.end();
     await writeUsage(agent, sessionId, options.usageFile);
-    if (isModel || isTransient || model !== undefined || words.startsWith("/")) return exitCode(stopReason);
+    const isAnswered = isModel || hasWorked(); // the built-in interpreter carries out what it understands
+    if (isAnswered || isTransient || model !== undefined || words.startsWith("/")) return exitCode(stopReason);
     process.stderr.write("hermes: no language model answered. hermes setup chooses one.\n");
     return EXIT.failed;
   } finally {

@@ -165,6 +165,14 @@ test("--worktree works in a worktree of its own, which stays only with changes",
   expect(readFileSync(join(folder, "new.txt"), "utf8")).toBe("x");
 });
 
+test("a prompt that the offline interpreter carries out ends with exit code 0", async () => {
+  const line =
+    "unset HERMES_BASE_URL HERMES_MODEL HERMES_API_KEY; hermes -y 'create done.txt with hello' && cat done.txt";
+  const { stdout, stderr, code } = await shell(line);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("hello")]);
+  expect(stderr).not.toContain("no language model");
+});
+
 test("a prompt that no language model answers ends with a line and exit code 1", async () => {
   const { stderr, code } = await shell("unset HERMES_BASE_URL HERMES_MODEL HERMES_API_KEY; hermes hi");
   expect([code, stderr.trimEnd().split("\n").at(-1)]).toEqual([
