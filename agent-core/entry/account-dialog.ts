@@ -34,11 +34,9 @@ export async function keyProblem(name: string, environment: Environment): Promis
 /** Asks for a sign-in or a key, and stores what works. False when the user gave up. Throws a UsageError for an unknown name. */
 export async function addKey(name: string, environment: Environment, dialog: Dialog): Promise<boolean> {
   const provider = taker(name);
-  if (provider.hasSignIn === true) {
-    const answer = await dialog.ask(`Sign in to ${provider.title} in a browser? [Y/n] (n: enter a key) `);
-    if (answer === undefined) return false;
-    if (!/^n/i.test(answer)) return signIn(provider, environment, dialog);
-  }
+  const way = await askWay(provider, dialog);
+  if (way === undefined) return false;
+  if (way === "sign-in") return signIn(provider, environment, dialog);
   if (provider.keyPage !== undefined) dialog.say(`Create a key at ${provider.keyPage}`);
   const key = await dialog.askSecret(`Key for ${provider.title} (hidden): `);
   if (!key) return false;
@@ -51,6 +49,14 @@ export async function addKey(name: string, environment: Environment, dialog: Dia
   }
   await setHomeVariable(homeFolder(environment), keyVariable, key);
   return true;
+}
+
+/** Asks where a provider offers both. Undefined after the end of the input. */
+export async function askWay({ title, hasSignIn }: Deployment, dialog: Dialog): Promise<"sign-in" | "key" | undefined> {
+  if (hasSignIn !== true) return "key";
+  const answer = await dialog.ask(`Sign in to ${title} in a browser? [Y/n] (n: enter a key) `);
+  if (answer === undefined) return undefined;
+  return /^n/i.test(answer) ? "key" : "sign-in";
 }
 
 /** Removes the key or sign-in from the home. False when the home has none. */

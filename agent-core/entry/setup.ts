@@ -100,9 +100,8 @@ async function signedInKey(
   dialog: Dialog,
 ): Promise<string | undefined> {
   if (provider.hasSignIn !== true || provider.keyVariable === undefined) return undefined;
-  const answer = await dialog.ask(`Sign in to ${provider.title} in a browser? [Y/n] (n: enter a key) `);
-  if (answer === undefined || /^n/i.test(answer)) return undefined;
-  const { signIn } = await import("./account-dialog.ts");
+  const { askWay, signIn } = await import("./account-dialog.ts");
+  if ((await askWay(provider, dialog)) !== "sign-in") return undefined;
   if (!(await signIn(provider, environment, dialog))) return undefined;
   const { environment: known } = await loadConfig(homeFolder(environment), {});
   return known[provider.keyVariable];

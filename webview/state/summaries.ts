@@ -95,9 +95,8 @@ export function visibleEntries({
 
 /** Keys of the folded lines that hide an entry. */
 export function summariesOver({ entries, openSummaries, open }: PanelState, key: string): readonly string[] {
-  const shown = entries.filter(isShown);
-  const index = shown.findIndex((entry) => entry.key === key);
-  const group = groupAt(shown, index, open !== undefined)?.key;
+  const runs = runsOf(entries.filter(isShown), open !== undefined);
+  const group = runs.find(({ rows }) => rows.some((entry) => entry.key === key))?.group?.key;
   const groups = group === undefined || openSummaries.includes(group) ? [] : [group];
   const place = indexOfKey(entries, key) ?? entries.length;
   const lines = entries.slice(0, place).filter((entry) => entry.type === "summary");
@@ -123,29 +122,34 @@ function indexOf(entries: readonly Entry[], anchor: HermesAnchor | null): number
 
 /** Rows of all entries; the growing text has another one. */
 export function finishedRows(state: Pick<PanelState, "entries" | "openSummaries" | "open">): readonly Entry[] {
-  const rows = visibleEntries(state).filter(isShown);
-  return rows.flatMap((row, index) => {
-    const group = groupAt(rows, index, state.open !== undefined);
-    if (group === undefined) return [row];
-    const isOpen = state.openSummaries.includes(group.key);
-    const line = group.calls[0] === row ? [group] : [];
-    return isOpen ? [...line, row] : line;
+  return runsOf(visibleEntries(state).filter(isShown), state.open !== undefined).flatMap(({ rows, group }) => {
+    if (group === undefined) return rows;
+    return state.openSummaries.includes(group.key) ? [group, ...rows] : [group];
   });
 }
 
 /** Fewer calls stay on their own. */
 const MIN_GROUP = 3;
 
-/** The group that holds the row; undefined for a row on its own. Without a row after it, a run may still grow. */
-function groupAt(rows: readonly Entry[], index: number, isFollowed: boolean): GroupEntry | undefined {
-  if (!isLook(rows[index])) return undefined;
-  let [from, to] = [index, index + 1];
-  while (isLook(rows[from - 1])) from -= 1;
-  while (isLook(rows[to])) to += 1;
-  const calls = rows.slice(from, to).filter(isLook);
-  const [first] = calls;
-  if (first === undefined || calls.length < MIN_GROUP || (to === rows.length && !isFollowed)) return undefined;
-  return { type: "group", key: `group:${first.key}`, calls };
+/** Rows in a row that are reads and searches, or are not. `group`: the line over them. */
+type RowRun = { readonly rows: readonly Entry[]; readonly group: GroupEntry | undefined };
+
+/** `isFollowed`: another row comes after them. Without one, the last run may still grow and is no group. */
+function runsOf(rows: readonly Entry[], isFollowed: boolean): readonly RowRun[] {
+  const runs: RowRun[] = [];
+  for (let from = 0; from < rows.length; ) {
+    const isRunOfLooks = isLook(rows[from]);
+    let to = from + 1;
+    while (to < rows.length && isLook(rows[to]) === isRunOfLooks) to += 1;
+    const run = rows.slice(from, to);
+    const calls = run.filter(isLook);
+    const [first] = calls;
+    const isGroup = calls.length >= MIN_GROUP && (to < rows.length || isFollowed);
+    const group = isGroup && first ? ({ type: "group", key: `group:${first.key}`, calls } as const) : undefined;
+    runs.push({ rows: run, group });
+    from = to;
+  }
+  return runs;
 }
 
 /** True for a read or search that has ended well and has nothing that the user should see. */
