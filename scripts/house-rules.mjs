@@ -32,10 +32,10 @@ const OPENING = /(?:\/\*\*|\/\/|^\s*\*)\s*(?:What|Who|Whoever|Whether|Whose|Of w
 const CAPS = [
   {
     rooms: "agent-core (without serve), extension and webview",
-    lines: 114_500,
+    lines: 115_500,
     of: /^(agent-core\/(?!serve\/)|extension\/|webview\/)/,
   },
-  { rooms: "all rooms", lines: 130_500, of: /^(?!scripts\/)/ },
+  { rooms: "all rooms", lines: 132_000, of: /^(?!scripts\/)/ },
 ];
 
 const texts = textsOf("agent-core", "cli", "gateway", "batch", "extension", "webview", "scripts");
