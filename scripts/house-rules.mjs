@@ -1,9 +1,10 @@
 // Checks the rules of this repository that no other tool knows: every file is worth its name, comments open with a noun,
-// ARCHITECTURE.md points to code that exists, the palette offers the commands that exist, notifications have no links, and the
-// sum of production lines stays below its cap.
+// ARCHITECTURE.md points to code that exists, the palette offers the commands that exist, notifications have no links, the sum of
+// production lines stays below its cap, and CHANGELOG.md can be released.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import { changelogProblems } from "./changelog.ts";
 
 /** A file below this size belongs to its only importer. Lines. */
 const SMALL = 60;
@@ -48,6 +49,7 @@ const problems = [
   ...commandProblems(),
   ...notificationProblems(),
   ...capProblems(),
+  ...changelogProblems(readFileSync("CHANGELOG.md", "utf8")),
 ];
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
