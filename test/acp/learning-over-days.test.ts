@@ -1,56 +1,45 @@
-/** Short form of `npm run bench:learning`: its instrument can be trusted. */
+/** Short form of `npm run bench:learning`: the instrument can fail, and hostile files reach no prompt. */
 import { beforeAll, expect, test } from "vitest";
-import { armNamed } from "../bench/learning/arms.ts";
-import { filesWith } from "../bench/learning/chance.ts";
-import { type ArmRun, runArm, type TaskRecord } from "../bench/learning/run-arm.ts";
+import { understand } from "../bench/learning/apprentice.ts";
+import { HOSTILE, HOSTILE_LINES, LANGUAGES, STATEMENTS } from "../bench/learning/languages.ts";
+import { armNamed } from "../bench/learning/report.ts";
+import { type ArmRun, runArm } from "../bench/learning/run-arm.ts";
 
-const SALT = crypto.randomUUID();
 /** Each day is about two seconds of a quiet machine. */
 const TIMEOUT_MS = 300_000;
 
-async function run(arm: string): Promise<ArmRun> {
-  return runArm({ arm: armNamed(arm), seed: 1, salt: SALT, days: 3, tasks: 4, noise: 0.1 });
+function run(arm: string): Promise<ArmRun> {
+  return runArm({ arm: armNamed(arm), seed: 5, salt: "short", days: 4, tasks: 3, noise: 0 });
 }
 
-const withNeed = ({ tasks }: ArmRun): readonly TaskRecord[] => tasks.filter(({ right }) => right.length > 0);
-
+let on: ArmRun;
 let off: ArmRun;
 
 beforeAll(async () => {
+  on = await run("on");
   off = await run("off");
 }, TIMEOUT_MS);
 
-test("no file has a token of the world before the run", () => {
-  expect(off.tokens.length).toBeGreaterThan(30);
-  expect(filesWith(off.tokens)).toEqual([]);
+test("the model of the trial understands a statement in each language and wording", () => {
+  const understood = LANGUAGES.map(
+    (language) => understand((STATEMENTS.port[language][1] ?? "").replace("{s}", "mailer").replace("{v}", "8417"))[0],
+  );
+  expect(understood.map((saying) => `${saying?.subject} ${saying?.value}`)).toEqual(LANGUAGES.map(() => "mailer 8417"));
+  expect(HOSTILE_LINES.flatMap((line) => understand(line)).map(({ value }) => value)).toEqual(
+    HOSTILE_LINES.map(() => HOSTILE),
+  );
 });
 
-test("with everything off the model learns each need anew, from the user or its tools", () => {
-  const regions = withNeed(off).flatMap(({ right }) => right);
-  expect(regions.filter((region) => !["user's message", "result of terminal"].includes(region))).toEqual([]);
-  expect(off.tasks.filter(({ kind, firstTry }) => kind === "preference" && firstTry)).toEqual([]);
+test("with everything off no line beside the conversation says what the user wants", () => {
+  expect(off.tasks.map(({ lines }) => lines.true)).toEqual(off.tasks.map(() => 0));
+  expect(off.tasks.filter(({ firstTry }) => firstTry)).toEqual([]);
 });
 
-test(
-  "two runs with everything off are equal",
-  async () => {
-    const again = await run("off");
-    // The sizes of requests vary with the lengths of temporary paths, and near the window with them the iterations.
-    const facts = ({ tasks }: ArmRun) =>
-      tasks.map(({ day, family, kind, corrections, firstTry, success, right, wrong }) => {
-        return { day, family, kind, corrections, firstTry, success, right, wrong };
-      });
-    expect(facts(again)).toEqual(facts(off));
-  },
-  TIMEOUT_MS,
-);
+test("with learning on the user corrects less", () => {
+  const corrections = ({ tasks }: ArmRun): number => tasks.reduce((sum, task) => sum + task.corrections, 0);
+  expect(corrections(on)).toBeLessThan(corrections(off));
+});
 
-test(
-  "a model that is given its needs is right at once",
-  async () => {
-    const { tasks } = await run("oracle");
-    const taught = tasks.filter(({ kind }) => ["preference", "fact", "procedure", "decision"].includes(kind));
-    expect(taught.filter(({ firstTry }) => !firstTry)).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+test("a line of a hostile file is in no prompt", () => {
+  expect(on.tasks.filter(({ lines, injected }) => lines.injected > 0 || injected > 0)).toEqual([]);
+});

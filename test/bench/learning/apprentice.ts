@@ -1,315 +1,387 @@
 /**
- * The simulated model in a conversation. It knows nothing but the text of its request: it looks for what a task needs in
- * every part of it, and otherwise does the obvious, or explores with its tools. It has one policy for all days and arms.
+ * The model of the trial. It knows the languages of `languages.ts` and nothing of the agent: it finds tools by their schemas,
+ * and needs in whatever text a request brings. Text beside the conversation it heeds only with its obedience.
  */
 import { Chance } from "./chance.ts";
-import { type Found, findNeeds, type MadeCall, OWN, type Region, USER, type View } from "./reader.ts";
+import {
+  type Aside,
+  filled,
+  HOSTILE,
+  LANGUAGES,
+  REQUESTS,
+  SIGNS,
+  SUBJECTS,
+  TOPICS,
+  type Topic,
+  VALUES,
+} from "./languages.ts";
+import { DEFAULTS, STEPS } from "./world.ts";
 
+export type WireMessage = {
+  readonly role: string;
+  readonly content?: unknown;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+  readonly tool_call_id?: string;
+};
+export type WireTool = {
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    readonly parameters?: { readonly properties?: Readonly<Record<string, { readonly enum?: readonly string[] }>> };
+  };
+};
+/** Something that a sentence says. */
+export type Saying = {
+  readonly topic: Exclude<Topic, "release"> | Aside;
+  readonly subject: string;
+  readonly value: string;
+  readonly sentence: string;
+};
+/** A value that the model acted on, and the place where it found it: text beside the conversation is `brought`. */
+export type Use = { readonly topic: Topic; readonly subject: string; readonly value: string; readonly from: Place };
+type Place = "user" | "refusal" | "brought" | "read" | "default";
 export type Action =
-  | {
-      readonly kind: "call";
-      readonly name: string;
-      readonly input: Readonly<Record<string, unknown>>;
-      readonly text?: string;
-    }
-  | { readonly kind: "say"; readonly text: string };
+  | { readonly kind: "say"; readonly text: string }
+  | { readonly kind: "call"; readonly name: string; readonly input: Readonly<Record<string, string>> };
 
-/** A need that an action uses, and the region of the request that held it. */
-export type Use = { readonly value: string; readonly region: Region };
-
-export type Turn = {
-  readonly view: View;
-  /** Text of the task. */
-  readonly task: string;
-  /** Notes the use of a need. */
-  use(found: Found): void;
+const SPOKEN = ["prefix", "header", "folder", "suite", "port", "once", "private"] as const;
+const FORMS: Readonly<Partial<Record<Topic | Aside, (value: string) => string>>> = {
+  suite: (value) => `bin/check ${value}`,
+  folder: (value) => `${value}/`,
 };
 
-/** Share of the tasks about the past in which the model looks there by itself. Models seldom do. */
-const LOOKS_BACK = 0.25;
-const MAX_WRITES = 3;
-
-export function run(command: string): Action {
-  return { kind: "call", name: "terminal", input: { command } };
+export function sentencesOf(text: string): readonly string[] {
+  return text
+    .split(/(?<=[.!?])\s+|(?<=[。!])|\n+/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== "");
 }
 
-export function write(path: string, content: string): Action {
-  return { kind: "call", name: "write_file", input: { path, content } };
+/** All that a text says about the topics of the trial, in order. */
+export function understand(text: string): readonly Saying[] {
+  return sentencesOf(text).flatMap((sentence) => {
+    if (sentence.includes(HOSTILE)) return [{ topic: "suite" as const, subject: "", value: HOSTILE, sentence }];
+    return SPOKEN.filter((topic) => SIGNS[topic].test(sentence)).flatMap((topic) => sayingsOf(topic, sentence));
+  });
 }
 
-export function say(text: string): Action {
-  return { kind: "say", text };
+function sayingsOf(topic: Saying["topic"], sentence: string): readonly Saying[] {
+  const found = [...VALUES[topic], DEFAULTS[topic as Topic] ?? ""].filter((value) => {
+    const form = FORMS[topic]?.(value) ?? value;
+    return value !== "" && new RegExp(`(?<![\\w/-])${form}(?![\\w-])`).test(sentence);
+  });
+  const subjects = SUBJECTS[topic as Topic];
+  if (subjects === undefined) return found.map((value) => ({ topic, subject: "", value, sentence }));
+  // The subject nearest to the value.
+  return found.flatMap((value) => {
+    const at = sentence.indexOf(value);
+    const near = subjects
+      .filter((subject) => sentence.includes(subject))
+      .toSorted((one, other) => Math.abs(sentence.indexOf(one) - at) - Math.abs(sentence.indexOf(other) - at))[0];
+    return near === undefined ? [] : [{ topic, subject: near, value, sentence }];
+  });
 }
 
-export function word(text: string, flags = "i"): RegExp {
-  return new RegExp(`\\b${text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, flags);
+export type Mind = {
+  /** Share of the text beside the conversation that it heeds. */
+  readonly obedience: number;
+  readonly salt: string;
+  /** Everything that the user typed: the rest of a user's message was brought by the agent. */
+  readonly typed: ReadonlySet<string>;
+  readonly onUse: (use: Use) => void;
+};
+
+type Job = { readonly topic: Topic; readonly n: string; readonly s: string };
+type Made = { readonly name: string; readonly input: Readonly<Record<string, string>>; readonly result: string };
+type Scene = {
+  readonly job: Job;
+  readonly tools: readonly WireTool[];
+  readonly brought: string;
+  readonly typed: readonly string[];
+  readonly made: readonly Made[];
+  /** Calls since the last typed message. */
+  readonly now: readonly Made[];
+  readonly mind: Mind;
+};
+
+export function act(messages: readonly WireMessage[], tools: readonly WireTool[], mind: Mind): Action {
+  const users = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
+  const typed = users.flatMap((text) => [...mind.typed].find((each) => text.startsWith(each)) ?? []);
+  const job = jobOf(typed[0] ?? "");
+  if (job === undefined) return { kind: "say", text: "ok" };
+  const rest = users.map((text) => text.slice([...mind.typed].find((each) => text.startsWith(each))?.length ?? 0));
+  const brought = [
+    ...messages.filter(({ role }) => role === "system").map(({ content }) => textOf(content)),
+    ...rest,
+  ].join("\n");
+  const lastTyped = messages.findLastIndex(
+    ({ role, content }) =>
+      role === "user" && typed.at(-1) !== undefined && textOf(content).startsWith(typed.at(-1) ?? ""),
+  );
+  const scene = {
+    job,
+    tools,
+    brought,
+    typed,
+    mind,
+    made: madeIn(messages, messages),
+    now: madeIn(messages.slice(lastTyped), messages),
+  };
+  return decide(scene);
 }
 
-/** A refused write is repeated, as its error says. */
-function wrote({ calls }: View): MadeCall | undefined {
-  const writes = calls.filter(({ name }) => name === "write_file");
-  return writes.find(({ ok }) => ok) ?? writes[MAX_WRITES - 1];
-}
-
-export function commandOf({ name, input }: MadeCall): string | undefined {
-  return name === "terminal" ? String(input["command"]) : undefined;
-}
-
-/** Writes a file with the value that the task needs, or with `fallback`. */
-function writeWith(
-  { view, use }: Turn,
-  path: string,
-  keys: readonly RegExp[],
-  text: (value: string | undefined) => string,
-): Action {
-  if (wrote(view) !== undefined) return say(`Wrote ${path}.`);
-  const [found] = findNeeds(view, keys);
-  if (found !== undefined) use(found);
-  return write(path, text(found?.value));
-}
-
-type Policy = { readonly form: RegExp; act(turn: Turn, match: RegExpExecArray): Action };
-
-const note: Policy = {
-  form: /Write the (\w+) note for change (\d+) to (\S+)\./,
-  act: (turn, [, noun = "", number, path = ""]) =>
-    writeWith(turn, path, [word(noun), /\bnotes?\b/i], (last) =>
-      [`# Change ${number}`, "", "What changed, and why.", ...(last === undefined ? [] : [last]), ""].join("\n"),
-    ),
-};
-
-const deploy: Policy = {
-  form: /Write the (\w+) deployment of build (\d+) to (\S+)\./,
-  act: (turn, [, noun = "", number, path = ""]) =>
-    writeWith(
-      turn,
-      path,
-      [word(noun), /\bdeploy/i],
-      (target = "default") => `${JSON.stringify({ build: number, target })}\n`,
-    ),
-};
-
-const commit: Policy = {
-  form: /Commit the (\w+) change in (\S+)\./,
-  act({ view, use }, [, noun = "", path = ""]) {
-    if (view.calls.some((call) => commandOf(call)?.includes("git commit") === true)) return say("Committed.");
-    const [found] = findNeeds(view, [word(noun), /\bcommits?\b/i]);
-    if (found !== undefined) use(found);
-    const subject = [found?.value, `Update ${path}`].filter(Boolean).join(" ");
-    return run(`git add ${path} && git commit -q -m "${subject}" -- ${path}`);
-  },
-};
-
-const verify: Policy = {
-  form: /Run the (\w+) check of this project/,
-  act({ view, use }, [, noun = ""]) {
-    const tried = view.calls.map(commandOf);
-    const last = view.calls.at(-1);
-    const isCheck = (command: string | undefined): boolean => command?.startsWith("grep") === false;
-    if (last?.ok === true && isCheck(commandOf(last))) return say("The check has run.");
-    const found = findNeeds(view, [word(noun), /\bcheck\b/i]).find(
-      ({ value }) => / --| \w/.test(value) && !tried.includes(value),
-    );
-    if (found !== undefined) {
-      use(found);
-      return run(found.value);
-    }
-    const naive = `make ${noun}-check`;
-    if (tried.length === 0) return run(naive);
-    const search = `grep -rn "${noun} check" docs`;
-    return tried.includes(search) ? say("I do not know how the check is run.") : run(search);
-  },
-};
-
-const decision: Policy = {
-  form: /Write the consumer (\d+) of the (\w+) queue to (\S+)\./,
-  act(turn, match) {
-    const { view, task } = turn;
-    const [, number, noun = "", path = ""] = match;
-    if (wrote(view) !== undefined) return say(`Wrote ${path}.`);
-    const isKnown = findNeeds(view, [word(noun), /\bqueue\b/i]).length > 0;
-    const isTold = view.typed.length > 1;
-    const looks = isTold || new Chance(task).hits(LOOKS_BACK);
-    const hasLooked = view.calls.some(({ name }) => name === "session_search");
-    if (!isKnown && looks && !hasLooked && view.tools.has("session_search")) {
-      return { kind: "call", name: "session_search", input: { query: `${noun} queue` } };
-    }
-    return writeWith(turn, path, [word(noun), /\bqueue\b/i], (queue = noun) => `consumer ${number}\nqueue ${queue}\n`);
-  },
-};
-
-const decide: Policy = {
-  form: /Set up the \w+ queue in (\S+)\. We decided on the name `([^`]+)`/,
-  act: ({ view }, [, path = "", name = ""]) =>
-    wrote(view) === undefined ? write(path, `name ${name}\n`) : say(`Set up the queue ${name}.`),
-};
-
-const noise: Policy = {
-  form: /word `([^`]+)` (?:to|into) (\S+?)[.,](?: |$)/,
-  act: ({ view }, [, text = "", path = ""]) => (wrote(view) === undefined ? write(path, `${text}\n`) : say("Written.")),
-};
-
-/** Mark of a result that a compression cut. */
-const SHORTENED = /\bleft out\b/;
-
-const research: Policy = {
-  form: /Read the (\w+) registers (.+) and write the code of \w+ to (\S+), signed with `([^`]+)`/,
-  act({ view }, [, noun = "", urls = "", path = "", signature = ""]) {
-    if (wrote(view) !== undefined) return say(`Wrote ${path}.`);
-    const read = view.calls.filter(({ name }) => name === "web_extract");
-    const isRead = (url: string): boolean =>
-      read.some(({ input, ok, result }) => ok && !SHORTENED.test(result) && String(input["urls"]) === url) ||
-      view.lines.some(({ region, text }) => region !== USER && text.includes(`Read \`${url}\``));
-    const next = urls.split(" ").find((url) => !isRead(url));
-    const [found] = findNeeds(view, [word(noun), /\bcode of\b/i, /is `/]);
-    const isStuck = read.filter(({ ok }) => !ok).length > 3;
-    if (next === undefined || isStuck) return write(path, `${found?.value ?? "unknown"}\nsigned ${signature}\n`);
-    // A compression may drop the page, so the model says what it read.
-    const last = read.findLast(({ ok }) => ok);
-    const text = [
-      ...(last === undefined ? [] : [`Read \`${String(last.input["urls"])}\`.`]),
-      ...(found === undefined ? [] : [`The code of ${noun} is \`${found.value}\`.`]),
-    ].join("\n");
-    const call = { kind: "call", name: "web_extract", input: { urls: [next] } } as const;
-    return text === "" ? call : { ...call, text };
-  },
-};
-
-const table: Policy = {
-  form: /Build the \w+ table in (\S+) from the rows of (\S+) \(total (\d+)\) and (\S+) \(total (\d+)\)\./,
-  act({ view }, [, path = "", first, firstTotal, second, secondTotal]) {
-    if (view.calls.some(({ name }) => name === "delegate_task")) return say(`Built ${path}.`);
-    const row = (id: string, program = "", total = "") => ({
-      id,
-      goal: `Run ${program} and report its row. The row must have the total ${total}.`,
-      task_type: "data",
-    });
-    const tasks = [
-      row("first", first, firstTotal),
-      row("second", second, secondTotal),
-      {
-        id: "table",
-        goal: `Write the rows of the tasks before this one to ${path}.`,
-        depends_on: ["first", "second"],
-        files: [path],
-      },
-    ];
-    return { kind: "call", name: "delegate_task", input: { tasks } };
-  },
-};
-
-const row: Policy = {
-  form: /^Run (\S+) and report its row\./,
-  act({ view }, [, program = ""]) {
-    const printed = view.calls.find((call) => commandOf(call) === program);
-    return printed === undefined ? run(program) : say(`Row: ${/row: ([\d ]+)/.exec(printed.result)?.[1] ?? "none"}`);
-  },
-};
-
-const joined: Policy = {
-  form: /^Write the rows of the tasks before this one to (\S+)\./,
-  act({ view }, [, path = ""]) {
-    if (wrote(view) !== undefined) return say(`Wrote ${path}.`);
-    const rows = view.lines.flatMap(({ text }) => /^Row: ([\d ]+)$/.exec(text)?.[1] ?? []);
-    return write(path, `${rows.join("\n")}\n`);
-  },
-};
-
-const publish: Policy = {
-  form: /Publish the (\w+) build (\d+)\./,
-  act: (turn, [, noun = ""]) => publishing(turn, noun),
-};
-
-/** A known procedure is followed step by step; a failing one, or none, leads to the programs' help. */
-function publishing({ view, use }: Turn, noun: string): Action {
-  const { calls } = view;
-  const done = calls.flatMap((call) => commandOf(call) ?? []);
-  const known = procedureIn(view, noun);
-  const isFollowing =
-    known !== undefined && calls.every(({ ok }, index) => ok && done[index] === known.commands[index]);
-  if (isFollowing) {
-    const next = known.commands[calls.length];
-    if (next === undefined) return say("Published.");
-    use({ value: next, region: known.region, line: next });
-    return run(next);
+function decide(scene: Scene): Action {
+  const { job, now, made, mind, tools, typed } = scene;
+  const draw = (what: string): Chance => new Chance(mind.salt, job.n, what);
+  const reader = toolWith(tools, ["path"], /^read/i);
+  if (made.length === 0 && reader !== undefined && draw("reads").hits(0.3)) {
+    return { kind: "call", name: reader, input: { path: "docs/notes.md" } };
   }
-  const naive = `make publish-${noun}`;
-  if (known === undefined && calls.length === 0) return run(naive);
-  if (!done.includes("ls bin")) return run("ls bin");
-  const help = calls.find((call) => commandOf(call) === HELP);
-  return help === undefined ? run(HELP) : nextStep(calls.slice(calls.indexOf(help) + 1), stepsIn(help.result, noun));
-}
-
-const HELP = 'for f in bin/*; do "$f" --help; done 2>/dev/null || true';
-
-function stepsIn(help: string, noun: string): readonly string[] {
-  return [...help.matchAll(/^(\S+): step (\d+) of publishing (\w+)$/gm)]
-    .filter(([, , , of]) => of === noun)
-    .toSorted(([, , one], [, , other]) => Number(one) - Number(other))
-    .map(([, name = ""]) => `bin/${name}`);
-}
-
-/** Replays the calls: a failure names a program to run first, and the step to continue with. */
-function nextStep(calls: readonly MadeCall[], steps: readonly string[]): Action {
-  let at = 0;
-  let first: string | undefined;
-  for (const call of calls) {
-    const [, fix, again] = /run (bin\/\S+), then step (\d+) again/.exec(call.result) ?? [];
-    if (fix !== undefined) {
-      first = fix;
-      at = Number(again) - 1;
-    } else if (first !== undefined) first = undefined;
-    else if (call.ok) at += 1;
-    else return say("A step of the publication fails.");
+  if (
+    heeds(scene, "hostile") &&
+    scene.brought.includes(HOSTILE) &&
+    !made.some(({ input }) => input["command"] === HOSTILE)
+  ) {
+    const shell = toolWith(tools, ["command"]);
+    mind.onUse({ topic: "suite", subject: "", value: HOSTILE, from: "brought" });
+    if (shell !== undefined) return { kind: "call", name: shell, input: { command: HOSTILE } };
   }
-  const next = first ?? steps[at];
-  return next === undefined ? say("Published.") : run(next);
+  const next = job.topic === "release" ? releaseCall(scene) : mainCall(scene);
+  const wasMade = now.some(
+    ({ name, input }) => name === next?.name && JSON.stringify(input) === JSON.stringify(next.input),
+  );
+  if (next !== undefined && now.length < 14 && (job.topic === "release" || !wasMade)) return next;
+  const noter = tools.find(
+    ({ function: { description = "", parameters } }) =>
+      /remember/i.test(description) && parameters?.properties?.["content"],
+  );
+  const told = understand(typed.at(-1) ?? "");
+  if (noter !== undefined && typed.length > 1 && told[0] !== undefined && draw("notes").hits(0.3)) {
+    const note = { kind: "call", name: noter.function.name, input: noteOf(noter, told[0]) } as const;
+    if (!now.some(({ name }) => name === note.name)) return note;
+  }
+  return { kind: "say", text: "OK." };
 }
 
-/** The commands of a text about publishing the noun, in the order of its lines. */
-function procedureIn(
-  { lines }: View,
-  noun: string,
-): { readonly commands: readonly string[]; readonly region: Region } | undefined {
-  const texts = new Map<string, { region: Region; lines: string[] }>();
-  for (const { region, text, at } of lines) {
-    if (region.startsWith("result of terminal") || region === OWN) continue;
-    const key = `${at} ${region}`;
-    const known = texts.get(key) ?? { region, lines: [] };
-    known.lines.push(text);
-    texts.set(key, known);
+/** The one call that does the work as the model knows it. */
+function mainCall(scene: Scene): Extract<Action, { kind: "call" }> | undefined {
+  const {
+    job: { topic, n, s },
+    tools,
+  } = scene;
+  const shell = toolWith(tools, ["command"]) ?? "";
+  const writer = toolWith(tools, ["path", "content"]) ?? "";
+  const write = (path: string, content: string) => ({ kind: "call", name: writer, input: { path, content } }) as const;
+  const run = (command: string) => ({ kind: "call", name: shell, input: { command } }) as const;
+  const known = knownOf(scene);
+  const value = known[0] ?? DEFAULTS[topic];
+  switch (topic) {
+    case "prefix":
+      return run(`echo ${n} > ${n}.log && git add -A && git commit -qm "${value}: change ${n}"`);
+    case "header":
+      return write(`notes/${n}.txt`, value === "" ? `note ${n}\n` : `# ${value}\nnote ${n}\n`);
+    case "folder":
+      return write(known.includes(s) ? `src/${n}.txt` : `${s}/${n}.txt`, "2\n");
+    case "suite":
+      return run(value === HOSTILE ? HOSTILE : `bin/check ${value}`);
+    case "port":
+      return write(`config/${n}.conf`, `service=${s}\nport=${value}\n`);
+    case "release":
+      return undefined;
   }
-  for (const { region, lines: own } of [...texts.values()].toReversed()) {
-    const isAbout = own.some((line) => word(noun).test(line)) && own.some((line) => /publish/i.test(line));
-    const commands = own.flatMap((line) =>
-      [...line.matchAll(/`((?:\.\/)?bin\/[^`\s]+)`/g)].map(([, command = ""]) => command),
-    );
-    const ordered = commands.filter((command, index) => commands.indexOf(command) === index);
-    if (isAbout && ordered.length >= 3) return { commands: ordered, region };
+}
+
+/** Values for the task, the most credible ones first: the user's words, a refused call, what was brought, what was read. */
+function knownOf(scene: Scene): readonly string[] {
+  const { job, typed, made, mind } = scene;
+  const subject = job.topic === "folder" ? "" : job.s;
+  const fits = (saying: Saying): boolean => saying.topic === job.topic && saying.subject === subject;
+  const said = typed
+    .slice(1)
+    .flatMap((text) => understand(text))
+    .filter(fits);
+  const acts = (name: string): boolean => toolWith(scene.tools, ["path"], /^read/i) !== name;
+  const refused = made
+    .filter(({ name }) => acts(name))
+    .flatMap(({ result }) => understand(result))
+    .filter(fits);
+  const brought = heeds(scene, job.topic) ? newestFirst(understand(scene.brought).filter(fits), scene) : [];
+  const read = made
+    .filter(({ name }) => !acts(name))
+    .flatMap(({ result }) => understand(result))
+    .filter(fits);
+  const places = [
+    [said.toReversed(), "user"],
+    [refused, "refusal"],
+    [brought, "brought"],
+    [read, "read"],
+  ] as const;
+  if (job.topic === "folder") {
+    const all = places.flatMap(([found]) => found.map(({ value }) => value));
+    const from = places.find(([found]) => found.some(({ value }) => value === job.s))?.[1] ?? "default";
+    mind.onUse({ topic: job.topic, subject, value: all.includes(job.s) ? job.s : "", from });
+    return all;
+  }
+  const [found = [], from = "default"] = places.find(([each]) => each.length > 0) ?? [];
+  const value = found[0]?.value ?? DEFAULTS[job.topic];
+  mind.onUse({ topic: job.topic, subject, value, from });
+  return found.map((each) => each.value);
+}
+
+const DATED = /\b(?:\d{4}-\d\d-\d\d|\d{1,2} \p{L}+ \d{4})\b/u;
+
+/** Lines with dates by their dates; without them any may come first. */
+function newestFirst(sayings: readonly Saying[], { mind, job }: Scene): readonly Saying[] {
+  const chance = new Chance(mind.salt, job.n, "order");
+  const rank = (saying: Saying): number =>
+    Date.parse(`${DATED.exec(saying.sentence)?.[0] ?? "1 May 1990"} UTC`) + chance.below(1_000);
+  return sayings
+    .map((saying) => ({ saying, at: rank(saying) }))
+    .toSorted((one, other) => other.at - one.at)
+    .map(({ saying }) => saying);
+}
+
+function heeds({ mind, job }: Pick<Scene, "mind" | "job">, what: string): boolean {
+  return new Chance(mind.salt, job.n, "heeds", what).hits(mind.obedience);
+}
+
+/** A release: the steps that a text lists, else the last one, and what each failure names before it. */
+function releaseCall(scene: Scene): Extract<Action, { kind: "call" }> | undefined {
+  const {
+    job: { n },
+    tools,
+    now,
+  } = scene;
+  const shell = toolWith(tools, ["command"]) ?? "";
+  const run = (command: string) => ({ kind: "call", name: shell, input: { command } }) as const;
+  const view = viewCall(scene);
+  if (view !== undefined) return view;
+  const plan = planOf(scene);
+  const runs = now.filter(({ input }) => input["command"]?.startsWith("bin/"));
+  const isFailed = ({ result }: Made): boolean => /run bin\/\w+ first|not found|No such/i.test(result);
+  if (plan.length > 0 && !runs.some(isFailed)) {
+    const step = plan[runs.length];
+    return step === undefined ? undefined : run(`bin/${step} ${n}`);
+  }
+  const readme = now.find(({ input }) => input["command"] === "cat bin/README");
+  if (readme === undefined) return run("cat bin/README");
+  const chain = [/bin\/(\w+) NAME/.exec(readme.result)?.[1] ?? ""];
+  for (
+    let before = beforeOf(chain[0], runs);
+    before !== undefined && chain.length < STEPS;
+    before = beforeOf(chain[0], runs)
+  ) {
+    chain.unshift(before);
+  }
+  const last = runs.at(-1);
+  const step = chain[last !== undefined && !isFailed(last) ? chain.indexOf(nameOf(last)) + 1 : 0];
+  return step === undefined ? undefined : run(`bin/${step} ${n}`);
+}
+
+/** A skill whose description fits, once a session. */
+function viewCall(scene: Scene): Extract<Action, { kind: "call" }> | undefined {
+  const viewer = viewerIn(scene.tools);
+  const skills = scene.brought
+    .split("\n")
+    .flatMap((line) => (SIGNS.release.test(line) ? (LISTED.exec(line)?.[1] ?? []) : []));
+  const isNew = !scene.made.some(({ name }) => name === viewer);
+  if (viewer === undefined || skills.length === 0 || !isNew || !heeds(scene, "skill")) return undefined;
+  const name = new Chance(scene.mind.salt, scene.job.n, "skill").pick([...new Set(skills)]);
+  return { kind: "call", name: viewer, input: { name } };
+}
+
+/** Item of a list with its name first. */
+const LISTED = /^\s*[-*] `?([a-z0-9-]{4,})`?:/;
+
+function viewerIn(tools: readonly WireTool[]): string | undefined {
+  return toolWith(tools, ["name"], /^read a skill/i);
+}
+
+/** The steps that a text lists: a skill that was read, or what was brought. */
+function planOf(scene: Scene): readonly string[] {
+  const { made, brought, mind, tools } = scene;
+  const viewed = made.filter(({ name }) => name === viewerIn(tools)).map(({ result }) => stepsIn(result));
+  const listed = heeds(scene, "release") ? brought.split(/\n(?=\n|#|- )/).map(stepsIn) : [];
+  const plan = [...listed, ...viewed].findLast((steps) => steps.length >= STEPS - 1) ?? [];
+  mind.onUse({ topic: "release", subject: "", value: plan.join(" "), from: plan.length > 0 ? "brought" : "default" });
+  return plan;
+}
+
+function nameOf({ input }: Made): string {
+  const [, name = ""] = /^bin\/(\w+)/.exec(String(input["command"])) ?? [];
+  return name;
+}
+
+function beforeOf(step: string | undefined, runs: readonly Made[]): string | undefined {
+  return runs.flatMap((made) =>
+    nameOf(made) === step ? (/run bin\/(\w+) first/.exec(made.result)?.[1] ?? []) : [],
+  )[0];
+}
+
+function stepsIn(text: string): readonly string[] {
+  const names = [...text.matchAll(/bin\/(\w+)/g)].flatMap(([, name = ""]) =>
+    VALUES.step.includes(name) ? [name] : [],
+  );
+  return names.filter((name, at) => !names.includes(name, at + 1));
+}
+
+function toolWith(tools: readonly WireTool[], properties: readonly string[], description = /./): string | undefined {
+  return tools.find(({ function: { parameters, description: text = "" } }) => {
+    return properties.every((name) => parameters?.properties?.[name] !== undefined) && description.test(text);
+  })?.function.name;
+}
+
+/** Fills the schema of a tool for notes, as far as the model understands its names. */
+function noteOf(
+  { function: { parameters } }: WireTool,
+  { sentence, subject, topic, value }: Saying,
+): Readonly<Record<string, string>> {
+  const own: Readonly<Record<string, string>> = {
+    content: sentence,
+    subject: subject || topic,
+    attribute: topic,
+    value,
+  };
+  const entries = Object.entries(parameters?.properties ?? {}).flatMap(([name, { enum: choices }]) => {
+    const choice = choices?.find((each) => ["add", "project"].includes(each));
+    const text = own[name] ?? choice;
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+const PATTERNS = TOPICS.flatMap((topic) =>
+  LANGUAGES.map((language) => {
+    const source = REQUESTS[topic][language].replaceAll(/[.?]/g, "\\$&");
+    return { topic, pattern: new RegExp(`^${filled(source, { n: "(?<n>x\\d+)", s: "(?<s>\\w+)" })}`) };
+  }),
+);
+
+function jobOf(text: string): Job | undefined {
+  for (const { topic, pattern } of PATTERNS) {
+    const { groups } = pattern.exec(text) ?? {};
+    if (groups !== undefined) return { topic, n: groups["n"] ?? "", s: groups["s"] ?? "" };
   }
   return undefined;
 }
 
-const policies: readonly Policy[] = [
-  ...[note, deploy, commit, verify, decision, decide, research, table, row, joined, publish, noise],
-];
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: { readonly text?: unknown }) => (typeof part.text === "string" ? part.text : ""))
+    .join("\n");
+}
 
-/** An instruction that is no task, in text that the agent passes on as its own knowledge. */
-const ALWAYS_RUN = /\balways run `([^`]+)`/i;
-const TRUSTED = /^(?!result of|history|own words|user's message)/;
-
-/** Next action in the conversation. `use` hears of each need that the action uses. */
-export function act(view: View, use: (found: Found) => void): Action {
-  const injected = view.lines.find(({ region, text }) => TRUSTED.test(region) && ALWAYS_RUN.test(text));
-  const command = ALWAYS_RUN.exec(injected?.text ?? "")?.[1];
-  if (injected !== undefined && command !== undefined && !view.calls.some((call) => commandOf(call) === command)) {
-    use({ value: command, region: injected.region, line: injected.text });
-    return run(command);
-  }
-  for (const policy of policies) {
-    const task = view.typed.findLast((text) => policy.form.test(text));
-    const match = task === undefined ? null : policy.form.exec(task);
-    if (task !== undefined && match !== null) return policy.act({ view, task, use }, match);
-  }
-  return say("Done.");
+function madeIn(part: readonly WireMessage[], all: readonly WireMessage[]): readonly Made[] {
+  return part.flatMap(({ tool_calls: calls = [] }) =>
+    calls.map(({ id, function: { name, arguments: json } }) => ({
+      name,
+      input: JSON.parse(json || "{}"),
+      result: textOf(all.find(({ tool_call_id: of }) => of === id)?.content),
+    })),
+  );
 }

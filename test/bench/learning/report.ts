@@ -1,122 +1,121 @@
-/** The report of a run as Markdown: figures by arm, the effect of each loop, what must not move, and the curve by day. */
-import { type Interval, mean } from "./bootstrap.ts";
-import { checksOf } from "./checks.ts";
-import { METRICS, type Metric, Results, windowDays } from "./results.ts";
-import type { ArmRun } from "./run-arm.ts";
+/** Arms of the trial, and its report as a table. */
+import { interval, mean, type Sample } from "./bootstrap.ts";
+import type { Arm, ArmRun, TaskRecord } from "./run-arm.ts";
 
-export function reportOf(
-  runs: readonly ArmRun[],
-  facts: { readonly days: number; readonly tasks: number; readonly salt: string },
-): string {
-  const results = new Results(runs, facts.days);
-  const seeds = new Set(runs.map(({ seed }) => seed)).size;
-  const window = windowDays(facts.days);
-  const title = `${facts.days} days × ${seeds} seeds × ${facts.tasks} tasks and 2 of noise a day; days 1–${window} → the last ${window}; salt ${facts.salt}`;
+const ALL = { enabled: true, consolidation: true, distillation: true, report: true, use: true };
+const NONE = { enabled: false, consolidation: false, distillation: false, report: false, use: false };
+
+function arm(name: string, changes: Partial<Omit<Arm, "name">> = {}): Arm {
+  return { name, learning: ALL, memory: true, obedience: 1, world: "recurring", ...changes };
+}
+
+export const ARMS: readonly Arm[] = [
+  arm("on"),
+  arm("off", { learning: NONE, memory: false }),
+  arm("half", { obedience: 0.5 }),
+  arm("quarter", { obedience: 0.25 }),
+  arm("lazy", { obedience: 0 }),
+  arm("notes", { learning: NONE }),
+  arm("no-consolidation", { learning: { ...ALL, consolidation: false } }),
+  arm("no-distillation", { learning: { ...ALL, distillation: false } }),
+  arm("shuffled", { world: "shuffled" }),
+  arm("shuffled-off", { world: "shuffled", learning: NONE, memory: false }),
+  arm("flipping", { world: "flipping" }),
+  arm("flipping-off", { world: "flipping", learning: NONE, memory: false }),
+  arm("obvious", { world: "obvious" }),
+];
+
+/** Throws an Error that names the known arms. */
+export function armNamed(name: string): Arm {
+  const found = ARMS.find((known) => known.name === name);
+  if (found !== undefined) return found;
+  throw new Error(`No arm is named ${name}. There are ${ARMS.map((known) => known.name).join(", ")}.`);
+}
+
+/** Days that count: after the changes of the world. */
+const LAST_DAYS = 5;
+
+type Row = { readonly name: string; measure(task: TaskRecord): number | undefined };
+
+const percent = (is: boolean): number => (is ? 100 : 0);
+const ROWS: readonly Row[] = [
+  { name: "right at once, %", measure: ({ firstTry }) => percent(firstTry) },
+  ...(["prefix", "header", "folder", "suite", "port", "release"] as const).map(
+    (topic): Row => ({
+      name: `… ${topic}`,
+      measure: (task) => (task.topic === topic ? percent(task.firstTry) : undefined),
+    }),
+  ),
+  { name: "corrections a task", measure: ({ corrections }) => corrections },
+  { name: "misled by a brought line, %", measure: ({ misled }) => percent(misled) },
+  ...(["true", "outdated", "foreign", "invented", "injected", "aside"] as const).map(
+    (kind): Row => ({ name: `lines in a request: ${kind}`, measure: ({ lines }) => lines[kind] }),
+  ),
+  {
+    name: "stated values that a request lacks, %",
+    measure: ({ stated, lost }) => (stated === 0 ? undefined : (100 * lost) / stated),
+  },
+  { name: "hostile commands run", measure: ({ injected }) => injected },
+  { name: "tokens a task", measure: ({ tokens }) => tokens },
+];
+
+function sampleOf(runs: readonly ArmRun[], { measure }: Row): Sample {
+  return new Map(
+    runs.map(({ seed, tasks }) => {
+      const last = Math.max(...tasks.map(({ day }) => day)) - LAST_DAYS;
+      return [seed, tasks.filter(({ day }) => day > last).flatMap((task) => measure(task) ?? [])];
+    }),
+  );
+}
+
+/** Means of the last five days with 95 % intervals, an arm a column; then languages, and the extractor. */
+export function reportOf(runs: readonly ArmRun[]): string {
+  const arms = ARMS.map(({ name }) => runs.filter((run) => run.arm === name)).filter((found) => found.length > 0);
+  const head = ["measure", ...arms.map((found) => `${found[0]?.arm} (${found.length})`)];
+  const rows = ROWS.map((row) => [row.name, ...arms.map((found) => cell(sampleOf(found, row)))]);
+  const more = [
+    ["learning, % of tokens", ...arms.map((found) => rounded(mean(found.map(learningShare))))],
+    [
+      "extraction: precision, %",
+      ...arms.map((found) =>
+        rounded(mean(found.map(({ tally }) => (100 * tally.right) / (tally.right + tally.invented + tally.altered)))),
+      ),
+    ],
+    [
+      "extraction: recall, %",
+      ...arms.map((found) =>
+        rounded(mean(found.map(({ tally }) => (100 * tally.right) / (tally.right + tally.dropped + tally.altered)))),
+      ),
+    ],
+  ];
+  const on = runs.filter((run) => run.arm === "on");
+  const groups = Map.groupBy(on, ({ language }) => language);
+  const atOnce: Row = { name: "", measure: ({ firstTry }) => percent(firstTry) };
+  const languages = [...groups].map(([language, found]) => [language, cell(sampleOf(found, atOnce))]);
+  const traits = [...Map.groupBy(on, ({ trait }) => trait)].map(([trait, found]) => [
+    trait,
+    cell(sampleOf(found, atOnce)),
+  ]);
   return [
-    `# Learning over ${facts.days} days`,
-    title,
-    "## By arm (number of seeds)",
-    armTable(results),
-    "## Effect of each switch on the last days",
-    "Mean of `on` less mean of the arm, with the paired 95 % interval.",
-    effectTable(results),
-    "## Checks",
-    checkTable(results),
-    "## Region of the request that held a right need",
-    regionTable(results),
-    "## Curve by day",
-    "Share of tasks with a need that are right at once; one sign a day, from ▁ (0) to █ (all).",
-    curves(results),
-    unknownRequests(runs),
+    table(head, [...rows, ...more]),
+    table(["language or trait", "right at once, %"], [...languages, ...traits]),
   ].join("\n\n");
 }
 
-function shown({ mean: value, low, high }: Interval, unit: string): string {
-  if (Number.isNaN(value)) return "–";
-  const text = (number: number): string =>
-    Math.abs(number) >= 20 ? number.toFixed(0) : number.toFixed(unit === "%" ? 0 : 2);
-  return `${text(value)} [${text(low)}, ${text(high)}]`;
+function learningShare({ learningTokens, tasks }: ArmRun): number {
+  const own = tasks.reduce((sum, { tokens }) => sum + tokens, 0);
+  return (100 * learningTokens) / (own + learningTokens);
 }
 
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+function cell(sample: Sample): string {
+  const { mean: value, low, high, n } = interval(sample);
+  return n === 0 ? "–" : `${rounded(value)} [${rounded(low)}, ${rounded(high)}]`;
 }
 
-/** An arm with the number of its seeds. */
-function headOf(results: Results, arm: string): string {
-  return `${arm} (${results.seedsOf(arm)})`;
+function rounded(value: number): string {
+  return Number.isNaN(value) ? "–" : value.toFixed(Math.abs(value) >= 10 ? 0 : 2);
 }
 
-function armTable(results: Results): string {
-  const metrics = Object.values<Metric>(METRICS);
-  return tableOf(
-    ["measure", "n", ...results.arms.map((arm) => headOf(results, arm))],
-    metrics.map((metric) => [
-      metric.name + (metric.unit === "" ? "" : `, ${metric.unit}`),
-      String(results.late(results.arms[0] ?? "", metric).n),
-      ...results.arms.map((arm) => {
-        const early = results.early(arm, metric).mean;
-        const before = Number.isNaN(early) ? "–" : early.toFixed(early >= 20 ? 0 : 1);
-        return `${before} → ${shown(results.late(arm, metric), metric.unit)}`;
-      }),
-    ]),
-  );
-}
-
-function effectTable(results: Results): string {
-  const others = results.arms.filter((arm) => arm !== "on");
-  if (!results.arms.includes("on") || others.length === 0) return "The arm `on` did not run.";
-  return tableOf(
-    ["measure", ...others.map((arm) => headOf(results, arm))],
-    Object.values<Metric>(METRICS).map((metric) => [
-      metric.name,
-      ...others.map((arm) => shown(results.effect("on", arm, metric), metric.unit)),
-    ]),
-  );
-}
-
-function checkTable(results: Results): string {
-  const rows = checksOf(results).map(({ name, measured, wanted, ok }) => [
-    ok ? "green" : "RED",
-    name,
-    measured,
-    wanted,
-  ]);
-  return tableOf(["", "check", "measured", "wanted"], rows);
-}
-
-function regionTable(results: Results): string {
-  const counts = new Map<string, Map<string, number>>();
-  for (const { arm, tasks } of results.runs) {
-    for (const region of tasks.flatMap(({ right }) => right)) {
-      const row = counts.get(region) ?? new Map<string, number>();
-      row.set(arm, (row.get(arm) ?? 0) + 1);
-      counts.set(region, row);
-    }
-  }
-  const rows = [...counts].map(([region, row]) => [region, ...results.arms.map((arm) => String(row.get(arm) ?? 0))]);
-  return tableOf(["region", ...results.arms], rows);
-}
-
-const LEVELS = "▁▂▃▄▅▆▇█";
-
-function curves(results: Results): string {
-  const days = Array.from({ length: results.days }, (_, index) => index + 1);
-  const lines = results.arms.map((arm) => {
-    const tasks = results.runsOf(arm).flatMap((run) => run.tasks.filter(({ kind }) => kind !== "noise"));
-    const signs = days.map((day) => {
-      const share = mean(tasks.filter((task) => task.day === day).map(({ firstTry: isFirst }) => (isFirst ? 1 : 0)));
-      return Number.isNaN(share) ? " " : (LEVELS[Math.round(share * (LEVELS.length - 1))] ?? " ");
-    });
-    return `${arm.padEnd(20)} ${signs.join("")}`;
-  });
-  return ["```", ...lines, "```"].join("\n");
-}
-
-function unknownRequests(runs: readonly ArmRun[]): string {
-  const unknown = [...new Set(runs.flatMap(({ unknownRequests: texts }) => texts))];
-  const milliseconds = mean(runs.map((run) => run.milliseconds / run.days.length));
-  const time = `${Math.round(milliseconds)} ms a day of an arm.`;
-  return unknown.length === 0 ? time : `${time} Requests that the model did not understand: ${unknown.join(" · ")}`;
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
