@@ -1,6 +1,6 @@
 // Builds the bundles into dist/: extension (CommonJS, for VS Code), core (worker, acp, cli; ES modules that share chunks),
 // webview (the chat panel) and learning (a page of its own, which adds nothing to the chat's start). `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/syntax-problems.ts";
 import { lazyBuiltins } from "./scripts/lazy-builtins.ts";
@@ -57,6 +57,14 @@ const node = {
   banner: { js: requireForCommonJs },
 };
 
+// It reads its own files by their place in its package, so it stays a package: dist/playwright-core, seen from dist/chunks.
+const playwright = {
+  name: "playwright",
+  setup(build) {
+    build.onResolve({ filter: /^playwright-core$/ }, () => ({ path: "../playwright-core/index.mjs", external: true }));
+  },
+};
+
 const bundles = {
   extension: {
     ...shared,
@@ -79,7 +87,7 @@ const bundles = {
       "page-worker": "agent-core/web/page-worker.ts",
     },
     ...node,
-    plugins: watch ? [] : [readyMade, lazyBuiltins, lazySchemas],
+    plugins: watch ? [playwright] : [playwright, readyMade, lazyBuiltins, lazySchemas],
     // Seen from dist/chunks, where the lazily loaded index and the parsers are.
     define: {
       ...shared.define,
@@ -134,6 +142,7 @@ for (const [name, options] of chosen) {
     await mergeChunks(metafile.outputs, { folder: "dist/chunks", programs, launchers });
   }
   if (name === "core") copyWebAssembly();
+  if (name === "core") await copyPlaywright();
   if (name === "core") cpSync("agent-core/skills/bundled", "dist/skills", { recursive: true });
   if (name === "core") for (const file of ["dist/acp.js", "dist/cli.js"]) chmodSync(file, 0o755);
 }
@@ -145,4 +154,20 @@ function copyWebAssembly() {
   for (const file of ["tree-sitter", ...new Set(Object.values(grammars).map((grammar) => `tree-sitter-${grammar}`))]) {
     copyFileSync(`${parsers}/${file}.wasm`, `dist/grammars/${file}.wasm`);
   }
+}
+
+/** The parts of the package that run a browser, minified. A build that finds them does nothing. */
+async function copyPlaywright() {
+  const [from, to] = ["node_modules/playwright-core", "dist/playwright-core"];
+  const manifest = readFileSync(`${from}/package.json`, "utf8");
+  if (existsSync(`${to}/package.json`) && readFileSync(`${to}/package.json`, "utf8") === manifest) return;
+  mkdirSync(`${to}/lib`, { recursive: true });
+  for (const file of ["browsers.json", "index.js", "index.mjs", "LICENSE", "NOTICE", "ThirdPartyNotices.txt"]) {
+    copyFileSync(`${from}/${file}`, `${to}/${file}`);
+  }
+  for (const file of ["bootstrap", "coreBundle", "package", "serverRegistry", "utilsBundle"]) {
+    const { code } = await esbuild.transform(readFileSync(`${from}/lib/${file}.js`, "utf8"), { minify: true });
+    writeFileSync(`${to}/lib/${file}.js`, code);
+  }
+  writeFileSync(`${to}/package.json`, manifest);
 }

@@ -100,6 +100,7 @@ const REGISTRY_ID = "hermes-vscode";
 const FILES = [
   ...["acp.js", "cli.js", "session-index.js", "page-worker.js", "plugin-process.js"],
   ...["gateway/*.js", "gateway/chunks/*.js", "chunks/*.js", "*.wasm", "grammars/*.wasm", "skills/*/SKILL.md"],
+  ...["playwright-core/*.*", "playwright-core/{LICENSE,NOTICE}", "playwright-core/lib/*"],
 ];
 
 /** Time of `npx` for the first answer, on a busy machine. Milliseconds. */
@@ -145,7 +146,7 @@ function npmManifest(): object {
     ...{ license, repository, type: "module" },
     bin: { "hermes-acp": "acp.js", hermes: "cli.js" },
     engines: { node: ">=22" },
-    files: ["**/*.js", "**/*.wasm", "skills", NOTICES],
+    files: ["**/*.js", "**/*.wasm", "skills", "playwright-core", NOTICES],
   };
 }
 

@@ -15,8 +15,6 @@ import { isLoopback, portOf } from "./page-address.ts";
 /** As in connections.ts. */
 const http = process.getBuiltinModule("node:http");
 
-/** Name for the browser's first request, by which it learns the password of the proxy. */
-export const SIGN_IN_ADDRESS = "http://hermes.invalid/";
 /** User of the proxy; the password keeps other programs of this machine out. */
 export const PROXY_USER = "hermes";
 const AUTHENTICATE = 'Basic realm="hermes"';
@@ -114,7 +112,6 @@ export class AddressProxy {
   /** Forwards a request without TLS. The browser sends its whole URL. */
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!this.#isOurs(request)) return void response.writeHead(407, { "proxy-authenticate": AUTHENTICATE }).end();
-    if (request.url === SIGN_IN_ADDRESS) return void response.writeHead(200, { "content-type": "text/plain" }).end();
     const fail = (): void => void response.destroy();
     try {
       const target = await this.#target(request.url ?? "");

@@ -1,14 +1,14 @@
 /** A running browser: its pages, the actions on the current one, and the reports about them for the model. */
-import { abortable, Deadline } from "../platform/deadline.ts";
+import type { Page as Driver } from "playwright-core";
+import { messageOf } from "../platform/errors.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { addressGuard } from "../web/address-guard.ts";
-import { AddressProxy, PROXY_USER, SIGN_IN_ADDRESS } from "./address-proxy.ts";
-import { type BrowserProcess, startBrowser } from "./browser-process.ts";
-import { Lost, Unresponsive } from "./devtools.ts";
+import { ActionError, click, press, scroll, type } from "./actions.ts";
+import { AddressProxy, PROXY_USER } from "./address-proxy.ts";
 import { Downloads } from "./downloads.ts";
 import { type BrowserSettings, findBrowser } from "./find-browser.ts";
-import { ActionError, click, press, scroll, type } from "./input.ts";
-import { type DialogAnswers, Page } from "./page.ts";
+import { type StartedBrowser, startBrowser } from "./launch.ts";
+import { Closed, type DialogAnswers, Lost, Page, type RefCounter } from "./page.ts";
 import { siteOf } from "./page-address.ts";
 import { largePicture, listImages, type Picture, readPage, type SnapshotKind, smallPicture } from "./read-page.ts";
 
@@ -39,19 +39,15 @@ export type Acting = {
   readonly signal: AbortSignal;
 };
 
-/** A tab was closed, by its page or by `back`. */
-class Closed extends Error {}
-
 export class Browser {
-  readonly #process: BrowserProcess;
+  readonly #started: StartedBrowser;
   readonly #proxy: AddressProxy;
   readonly #downloads: Downloads;
   readonly #folder: string;
   /** The last one is the current one. */
   readonly #pages: Page[] = [];
   readonly #notes: string[] = [];
-  /** Address that a page asked for in a new tab, until the tab is attached. */
-  #newTabUrl: string | undefined;
+  readonly #refs: RefCounter = { last: 0 };
 
   /** `folder`: for downloads and long snapshots, absolute. Rejects with an error in one line. */
   static async start(settings: BrowserSettings, folder: string): Promise<Browser> {
@@ -64,27 +60,25 @@ export class Browser {
       );
     }
     const proxy = new AddressProxy(addressGuard(settings.allowPrivate ?? false));
-    const proxyPort = await proxy.listen();
     try {
-      const started = await startBrowser({ executable, headless: settings.headless ?? true, proxyPort });
-      const browser = new Browser(started, proxy, folder);
-      await browser.#open().catch(async (error: unknown) => {
-        await started.end();
-        throw error;
-      });
-      return browser;
+      const user = { port: await proxy.listen(), username: PROXY_USER, password: proxy.password };
+      const started = await startBrowser({ executable, headless: settings.headless ?? true, proxy: user });
+      return new Browser(started, proxy, folder);
     } catch (error) {
       proxy.close();
       throw error;
     }
   }
 
-  private constructor(started: BrowserProcess, proxy: AddressProxy, folder: string) {
-    this.#process = started;
+  private constructor(started: StartedBrowser, proxy: AddressProxy, folder: string) {
+    this.#started = started;
     this.#proxy = proxy;
     this.#folder = folder;
-    const { devtools, profile } = started;
-    this.#downloads = new Downloads(devtools, { profile, folder }, (note) => this.#note(note));
+    this.#downloads = new Downloads(started.downloads, folder, (note) => this.#note(note));
+    for (const driver of started.context.pages()) this.#attach(driver);
+    started.context.on("page", (driver) => {
+      if (this.#attach(driver)) this.#note("A new tab opened and is the page now; browser_back closes it.");
+    });
   }
 
   get url(): string {
@@ -97,7 +91,7 @@ export class Browser {
   }
 
   async end(): Promise<void> {
-    await this.#process.end();
+    await this.#started.end();
     this.#proxy.close();
   }
 
@@ -105,13 +99,20 @@ export class Browser {
   async navigate(url: URL, signal: AbortSignal): Promise<Report> {
     this.#proxy.allow(url);
     const page = this.#begin({ isLeaving: true });
-    const opening = page.send("Page.navigate", { url: url.href }, ANSWER_MS);
-    const { errorText } = await abortable(opening, signal).catch((error: unknown) => {
-      const isSlow = error instanceof Unresponsive;
-      if (isSlow || signal.aborted) page.send("Page.stopLoading").catch(() => undefined); // the page has ended
-      throw isSlow ? new ActionError(`${url.href} did not answer within ${ANSWER_MS / 1_000} s.`) : error;
-    });
-    return this.#report(signal, errorText);
+    const opening = page.driver.goto(url.href, { waitUntil: "commit", timeout: ANSWER_MS, signal });
+    try {
+      await page.ask(opening, ANSWER_MS * 2);
+      return await this.#report(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = messageOf(error);
+      if (/Timeout .* exceeded/.test(failure)) {
+        throw new ActionError(`${url.href} did not answer within ${ANSWER_MS / 1_000} s.`);
+      }
+      const code = /net::ERR_\w+/.exec(failure)?.[0];
+      if (code === undefined && !/Download is starting/.test(failure)) throw error;
+      return this.#report(signal, code);
+    }
   }
 
   /** Acts on the current page as a person does. Rejects with `ActionError` when it cannot. */
@@ -122,8 +123,12 @@ export class Browser {
     }
     const answer = dialog === "dismiss" ? undefined : dialog;
     const page = this.#begin({ answer, isLeaving: action.kind === "back" });
-    const note = await this.#perform(page, action);
-    if (note !== undefined) this.#note(note);
+    try {
+      await this.#perform(page, action);
+    } catch (error) {
+      if (!(error instanceof Closed)) throw error;
+      this.#detach(page); // a click can close its own tab
+    }
     return this.#report(signal);
   }
 
@@ -138,79 +143,54 @@ export class Browser {
   }
 
   async images(): Promise<Report> {
-    return this.#wrapped(await listImages(this.#current));
+    return this.#wrapped(await this.#read(listImages));
   }
 
   /** Picture of the page in view, for a model that accepts pictures. */
   picture(): Promise<Picture> {
-    return largePicture(this.#current);
+    return this.#read(largePicture);
   }
 
-  async #open(): Promise<void> {
-    const { devtools } = this.#process;
-    const first = Promise.withResolvers<void>();
-    devtools.on("Target.attachedToTarget", ({ sessionId, targetInfo }) => {
-      this.#attach(sessionId, targetInfo.targetId).then(first.resolve, first.reject);
-    });
-    devtools.on("Target.detachedFromTarget", ({ sessionId }) => this.#detach(sessionId));
-    await this.#downloads.begin();
-    await devtools.send("Browser.grantPermissions", { permissions: [] }); // all others are denied without a question
-    await devtools.send("Target.setAutoAttach", {
-      autoAttach: true,
-      waitForDebuggerOnStart: true,
-      flatten: true,
-      filter: [{ type: "page" }],
-    });
-    if (!(await new Deadline(LOADING_MS).waitFor(first.promise))) {
-      throw new Unresponsive(`the browser opened no page within ${LOADING_MS / 1_000} s`);
-    }
-    await first.promise;
-    await this.#current.signIn(SIGN_IN_ADDRESS, { username: PROXY_USER, password: this.#proxy.password });
-  }
-
-  async #attach(session: string, targetId: string): Promise<void> {
-    const { devtools } = this.#process;
-    const isPopup = this.#pages.length > 0;
+  /** False for a page beyond the limit, which is closed. */
+  #attach(driver: Driver): boolean {
     if (this.#pages.length >= MAX_PAGES) {
       this.#note("The page opens tabs without end: the last one was closed.");
-      await devtools.send("Target.closeTarget", { targetId }).catch(() => undefined); // closed by itself
-      return;
+      driver.close().catch(() => undefined); // closed by itself
+      return false;
     }
-    const firstRef = this.#pages.reduce((highest, { refCount }) => Math.max(highest, refCount), 0);
-    // A page of another site in a frame opens tabs without a report of their address.
-    const isLoading = isPopup && /^https?:/.test(this.#newTabUrl ?? "https:");
-    this.#newTabUrl = undefined;
-    const page = new Page(devtools, { session, targetId, firstRef, isLoading }, (note) => this.#note(note));
+    const page = new Page(driver, this.#refs, (note) => this.#note(note));
     this.#pages.push(page);
-    devtools.on(
-      "Page.windowOpen",
-      ({ url }) => {
-        this.#newTabUrl = url;
-      },
-      session,
-    );
-    if (isPopup) this.#note("A new tab opened and is the page now; browser_back closes it.");
-    try {
-      await page.open();
-    } catch (error) {
-      if (!isPopup) throw error;
-      this.#detach(session);
-    }
+    driver.on("close", () => this.#detach(page));
+    driver.on("download", (download) => void this.#downloads.keep(download));
+    return true;
   }
 
-  #detach(session: string): void {
-    const index = this.#pages.findIndex((page) => page.session === session);
-    const [page] = index === -1 ? [] : this.#pages.splice(index, 1);
-    page?.end(new Closed("the page was closed"));
-    if (page !== undefined && index === this.#pages.length && index > 0) {
+  #detach(page: Page): void {
+    const index = this.#pages.indexOf(page);
+    if (index === -1) return;
+    this.#pages.splice(index, 1);
+    page.end(new Closed("the page was closed"));
+    if (index === this.#pages.length && index > 0) {
       this.#note("The tab was closed; the earlier page is the page now.");
     }
   }
 
   get #current(): Page {
     const page = this.#pages.at(-1);
-    if (page === undefined) throw new Lost("the last page was closed");
+    if (page === undefined) throw new Lost("the browser has ended");
     return page;
+  }
+
+  /** Reads the current page, or the earlier one when it is closed meanwhile. */
+  async #read<Value>(work: (page: Page) => Promise<Value>): Promise<Value> {
+    const page = this.#current;
+    try {
+      return await work(page);
+    } catch (error) {
+      if (!(error instanceof Closed)) throw error;
+      this.#detach(page);
+      return this.#read(work);
+    }
   }
 
   #begin(answers: DialogAnswers): Page {
@@ -220,35 +200,33 @@ export class Browser {
     return page;
   }
 
-  async #perform(page: Page, action: Action): Promise<string | undefined> {
+  async #perform(page: Page, action: Action): Promise<void> {
     switch (action.kind) {
       case "click":
         return click(page, action.ref);
       case "type":
         await type(page, action.ref, action.text);
         if (action.submit) await press(page, "Enter");
-        return undefined;
+        return;
       case "press":
-        await press(page, action.key);
-        return undefined;
+        return press(page, action.key);
       case "scroll":
-        await scroll(page, action);
-        return undefined;
+        return scroll(page, action);
       case "back":
-        await this.#back(page);
-        return undefined;
+        return this.#back(page);
     }
   }
 
   /** Opens the previous page of the history, or closes a tab that has none. */
   async #back(page: Page): Promise<void> {
-    const { currentIndex, entries } = await page.send("Page.getNavigationHistory");
+    const devtools = await page.devtools();
+    const { currentIndex, entries } = await page.ask(devtools.send("Page.getNavigationHistory"));
     const earlier = entries[currentIndex - 1];
     if (earlier !== undefined && earlier.url !== "about:blank") {
-      await page.send("Page.navigateToHistoryEntry", { entryId: earlier.id });
+      await page.ask(devtools.send("Page.navigateToHistoryEntry", { entryId: earlier.id }));
     } else if (this.#pages.length > 1) {
-      await this.#process.devtools.send("Target.closeTarget", { targetId: page.targetId });
-      this.#detach(page.session);
+      await page.driver.close();
+      this.#detach(page);
     } else {
       throw new ActionError("There is no earlier page.");
     }
@@ -267,18 +245,16 @@ export class Browser {
     const refusals = this.#proxy.takeRefusals();
     for (const { text } of refusals) this.#note(text);
     const refused = refusals.find(({ host }) => host === siteOf(page.url));
-    const isDownload = failure === "net::ERR_ABORTED";
-    if (refused !== undefined || (failure !== undefined && !isDownload)) {
-      const notes = this.#takeNotes();
-      return { ok: false, text: notes.length > 0 ? notes.join("\n") : `The page did not open: ${failure}.` };
+    if (refused !== undefined || (failure !== undefined && failure !== "net::ERR_ABORTED")) {
+      const cause = refused === undefined ? [`The page did not open: ${failure}.`] : [];
+      return { ok: false, text: [...cause, ...this.#takeNotes()].join("\n") };
     }
-    const [content, picture] = [await this.#content("view"), await smallPicture(page)];
+    const [content, picture] = [await this.#content("view"), await this.#read(smallPicture)];
     return { ...content, picture };
   }
 
   async #content(kind: SnapshotKind): Promise<Report> {
-    const page = this.#current;
-    return this.#wrapped(await readPage(page, kind, this.#folder));
+    return this.#wrapped(await this.#read((page) => readPage(page, kind, this.#folder)));
   }
 
   /** The text and the events since the last call, as foreign data. */

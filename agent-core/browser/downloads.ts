@@ -1,11 +1,11 @@
 /** Files that pages download: kept in the session's folder under a safe name, and reported with path and size. */
-import { constants, mkdirSync } from "node:fs";
-import { copyFile, rm, stat } from "node:fs/promises";
+import { constants, readdirSync, statSync } from "node:fs";
+import { copyFile, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Download } from "playwright-core";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { makeFolder } from "../platform/make-folder.ts";
-import type { DevTools } from "./devtools.ts";
 
 /** Larger downloads are cancelled. Bytes. */
 const MAX_BYTES = 500_000_000;
@@ -16,88 +16,71 @@ const WAIT_MS = 5_000;
 const POLL_MS = 20;
 const NAME_CHARS = 100;
 
-type Download = { readonly name: string; isMoving: boolean };
-
 export class Downloads {
-  readonly #devtools: DevTools;
-  /** Folder of the profile for files that are not complete. */
+  /** Folder of files that are not complete. */
   readonly #partial: string;
   readonly #folder: string;
   readonly #note: (text: string) => void;
-  readonly #running = new Map<string, Download>();
+  readonly #running = new Map<Download, string>();
 
-  /** `folder`: absolute; made with the first file. */
-  constructor(
-    devtools: DevTools,
-    place: { readonly profile: string; readonly folder: string },
-    note: (text: string) => void,
-  ) {
-    this.#devtools = devtools;
-    this.#partial = join(place.profile, "downloads");
-    this.#folder = place.folder;
+  /** `partial` and `folder`: absolute; `folder` is made with the first file. */
+  constructor(partial: string, folder: string, note: (text: string) => void) {
+    this.#partial = partial;
+    this.#folder = folder;
     this.#note = note;
   }
 
-  async begin(): Promise<void> {
-    mkdirSync(this.#partial);
-    this.#devtools.on("Browser.downloadWillBegin", ({ guid, suggestedFilename }) => {
-      this.#running.set(guid, { name: safeName(suggestedFilename), isMoving: false });
-      if (this.#running.size > MAX_RUNNING) this.#cancel(guid, `more than ${MAX_RUNNING} downloads run`);
-    });
-    this.#devtools.on("Browser.downloadProgress", ({ guid, state, receivedBytes, totalBytes }) => {
-      if (state === "completed") void this.#keep(guid);
-      else if (state === "canceled") this.#forget(guid, "it was cancelled");
-      else if (Math.max(receivedBytes, totalBytes) > MAX_BYTES) {
-        this.#cancel(guid, `it is larger than ${MAX_BYTES / 1_000_000} MB`);
-      }
-    });
-    await this.#devtools.send("Browser.setDownloadBehavior", {
-      behavior: "allowAndName",
-      downloadPath: this.#partial,
-      eventsEnabled: true,
-    });
-  }
-
-  get isRunning(): boolean {
-    return this.#running.size > 0;
+  /** Keeps the file of a download that begins. */
+  async keep(download: Download): Promise<void> {
+    const name = safeName(download.suggestedFilename());
+    this.#running.set(download, name);
+    if (this.#running.size > MAX_RUNNING) await this.#cancel(download, `more than ${MAX_RUNNING} downloads run`);
+    const failure = await download.failure();
+    // A cancelled one has its note already.
+    if (!this.#running.has(download)) return;
+    if (failure === null) await this.#store(download, name);
+    else this.#note(`The download of ${name} failed: ${failure === "canceled" ? "it was cancelled" : failure}.`);
+    this.#running.delete(download);
   }
 
   /** Waits for running downloads, and notes those that need longer. */
   async settle(signal: AbortSignal): Promise<void> {
     const start = performance.now();
-    while (this.isRunning && performance.now() - start < WAIT_MS) await delay(POLL_MS, undefined, { signal });
-    for (const { name } of this.#running.values()) this.#note(`The download of ${name} still runs.`);
+    while (this.#running.size > 0 && performance.now() - start < WAIT_MS) {
+      await delay(POLL_MS, undefined, { signal });
+      await this.#limit();
+    }
+    for (const name of this.#running.values()) this.#note(`The download of ${name} still runs.`);
   }
 
-  #cancel(guid: string, reason: string): void {
-    this.#forget(guid, reason);
-    this.#devtools.send("Browser.cancelDownload", { guid }).catch(() => undefined); // it has ended already
+  /** Cancels what runs when a file is too large. */
+  async #limit(): Promise<void> {
+    const isTooLarge = readdirSync(this.#partial).some((file) => {
+      const found = statSync(join(this.#partial, file), { throwIfNoEntry: false });
+      return found !== undefined && found.size > MAX_BYTES;
+    });
+    if (!isTooLarge) return;
+    const reason = `it is larger than ${MAX_BYTES / 1_000_000} MB`;
+    for (const download of this.#running.keys()) await this.#cancel(download, reason);
   }
 
-  #forget(guid: string, reason: string): void {
-    const download = this.#running.get(guid);
-    if (download === undefined || download.isMoving) return;
-    this.#running.delete(guid);
-    this.#note(`The download of ${download.name} failed: ${reason}.`);
+  async #cancel(download: Download, reason: string): Promise<void> {
+    const name = this.#running.get(download);
+    this.#running.delete(download);
+    if (name !== undefined) this.#note(`The download of ${name} failed: ${reason}.`);
+    await download.cancel().catch(() => undefined); // it has ended already
   }
 
-  /** Moves a complete file into the session's folder. */
-  async #keep(guid: string): Promise<void> {
-    const download = this.#running.get(guid);
-    if (download === undefined || download.isMoving) return;
-    download.isMoving = true;
-    const { name } = download;
-    const source = join(this.#partial, guid);
+  /** Copies a complete file into the session's folder. */
+  async #store(download: Download, name: string): Promise<void> {
     try {
       makeFolder(this.#folder, 0o700);
-      const path = await copyToFree(source, this.#folder, name);
+      const path = await copyToFree(await download.path(), this.#folder, name);
       const { size } = await stat(path);
       this.#note(`Downloaded ${name} (${size} bytes) to ${path}`);
-      await rm(source, { force: true });
+      await download.delete();
     } catch (error) {
       this.#note(`The download of ${name} could not be stored: ${messageOf(error)}`);
-    } finally {
-      this.#running.delete(guid);
     }
   }
 }

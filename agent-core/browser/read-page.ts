@@ -6,8 +6,7 @@ import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
 import type { Page } from "./page.ts";
-import { CAPTURED_STYLES, type Capture } from "./page-document.ts";
-import { snapshotLines, type View } from "./snapshot-lines.ts";
+import { pageNode, snapshotLines } from "./snapshot.ts";
 
 /** Length of a whole snapshot, and of the part in view after an action. Characters. */
 const SNAPSHOT_CHARS = 15_000;
@@ -33,60 +32,45 @@ export type SnapshotKind =
 
 /** Title and elements of the page as text. `folder`: absolute, for a long snapshot. */
 export async function readPage(page: Page, kind: SnapshotKind, folder: string): Promise<string> {
-  const { title, elements, position } = await factsOf(page);
-  const head = title === "" ? "" : `Title: ${title}\n`;
-  if (elements > MAX_ELEMENTS) return `${head}${await plainText(page, `The page has ${elements} elements`)}`;
-  try {
-    const capture = await page.send(
-      "DOMSnapshot.captureSnapshot",
-      { computedStyles: [...CAPTURED_STYLES] },
-      CAPTURE_MS,
-    );
-    return `${head}${await snapshotText({ page, capture, kind, folder, position })}`;
-  } catch (error) {
-    if (!/too large/.test(messageOf(error))) throw error;
-    return `${head}${await plainText(page, "The page is too large")}`;
-  }
+  const facts = await factsOf(page);
+  const head = facts.title === "" ? "" : `Title: ${facts.title}\n`;
+  if (facts.elements > MAX_ELEMENTS)
+    return `${head}${await plainText(page, `The page has ${facts.elements} elements`)}`;
+  return `${head}${await snapshotText(page, { kind, folder, facts })}`;
 }
 
-type Position = View & { readonly height: number; readonly scale: number };
+const factsSchema = z.object({
+  title: z.string().transform((title) => oneLine(title, 200)),
+  elements: z.number(),
+  top: z.number(),
+  view: z.number(),
+  height: z.number(),
+});
+type Facts = z.infer<typeof factsSchema>;
 
-const factsSchema = z.object({ title: z.string().catch(""), elements: z.number().catch(0) });
+const FACTS = `({
+  title: document.title, elements: document.getElementsByTagName("*").length,
+  top: scrollY, view: innerHeight, height: document.documentElement.scrollHeight,
+})`;
 
-async function factsOf(page: Page) {
-  const expression = `({ title: document.title, elements: document.getElementsByTagName("*").length })`;
-  const [facts, { cssVisualViewport: view, cssContentSize: size, contentSize }] = await Promise.all([
-    page.send("Runtime.evaluate", { expression, returnByValue: true }),
-    page.send("Page.getLayoutMetrics"),
-  ]);
-  const { title, elements } = factsSchema.catch({ title: "", elements: 0 }).parse(facts.result.value);
-  const position: Position = {
-    top: view.pageY,
-    bottom: view.pageY + view.clientHeight,
-    height: size.height,
-    scale: size.width === 0 ? 1 : contentSize.width / size.width,
-  };
-  return { title: oneLine(title, 200), elements, position };
+async function factsOf(page: Page): Promise<Facts> {
+  return factsSchema.parse(await page.ask(page.driver.evaluate(FACTS)));
 }
 
-async function snapshotText(read: {
-  readonly page: Page;
-  readonly capture: Capture;
-  readonly kind: SnapshotKind;
-  readonly folder: string;
-  readonly position: Position;
-}): Promise<string> {
-  const { page, capture, kind, folder, position } = read;
-  const { top, bottom, height, scale } = position;
-  const lines = snapshotLines(capture, {
-    refOf: (backendId) => page.refOf(backendId),
+type Reading = { readonly kind: SnapshotKind; readonly folder: string; readonly facts: Facts };
+
+async function snapshotText(page: Page, { kind, folder, facts: { top, view, height } }: Reading): Promise<string> {
+  const [tree, passwords] = [await treeOf(page, kind), await passwordsOf(page)];
+  const lines = snapshotLines(tree, {
+    refOf: (driverRef) => page.refOf(driverRef),
     compact: kind === "compact",
     addresses: kind === "page",
-    view: kind === "view" ? { top: top * scale, bottom: bottom * scale } : undefined,
+    viewHeight: kind === "view" ? view : undefined,
+    passwords,
   });
-  const isScrollable = height > bottom - top + 1;
+  const isScrollable = height > view + 1;
   const place = isScrollable
-    ? `View: ${Math.round(top)}–${Math.round(bottom)} of ${Math.round(height)} px${kind === "view" ? "; browser_snapshot shows the whole page" : ""}.\n`
+    ? `View: ${Math.round(top)}–${Math.round(top + view)} of ${Math.round(height)} px${kind === "view" ? "; browser_snapshot shows the whole page" : ""}.\n`
     : "";
   const limit = kind === "view" ? VIEW_CHARS : SNAPSHOT_CHARS;
   const text = lines.length === 0 ? "(The page is empty.)" : lines.join("\n");
@@ -95,6 +79,26 @@ async function snapshotText(read: {
   const left = lines.length - shown.split("\n").length;
   if (kind === "view") return `${place}${shown}\n[… ${left} more lines: browser_snapshot shows them]`;
   return `${place}${shown}\n[… ${left} more lines. ${await stored(text, folder)}]`;
+}
+
+const treeSchema = z.array(z.union([z.string(), pageNode]));
+
+async function treeOf(page: Page, kind: SnapshotKind): Promise<z.infer<typeof treeSchema>> {
+  const reading = page.driver.ariaSnapshotJSON({ mode: "ai", boxes: kind === "view", timeout: CAPTURE_MS });
+  return treeSchema.parse(await page.ask(reading, CAPTURE_MS));
+}
+
+/** Texts of the password fields of all frames. */
+async function passwordsOf(page: Page): Promise<ReadonlySet<string>> {
+  const fields = page.driver
+    .frames()
+    .map((frame) =>
+      frame
+        .locator("input[type=password]")
+        .evaluateAll((all: readonly { readonly value: string }[]) => all.map(({ value }) => value)),
+    );
+  const found = await page.ask(Promise.allSettled(fields)); // a frame may leave the page meanwhile
+  return new Set(found.flatMap((result) => (result.status === "fulfilled" ? result.value : [])).filter(Boolean));
 }
 
 async function stored(text: string, folder: string): Promise<string> {
@@ -106,36 +110,28 @@ async function stored(text: string, folder: string): Promise<string> {
 }
 
 async function plainText(page: Page, reason: string): Promise<string> {
-  const expression = `document.body?.innerText.slice(0, ${SNAPSHOT_CHARS})`;
-  const { result } = await page.send("Runtime.evaluate", { expression, returnByValue: true });
-  return `${reason}, so only the start of its text is shown, without refs:\n${String(result.value ?? "").slice(0, SNAPSHOT_CHARS)}`;
+  const text = await page.ask(page.driver.evaluate(`document.body?.innerText.slice(0, ${SNAPSHOT_CHARS}) ?? ""`));
+  return `${reason}, so only the start of its text is shown, without refs:\n${String(text)}`;
 }
 
 /** Small picture of the page in view, for people. Undefined when the page gives none in time. */
 export async function smallPicture(page: Page): Promise<Picture | undefined> {
   try {
-    const { cssVisualViewport: view } = await page.send("Page.getLayoutMetrics");
+    const devtools = await page.devtools();
+    const { cssVisualViewport: view } = await page.ask(devtools.send("Page.getLayoutMetrics"));
     const clip = { x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight, scale: 0.5 };
-    return await capturedPicture(page, { quality: 50, clip });
+    const taking = devtools.send("Page.captureScreenshot", { format: "jpeg", quality: 50, clip });
+    const { data } = await page.ask(taking, PICTURE_MS);
+    return { mimeType: "image/jpeg", data };
   } catch {
     return undefined; // the next action reports a page that does not respond
   }
 }
 
 /** Picture of the page in view, for models. */
-export function largePicture(page: Page): Promise<Picture> {
-  return capturedPicture(page, { quality: 75 });
-}
-
-async function capturedPicture(
-  page: Page,
-  options: {
-    readonly quality: number;
-    readonly clip?: { x: number; y: number; width: number; height: number; scale: number };
-  },
-): Promise<Picture> {
-  const { data } = await page.send("Page.captureScreenshot", { format: "jpeg", ...options }, PICTURE_MS);
-  return { mimeType: "image/jpeg", data };
+export async function largePicture(page: Page): Promise<Picture> {
+  const picture = await page.ask(page.driver.screenshot({ type: "jpeg", quality: 75, timeout: PICTURE_MS }));
+  return { mimeType: "image/jpeg", data: picture.toString("base64") };
 }
 
 const imagesSchema = z.array(z.object({ src: z.string(), alt: z.string(), width: z.number(), height: z.number() }));
@@ -145,8 +141,7 @@ export async function listImages(page: Page): Promise<string> {
   const expression = `[...document.images].slice(0, 1000).map((image) => ({
     src: image.currentSrc || image.src, alt: image.alt, width: image.naturalWidth, height: image.naturalHeight,
   })).filter((image) => image.src !== "").map((image) => ({ ...image, src: image.src.slice(0, 500) }))`;
-  const { result } = await page.send("Runtime.evaluate", { expression, returnByValue: true });
-  const images = imagesSchema.catch([]).parse(result.value);
+  const images = imagesSchema.parse(await page.ask(page.driver.evaluate(expression)));
   if (images.length === 0) return "The page has no images.";
   const lines = images.slice(0, MAX_IMAGES).map(({ src, alt, width, height }) => {
     const address = src.startsWith("data:") ? `${src.slice(0, 30)}… (in the page itself)` : src;
