@@ -98,6 +98,7 @@ const bundles = {
       __ADAPTER_PROCESS__: '"../gateway/adapter-process.js"',
       __PLUGIN_PROCESS__: '"../plugin-process.js"',
       __SKILLS__: '"../skills"',
+      __OPTIONAL_SKILLS__: '"../optional-skills"',
     },
   },
   // By itself, so that a plugin starts with one file: it runs in a process and a thread, and each of them loads every chunk.
@@ -144,6 +145,7 @@ for (const [name, options] of chosen) {
   if (name === "core") copyWebAssembly();
   if (name === "core") await copyPlaywright();
   if (name === "core") cpSync("agent-core/skills/bundled", "dist/skills", { recursive: true });
+  if (name === "core") cpSync("agent-core/skills/optional", "dist/optional-skills", { recursive: true });
   if (name === "core") for (const file of ["dist/acp.js", "dist/cli.js"]) chmodSync(file, 0o755);
 }
 

@@ -99,7 +99,14 @@ const REGISTRY_ID = "hermes-vscode";
 /** Files of dist/ that the agent needs outside VS Code. */
 const FILES = [
   ...["acp.js", "cli.js", "session-index.js", "page-worker.js", "plugin-process.js"],
-  ...["gateway/*.js", "gateway/chunks/*.js", "chunks/*.js", "*.wasm", "grammars/*.wasm", "skills/*/SKILL.md"],
+  ...[
+    "gateway/*.js",
+    "gateway/chunks/*.js",
+    "chunks/*.js",
+    "*.wasm",
+    "grammars/*.wasm",
+    "{skills,optional-skills}/*/SKILL.md",
+  ],
   ...["playwright-core/*.*", "playwright-core/{LICENSE,NOTICE}", "playwright-core/lib/*"],
 ];
 
@@ -146,7 +153,7 @@ function npmManifest(): object {
     ...{ license, repository, type: "module" },
     bin: { "hermes-acp": "acp.js", hermes: "cli.js" },
     engines: { node: ">=22" },
-    files: ["**/*.js", "**/*.wasm", "skills", "playwright-core", NOTICES],
+    files: ["**/*.js", "**/*.wasm", "skills", "optional-skills", "playwright-core", NOTICES],
   };
 }
 

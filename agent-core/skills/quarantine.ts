@@ -3,11 +3,18 @@ import { createHash } from "node:crypto";
 import { cp, lstat, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { decodeText } from "../approval/workspace-file.ts";
 import { runGit } from "../host/run-git.ts";
 import { messageOf } from "../platform/errors.ts";
 import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem } from "./skill.ts";
 import { isInside } from "./skill-places.ts";
+
+/** Folder of the skills that the package contains and that nobody uses before they are installed; set by esbuild. */
+declare const __OPTIONAL_SKILLS__: unknown;
+
+/** Source of those skills; `official/NAME` is one of them. */
+export const OFFICIAL = "official";
 
 /** Limits of one skill. */
 const MAX_FILES = 200;
@@ -52,8 +59,13 @@ type Source =
   | { readonly kind: "folder"; readonly folder: string }
   | { readonly kind: "git"; readonly url: string; readonly inner: string };
 
-/** `source`: a folder, a git address with `#path` inside it, or `owner/repository/path`. Throws an Error in one line. */
+/**
+ * `source`: `official` or `official/NAME`, a folder, a git address with `#path` inside it, or `owner/repository/path`.
+ * Throws an Error in one line.
+ */
 async function readSource(source: string, cwd: string): Promise<Source> {
+  const [, own] = /^official(?:\/([a-z0-9-]+))?$/.exec(source) ?? [];
+  if (source === OFFICIAL || own !== undefined) return { kind: "folder", folder: join(optionalFolder(), own ?? "") };
   const [address = "", inner = ""] = source.split("#", 2);
   if (/^(?:https?|ssh|git|file):\/\//.test(address) || /^[\w.-]+@[\w.-]+:/.test(address)) {
     return { kind: "git", url: address, inner };
@@ -67,12 +79,18 @@ async function readSource(source: string, cwd: string): Promise<Source> {
   return { kind: "git", url: `https://github.com/${owner}/${repository}.git`, inner: path };
 }
 
+function optionalFolder(): string {
+  const inner = typeof __OPTIONAL_SKILLS__ === "string" ? __OPTIONAL_SKILLS__ : "./optional";
+  return fileURLToPath(new URL(inner, import.meta.url));
+}
+
 /** Fetches `source` into `folder` (absolute; replaced), and checks its skills. Throws an Error in one line. */
 export async function quarantine(
   source: string,
   { folder, cwd, signal }: { readonly folder: string; readonly cwd: string; readonly signal: AbortSignal },
 ): Promise<Quarantined> {
   const read = await readSource(source, cwd);
+  const isOfficial = source.split("/")[0] === OFFICIAL && read.kind === "folder";
   await rm(folder, { recursive: true, force: true });
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   if (read.kind === "git") await clone(read.url, folder, signal);
@@ -87,7 +105,10 @@ export async function quarantine(
   return {
     skills: checked.filter((each) => "hash" in each),
     refusals: checked.filter((each) => "reason" in each),
-    address: (inner) => (read.kind === "git" ? `${read.url}#${inner}` : join(read.folder, inner)),
+    address: (inner) => {
+      if (read.kind === "git") return `${read.url}#${inner}`;
+      return isOfficial ? `${OFFICIAL}/${basename(join(read.folder, inner))}` : join(read.folder, inner);
+    },
   };
 }
 

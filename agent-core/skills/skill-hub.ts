@@ -9,7 +9,7 @@ import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { visibleText } from "../platform/visible-text.ts";
-import { hashOfFolder, type Quarantined, type QuarantinedSkill, quarantine } from "./quarantine.ts";
+import { hashOfFolder, OFFICIAL, type Quarantined, type QuarantinedSkill, quarantine } from "./quarantine.ts";
 import { HUB_CATEGORY } from "./skill-library.ts";
 import { scanPlace } from "./skill-places.ts";
 
@@ -235,8 +235,8 @@ export async function hubCommand(
   }
 }
 
-/** Sources without `skills.hub_sources` in config.yaml: the public skills of the format's authors. */
-export const DEFAULT_SOURCES: readonly string[] = ["anthropics/skills/skills"];
+/** Sources without `skills.hub_sources` in config.yaml: those in the package, and the public skills of the format's authors. */
+export const DEFAULT_SOURCES: readonly string[] = [OFFICIAL, "anthropics/skills/skills"];
 /** Listed skills; more are a reason for another word. */
 const MAX_FOUND = 20;
 

@@ -58,8 +58,9 @@ export const command = subcommand({
   verbs,
   options: { cwd: CWD, yes: { ...YES, verbs: ["install", "update"], summary: "install without asking" } },
   examples: [
-    ["skills install hermes-agent/skills/deploy", "install a skill from GitHub"],
-    ["skills search deploy", "search the sources of the hub"],
+    ["skills search test", "search the sources of the hub"],
+    ["skills install official/bisect-regression", "install a skill that comes with Hermes"],
+    ["skills install anthropics/skills/skills/pdf", "install a skill from GitHub"],
   ],
   async run({ verb, operands, values: { cwd, yes } }) {
     await reportConfigErrors();

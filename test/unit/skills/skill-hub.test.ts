@@ -73,6 +73,24 @@ describe("the hub", () => {
     expect(existsSync(installed("deploy"))).toBe(true);
   });
 
+  it("installs a skill of the package by its name, and finds it without a network", async () => {
+    put("home/config.yaml", "skills: {hub_sources: [official]}\n");
+    expect(await run("search", "regression")).toBe(0);
+    expect(lines.join("\n")).toContain("Install it with: skills install official/bisect-regression");
+    expect(await run("install", "official/bisect-regression")).toBe(0);
+    expect(readFileSync(installed("bisect-regression"), "utf8")).toContain("git bisect run");
+    expect(lock()).toMatchObject({ "bisect-regression": { source: "official/bisect-regression" } });
+    expect(await run("update")).toBe(0);
+    expect(lines.at(-1)).toBe("bisect-regression: up to date.");
+    expect(await run("install", "official/no-such-skill")).toBe(1);
+  });
+
+  it("offers every skill of the package without a refusal", async () => {
+    expect(await run("install", "official", false)).toBe(1);
+    expect(lines.join("\n")).not.toContain("refused");
+    expect(lines.join("\n").match(/^- /gm)).toHaveLength(10);
+  });
+
   it("gives one line for a search without network, and fails", async () => {
     put("home/config.yaml", `skills: {hub_sources: ["http://127.0.0.1:1/skills.git"]}\n`);
     expect(await run("search", "deploy")).toBe(1);
