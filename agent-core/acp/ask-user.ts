@@ -8,11 +8,13 @@ import {
   type RequestPermissionResponse,
 } from "@zed-industries/agent-client-protocol";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
+import type { PasswordAnswer, PasswordQuestion } from "../host/terminals/terminals.ts";
 import { newId } from "../platform/new-id.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
 import { openUrlMethod } from "../protocol/extensions.ts";
 import { call, endingWith, readMeta } from "../protocol/method.ts";
+import { passwordMethod } from "../protocol/processes.ts";
 import type { Answer, Question } from "../tools/tool.ts";
 import { hermesCapabilities } from "./connected-client.ts";
 import { diffContent, fenced } from "./conversation-updates.ts";
@@ -105,6 +107,21 @@ function answerOf({ outcome }: RequestPermissionResponse, options: readonly Perm
       const reason = readMeta(HermesPermissionOutcome, outcome._meta)?.reason;
       return { kind: "rejected", ...(reason && { reason }) };
     }
+  }
+}
+
+/** Clients without the method could show what is typed, or store it: they are not asked. */
+export async function askPassword(
+  { client, sessionId }: Pick<UserClient, "client" | "sessionId">,
+  { prompt, command, isRetry }: PasswordQuestion,
+  signal: AbortSignal,
+): Promise<PasswordAnswer> {
+  try {
+    const question = { sessionId, prompt: visibleText(prompt), command: visibleText(command), isRetry };
+    const { password } = await call(client, passwordMethod, question, endingWith(signal));
+    return password === null ? { kind: "refused" } : { kind: "given", password };
+  } catch {
+    return { kind: signal.aborted ? "refused" : "unavailable" };
   }
 }
 

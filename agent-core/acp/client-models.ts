@@ -8,8 +8,8 @@ import {
   type HermesChatOutcome,
 } from "../protocol/editor-models.ts";
 import { call, endingWith, InvalidResponseError } from "../protocol/method.ts";
-import { faultOf } from "../providers/classify.ts";
 import type { Fault, FaultKind } from "../providers/fault.ts";
+import { faultOf } from "../providers/fault-message.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
 import { withImageMessages } from "../providers/wire/tool-images.ts";
 import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";

@@ -28,7 +28,7 @@ import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/write-fault.ts";
 import { sessionHost } from "./acp-host.ts";
-import { askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
+import { askPassword, askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
 import { reservedNames } from "./commands/slash-commands.ts";
 import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import type { StartingModel } from "./session-model.ts";
@@ -123,6 +123,9 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
       ...callbacks,
       clarify: (question, signal) => askQuestion(user, question, signal),
       approval: (request, signal) => askPermission(user, request, signal),
+      ...(hermesCapabilities(capabilities).passwords === true && {
+        password: (question, signal) => askPassword(user, question, signal),
+      }),
     },
   });
   const warnings = [

@@ -37,6 +37,7 @@ type UpdateSink = {
 type UpdateCallbacks = Required<
   Pick<
     AgentCallbacks,
+    | "state"
     | "thinking"
     | "toolProgress"
     | "reasoning"
@@ -72,6 +73,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
         sink.send({ sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } }),
       reasoning: ({ text, messageId }) =>
         sink.send({ sessionUpdate: "agent_thought_chunk", messageId, content: { type: "text", text } }),
+      state: ({ state }) => (state === "waiting" || state === "idle") && show(state),
       toolGen: (event) => calls.announce(event),
       thinking: ({ active }) => active && show("thinking"),
       toolProgress: (event) => {

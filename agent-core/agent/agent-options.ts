@@ -194,6 +194,10 @@ export type AIAgentOptions = ModelSettings & {
   readonly extensions?: readonly Extension[] | undefined;
   /** Longest wait of the first turn for them. Milliseconds; default: 1,500. */
   readonly extensionsMs?: number | undefined;
+  /** True writes each request, tool call and status to the log (`onDefect`). Default false. */
+  readonly verboseLogging?: boolean | undefined;
+  /** True emits warnings and errors alone as `status`. Default false. */
+  readonly quietMode?: boolean | undefined;
   /** Receives a line for the log about each defect that was handled. */
   readonly onDefect?: ((message: string) => void) | undefined;
 };

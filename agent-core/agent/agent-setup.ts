@@ -40,7 +40,7 @@ import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from ".
 import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { type Extension, Extensions } from "./extensions.ts";
-import { notifier } from "./notifier.ts";
+import { notifier, withStates, withVerbosity } from "./notifier.ts";
 import { buildPrompt, contextFiles, NO_FILES, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
@@ -124,7 +124,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     home,
     policy: policyOf(options, host, { cwd, hermesHome: home, trusted, grants, secrets: secretsOf(environment) }),
     grants,
-    callbacks: options.callbacks ?? {},
+    callbacks: withStates(withVerbosity(options.callbacks ?? {}, options, onDefect)),
     maxIterations: options.maxIterations ?? sectionDefault("agent").maxTurns,
     isSubAgent: options.inherited !== undefined,
     commandSeconds: options.commandSeconds ?? sectionDefault("terminal").timeout,

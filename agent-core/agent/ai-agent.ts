@@ -26,7 +26,7 @@ import type { ToolContext } from "../tools/tool.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import { type AgentSetup, sessionCheckpoints, setUpAgent } from "./agent-setup.ts";
 import { AgentShell, hasRunCommands } from "./agent-shell.ts";
-import { recordedQuestions } from "./approvals.ts";
+import { passwordsOf, recordedQuestions } from "./approvals.ts";
 import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
 import type { DelegatingAgent, SubAgents } from "./child-agent.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
@@ -35,7 +35,7 @@ import type { ExtensionCommand, ExtensionSession, Extensions } from "./extension
 import { type Notifier, notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
 import { makeTitle } from "./session-title.ts";
-import { openStored } from "./stored-agent.ts";
+import { openStored, withStored } from "./stored-agent.ts";
 import { type RunOptions, TURN_RUNS, TurnRunner } from "./turn-runner.ts";
 import { createMemoryReview, type MemoryReview } from "./unseen-memory.ts";
 
@@ -71,8 +71,13 @@ export class AIAgent {
     return agent;
   }
 
-  /** Throws an Error in one line when the options cannot be met: an unknown toolset, an API mode without a wire. */
-  constructor(options: AIAgentOptions = {}) {
+  /**
+   * A `sessionId` of a stored session continues it, as `load` does; only results that a crash lost are not recovered. Throws
+   * an Error in one line when the options cannot be met: an unknown toolset, an API mode without a wire.
+   */
+  constructor(given: AIAgentOptions = {}) {
+    const options = withStored(given);
+    if (options !== given && options.journal !== undefined) this.#ownJournals.push(options.journal);
     const setup = setUpAgent(options);
     const notify = notifier(setup.callbacks, setup.onDefect);
     const record = new SessionRecord({ ...options, environment: setup.environment, notify });
@@ -402,7 +407,8 @@ export class AIAgent {
   }
 
   #toolContext(callId: string, signal: AbortSignal): Omit<ToolContext, "show"> {
-    const { options, host, cwd, callbacks, spillFolder, memory, skills, policy, web, commandSeconds } = this.#setup;
+    const { options, host, cwd, callbacks, spillFolder, memory, skills, policy, web, commandSeconds, environment } =
+      this.#setup;
     return {
       cwd,
       otherFolders: options.otherFolders ?? [],
@@ -418,6 +424,7 @@ export class AIAgent {
       sessions: options.sessionIndex,
       skills: skills?.library,
       sessionId: this.sessionId,
+      taskId: this.#turns.taskId,
       shell: this.#shell.state,
       shellFolder: this.#shell.state.folder,
       processes: this.#shell.processes,
@@ -427,6 +434,7 @@ export class AIAgent {
       files: this.#files,
       todos: this.#record.todos,
       ask: recordedQuestions(callbacks, callId, (answer) => this.#record.journal({ type: "answer", ...answer })),
+      askPassword: passwordsOf(callbacks.password, environment["SUDO_PASSWORD"]),
       delegate: async (tasks) => {
         const loaded = await import("./child-agent.ts");
         this.#subAgents ??= new loaded.SubAgents(this.#delegating);

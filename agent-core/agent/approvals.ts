@@ -4,7 +4,7 @@ import type { ApprovalMode, Decision, Effect } from "../approval/decision.ts";
 import type { Grants } from "../approval/grants.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { Hooks } from "../hooks/hook.ts";
-import type { ShellLanguage } from "../host/terminals/terminals.ts";
+import type { AskPassword, ShellLanguage } from "../host/terminals/terminals.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import { resolvePath } from "../platform/paths.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
@@ -176,6 +176,15 @@ export function recordedQuestions(
     const by = answer.kind === "unavailable" ? "nobody" : "user";
     record({ callId, tool: "clarify", request: "question", outcome: answer.kind, by });
     return answer;
+  };
+}
+
+/** Asks the user. `configured` is the password of `sudo`, which answers its first question (`SUDO_PASSWORD` in `.env`). */
+export function passwordsOf(ask: AskPassword | undefined, configured: string | undefined): AskPassword {
+  return async (question, signal) => {
+    const { isPrivileged, isRetry } = question;
+    if (configured && isPrivileged && !isRetry) return { kind: "given", password: configured };
+    return (await ask?.(question, signal)) ?? { kind: "unavailable" };
   };
 }
 

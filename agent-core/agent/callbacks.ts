@@ -2,6 +2,7 @@
  * Events and requests of an agent to its caller. All callbacks are optional. Notifications are wrapped, so that a
  * callback that throws never ends a turn.
  */
+import type { AskPassword } from "../host/terminals/terminals.ts";
 import type { Message, UserMessage } from "../messages/message.ts";
 import type { RetryWait } from "../providers/call/call-model.ts";
 import type { TokenTrace, Usage } from "../providers/wire/wire.ts";
@@ -106,7 +107,15 @@ export type CompressedEvent = {
   readonly tokensAfter: number;
 };
 
+/**
+ * State of an agent: `thinking` from a request to the end of its answer, `executing` while tool calls run, `waiting` while
+ * the user is asked, and `idle` between turns.
+ */
+export type AgentState = "thinking" | "executing" | "waiting" | "idle";
+
 export type AgentCallbacks = {
+  /** The agent changed its state. */
+  state?(event: { readonly state: AgentState }): void;
   /** A tool call changed its state. */
   toolProgress?(event: ToolProgressEvent): void;
   /** The agent starts or stops waiting for the model. */
@@ -115,6 +124,8 @@ export type AgentCallbacks = {
   reasoning?(event: { readonly text: string; readonly messageId: string }): void;
   clarify?(question: Question, signal: AbortSignal): Promise<Answer>;
   approval?(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
+  /** A command waits for a password. */
+  password?: AskPassword;
   /** An iteration ended. */
   step?(event: StepEvent): void;
   /** Delta of the answer's text. */

@@ -269,7 +269,7 @@ export class SubAgents {
   #callbacks({ id, goal, model }: TaskSpec, { callId, ports }: SpawnedCall): AgentCallbacks {
     const { notify, setup } = this.#parent;
     const used = setup.resolve(this.#modelOf(model)); // its price counts
-    const { approval } = setup.callbacks;
+    const { approval, password } = setup.callbacks;
     const prefix = `${callId}/${id}/`;
     return {
       toolProgress: (event) => {
@@ -281,6 +281,7 @@ export class SubAgents {
         if (wait !== undefined) ports.onStep(message);
         else if (severity !== "info") notify.status({ severity, message: `Task ${id}: ${message}` });
       },
+      ...(password && { password }),
       ...(approval && {
         approval: async (request, signal) => {
           ports.onWaiting(true);

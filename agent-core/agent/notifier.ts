@@ -4,11 +4,88 @@ import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { RecordedHook } from "../sessions/outcome-entries.ts";
 import type { FileDiff } from "../tools/tool.ts";
-import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
+import type { AIAgentOptions } from "./agent-options.ts";
+import type { AgentCallbacks, AgentState, ToolProgressEvent } from "./callbacks.ts";
 
-type Notifications = Required<Omit<AgentCallbacks, "clarify" | "approval">>;
+type Notifications = Required<Omit<AgentCallbacks, "clarify" | "approval" | "password">>;
 
 export type Notifier = { readonly [Name in keyof Notifications]: Notifications[Name] };
+
+/** The callbacks with `state`, derived from the others: the user is asked by three of them. */
+export function withStates(callbacks: AgentCallbacks): AgentCallbacks {
+  const { state, approval, clarify, password } = callbacks;
+  if (state === undefined) return callbacks;
+  let current: AgentState = "idle";
+  let shown: AgentState = "idle";
+  let questions = 0;
+  const show = (next: AgentState): void => {
+    current = next;
+    const visible = questions > 0 ? "waiting" : current;
+    if (visible === shown) return;
+    shown = visible;
+    state.call(callbacks, { state: visible });
+  };
+  const asking =
+    <Args extends unknown[], Answer>(ask: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      questions += 1;
+      show(current);
+      try {
+        return await ask.apply(callbacks, args);
+      } finally {
+        questions -= 1;
+        show(current);
+      }
+    };
+  return {
+    ...callbacks,
+    state: (event) => show(event.state),
+    thinking: (event) => {
+      if (event.active) show("thinking");
+      callbacks.thinking?.(event);
+    },
+    toolProgress: (event) => {
+      if (event.type === "running") show("executing");
+      callbacks.toolProgress?.(event);
+    },
+    ...(approval && { approval: asking(approval) }),
+    ...(clarify && { clarify: asking(clarify) }),
+    ...(password && { password: asking(password) }),
+  };
+}
+
+/** A line of the log for each request, tool call and status. */
+function withLog(callbacks: AgentCallbacks, log: (line: string) => void): AgentCallbacks {
+  return {
+    ...callbacks,
+    step: (event) => {
+      const { iteration, maxIterations, usage } = event;
+      log(`step ${iteration} of ${maxIterations}: ${usage === undefined ? "no usage" : JSON.stringify(usage)}`);
+      callbacks.step?.(event);
+    },
+    toolProgress: (event) => {
+      if (event.type === "started") log(`${event.name} starts: ${event.title}`);
+      if (event.type === "finished")
+        log(`${event.name} ${event.result.ok ? "succeeded" : "failed"} in ${Math.round(event.durationMs)} ms`);
+      callbacks.toolProgress?.(event);
+    },
+    status: (event) => {
+      log(`${event.severity}: ${event.message}`);
+      callbacks.status?.(event);
+    },
+  };
+}
+
+/** As the options say: more in the log, or no status that is only information. */
+export function withVerbosity(
+  callbacks: AgentCallbacks,
+  { verboseLogging, quietMode }: Pick<AIAgentOptions, "verboseLogging" | "quietMode">,
+  log: (line: string) => void,
+): AgentCallbacks {
+  const logged = verboseLogging ? withLog(callbacks, log) : callbacks;
+  if (!quietMode) return logged;
+  return { ...logged, status: (event) => event.severity !== "info" && logged.status?.(event) };
+}
 
 /** `onDefect` receives a line for the log about each callback that threw. */
 export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) => void): Notifier {
@@ -24,6 +101,7 @@ export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) 
       }
     };
   return {
+    state: guard("state", callbacks.state?.bind(callbacks)),
     toolProgress: guard("toolProgress", callbacks.toolProgress?.bind(callbacks)),
     thinking: guard("thinking", callbacks.thinking?.bind(callbacks)),
     reasoning: guard("reasoning", callbacks.reasoning?.bind(callbacks)),

@@ -6,7 +6,7 @@ import { messageOf } from "../platform/errors.ts";
 import { parseChoice } from "../providers/model-choice.ts";
 import type { TextDiff } from "../sessions/entry.ts";
 import { Journal } from "../sessions/journal.ts";
-import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
+import { type ReadSession, readJournal, readJournalSync, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
 import { recoverResults } from "../sessions/stored-session.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
@@ -66,38 +66,57 @@ function lastEditsOf(stored: StoredSession): () => readonly TextDiff[] {
   };
 }
 
+export type StoredOptions = AIAgentOptions & { readonly journal: Journal };
+
 /**
- * Reads the session `id` of the home, and claims its journal. `options` override the stored folder and model. Rejects with
- * an Error in one line when there is no such session, or when another process has it open.
+ * Reads the session `id` of the home with the results that were lost with its process, and claims its journal. `options`
+ * override the stored folder and model. Rejects with an Error in one line when there is no such session, or when another
+ * process has it open.
  */
-export async function openStored(
-  id: string,
-  options: AIAgentOptions,
-): Promise<AIAgentOptions & { readonly journal: Journal }> {
-  const home = options.home ?? homeFolder(options.environment ?? process.env);
-  const path = journalPath(sessionsFolder(home), id);
+export async function openStored(id: string, options: AIAgentOptions): Promise<StoredOptions> {
+  const { path, textOf } = placeOf(id, options);
   if (path === undefined) throw new Error(`${JSON.stringify(id)} is not the id of a session.`);
+  const read = async (): Promise<StoredSession> => sessionIn(await readJournal(path, undefined, textOf), id);
+  return claimed(await withLostResults(read, options.onDefect), { ...options, sessionId: id });
+}
+
+/** The same at once, if the options name a stored session and bring none of their own. Else the options. Throws as `openStored`. */
+export function withStored(options: AIAgentOptions): AIAgentOptions | StoredOptions {
+  const { sessionId: id, journal, conversation, inherited } = options;
+  if (id === undefined || journal !== undefined || conversation !== undefined || inherited !== undefined)
+    return options;
+  const { path, textOf } = placeOf(id, options);
+  const read = path === undefined ? undefined : readJournalSync(path, textOf);
+  return read === undefined ? options : claimed(sessionIn(read, id), { ...options, sessionId: id });
+}
+
+type Place = { readonly path: string | undefined; readonly textOf: (hash: string) => string | undefined };
+
+function placeOf(id: string, options: AIAgentOptions): Place {
+  const home = options.home ?? homeFolder(options.environment ?? process.env);
   const objects = new ObjectStore(checkpointsFolder(home));
-  const readStored = async (): Promise<StoredSession> => {
-    const read = await readJournal(path, undefined, (hash) => objects.textOf(hash));
-    if (!read.ok) throw new Error(`The session ${id} could not be read: ${read.message}`);
-    return read.session;
-  };
-  const stored = await withLostResults(readStored, options.onDefect);
-  const report = (message: string): void => options.callbacks?.status?.({ severity: "error", message });
+  return { path: journalPath(sessionsFolder(home), id), textOf: (hash) => objects.textOf(hash) };
+}
+
+function sessionIn(read: ReadSession, id: string): StoredSession {
+  if (!read.ok) throw new Error(`The session ${id} could not be read: ${read.message}`);
+  return read.session;
+}
+
+function claimed(stored: StoredSession, options: AIAgentOptions & { readonly sessionId: string }): StoredOptions {
+  const { sessionId, callbacks, clock = systemClock } = options;
   const cwd = options.cwd ?? (stored.cwd || process.cwd());
-  const { clock = systemClock } = options;
   const journal = new Journal({
-    path,
-    sessionId: id,
+    path: stored.path,
+    sessionId,
     cwd,
     knownSize: stored.size,
     now: () => clock.now(),
-    onFailure: report,
+    onFailure: (message) => callbacks?.status?.({ severity: "error", message }),
   });
   const problem = journal.claim();
-  if (problem !== undefined) throw new Error(`The session ${id} could not be opened: ${problem}`);
-  return { ...options, ...modelOf(options, stored), ...resumedOptions(stored), sessionId: id, cwd, journal };
+  if (problem !== undefined) throw new Error(`The session ${sessionId} could not be opened: ${problem}`);
+  return { ...options, ...modelOf(options, stored), ...resumedOptions(stored), cwd, journal };
 }
 
 /** Reads a session, and stores the results that were lost with its process. Rejects as `read`. */

@@ -13,17 +13,19 @@ export function sessionHooks(
   { hooks, home, cwd, clock }: Pick<AgentSetup, "hooks" | "home" | "cwd" | "clock">,
   session: {
     readonly sessionId: string;
+    readonly taskId: () => string;
     readonly record: Pick<SessionRecord, "journal">;
     readonly notify: Pick<Notifier, "status" | "toolProgress">;
   },
 ): Hooks {
-  const { sessionId, record, notify } = session;
+  const { sessionId, taskId, record, notify } = session;
   const shown = new Set<string>();
   return new Hooks({
     hooks,
     home,
     cwd,
     sessionId,
+    taskId,
     monotonicNow: () => clock.monotonicNow(),
     report: (run) => {
       record.journal({ type: "hook", ...run });

@@ -78,6 +78,7 @@ export class TurnRunner {
   /** Undefined before the model's first text or thought in the turn. */
   #firstTokenMs: number | undefined;
   #budget: IterationBudget | undefined;
+  #taskId = "";
   /** Model calls of this process, in order. */
   readonly steps: HermesModelStep[] = [];
   /** Calls of this process that failed. */
@@ -111,7 +112,12 @@ export class TurnRunner {
         options.storeDiff,
       ),
     };
-    this.hooks = sessionHooks(setup, { sessionId: options.sessionId, record, notify: this.#notify });
+    this.hooks = sessionHooks(setup, {
+      sessionId: options.sessionId,
+      taskId: () => this.#taskId,
+      record,
+      notify: this.#notify,
+    });
   }
 
   /** True once a turn has begun since the session was opened. */
@@ -140,6 +146,7 @@ export class TurnRunner {
       return await this.#run(options, signal);
     } finally {
       this.#running = undefined;
+      this.#notify.state({ state: "idle" });
       this.#recordUnusedSteering();
     }
   }
@@ -156,7 +163,13 @@ export class TurnRunner {
     return true;
   }
 
+  /** Task of the running turn, or of the last one. */
+  get taskId(): string {
+    return this.#taskId;
+  }
+
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
+    this.#taskId = options.taskId ?? newId();
     const { record, shell, setup, sessionId, beginTurn, context } = this.#options;
     if (options.conversationHistory) record.replaceHistory(options.conversationHistory);
     this.#notify.prompted({ position: record.add({ role: "user", content: contentOf(options.userMessage) }) });
@@ -176,7 +189,7 @@ export class TurnRunner {
     const partial = this.#partial.cutOffBy(end, signal);
     if (partial !== undefined) this.#add(partial);
     const { messages } = record.conversation;
-    const result = resultOf(outcome, { messages, sessionId, taskId: options.taskId ?? newId() });
+    const result = resultOf(outcome, { messages, sessionId, taskId: this.#taskId });
     if (outcome.usages.length > 0) setup.ledger.record(result.usage, setup.models.current, context.count);
     const error = end.stopReason === "error" ? failureOf(end.fault) : {};
     const waited = this.#firstTokenMs === undefined ? {} : { firstTokenMs: this.#firstTokenMs };

@@ -3,6 +3,7 @@ import { changeAccount, readAccount } from "../config/account-file.ts";
 import { ACCOUNT, type Environment, homeFolder } from "../config/home.ts";
 import { setHomeVariable } from "../config/home-file.ts";
 import { messageOf, UsageError } from "../platform/errors.ts";
+import { signInTo } from "../providers/accounts/sign-in.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import { ANY_KEY, type Deployment, deployments } from "../providers/deployments.ts";
 import type { Dialog } from "./terminal-dialog.ts";
@@ -72,22 +73,15 @@ export async function removeKey(name: string, environment: Environment): Promise
 
 /** Signs in at a provider that offers it. False after a failure, whose reason is said. */
 export async function signIn({ name, title }: Deployment, environment: Environment, dialog: Dialog): Promise<boolean> {
-  const home = homeFolder(environment);
   const { signal } = new AbortController(); // Ctrl+C ends the process
+  const open = async (page: string, code?: string): Promise<void> =>
+    dialog.say(code === undefined ? `Open ${page}` : `Open ${page}\nand confirm the code ${code}. Waiting …`);
+  const paste = async (): Promise<string> => {
+    const typed = await dialog.ask("If the browser is on another machine, paste the address of its last page here: ");
+    return typed || new Promise<never>(() => undefined);
+  };
   try {
-    if (name === "nous") {
-      const { signInToPortal } = await import("../providers/accounts/nous-portal.ts");
-      const show = ({ code, page }: { readonly code: string; readonly page: string }): void =>
-        dialog.say(`Open ${page}\nand confirm the code ${code}. Waiting …`);
-      await signInToPortal({ home, portal: environment["HERMES_PORTAL_BASE_URL"], show, signal });
-    } else {
-      const { requestOpenRouterKey } = await import("../providers/accounts/openrouter-key.ts");
-      const open = async (page: string): Promise<void> => dialog.say(`Open ${page}`);
-      const typed = dialog.ask("If the browser is on another machine, paste the address of its last page here: ");
-      const pasted = typed.then((text) => text || new Promise<never>(() => undefined));
-      const baseUrl = environment["OPENROUTER_BASE_URL"];
-      await setHomeVariable(home, "OPENROUTER_API_KEY", await requestOpenRouterKey({ open, pasted, baseUrl, signal }));
-    }
+    await signInTo(name, { home: homeFolder(environment), environment, open, paste, signal });
     dialog.say(`You are signed in to ${title}.`);
     return true;
   } catch (error) {

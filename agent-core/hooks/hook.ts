@@ -67,7 +67,7 @@ export type HookPayload = {
   readonly cwd: string;
   /** Name of the profile; `default` for the home of the user. */
   readonly profile: string;
-  /** Facts of the event: `tool_call_id`, `result`, `ok`, `duration_ms`, `user_message` and others. */
+  /** Facts of the event: `task_id`, `tool_call_id`, `result`, `ok`, `duration_ms`, `user_message` and others. */
   readonly extra: Readonly<Record<string, unknown>>;
 };
 
@@ -127,6 +127,8 @@ export type HooksOptions = {
   /** Read at each event. */
   readonly hooks: () => readonly Hook[];
   readonly sessionId: string;
+  /** Task of the running turn. Default: none. */
+  readonly taskId?: () => string;
   readonly cwd: string;
   /** Folder of the Hermes home, absolute. */
   readonly home: string;
@@ -172,7 +174,7 @@ export class Hooks {
       .hooks()
       .filter((hook) => hook.event === event && (tool === undefined || (hook.matcher?.(tool) ?? true)));
     if (chosen.length === 0) return CONTINUE;
-    const { sessionId, cwd, home } = this.#options;
+    const { sessionId, taskId, cwd, home } = this.#options;
     const profile = basename(dirname(home)) === "profiles" ? basename(home) : "default";
     const payload: HookPayload = {
       hook_event_name: event,
@@ -181,7 +183,11 @@ export class Hooks {
       session_id: sessionId,
       cwd,
       profile,
-      extra: { ...facts.extra, ...(facts.callId !== undefined && { tool_call_id: facts.callId }) },
+      extra: {
+        ...(taskId && { task_id: taskId() }),
+        ...facts.extra,
+        ...(facts.callId !== undefined && { tool_call_id: facts.callId }),
+      },
     };
     const ran = await Promise.all(chosen.map((hook) => this.#runOne(hook, payload, facts.callId, signal)));
     signal.throwIfAborted();

@@ -16,6 +16,8 @@ export const HermesClientCapabilities = z.object({
   fileMoves: flag,
   /** `terminal/create` honours `_meta.hermes`, and the client handles `_hermes/terminal/input`. */
   terminals: flag,
+  /** The client handles `_hermes/terminal/password`, and shows no typed character. */
+  passwords: flag,
   /** The client shows `HermesCompressionMeta`. Other clients get a notice. */
   compressions: flag,
   /** The client shows the names of permission options, and `HermesPermissionMeta`. Others get one option per kind. */

@@ -42,9 +42,9 @@ export type HermesMessageMeta = { readonly position: number };
 
 /**
  * `_meta.hermes` of a `session_info_update` during a turn. `thinking`: the agent waits for the model, or reads its answer.
- * `tools`: tool calls run.
+ * `tools`: tool calls run. `waiting`: the user is asked. `idle`: the turn has ended.
  */
-export type HermesActivityMeta = { readonly activity: "thinking" | "tools" };
+export type HermesActivityMeta = { readonly activity: "thinking" | "tools" | "waiting" | "idle" };
 
 /** One run of a hook for a tool call. */
 export const HermesHookRun = z.object({

@@ -84,3 +84,14 @@ export const terminalMethods = {
   /** Agent → client: type into a terminal. The response's `reason` says why it was not possible. */
   input: { name: "_hermes/terminal/input", params: HermesTerminalInput, result: inputResult },
 };
+
+/** `command`: command line of the program that asks. `isRetry`: it refused the last password. */
+const passwordParams = inSession.extend({ prompt: z.string(), command: z.string(), isRetry: z.boolean() });
+
+/** Agent → client: a command waits for a password. Only where `passwords` is declared. Null: the user gives none. */
+export const passwordMethod = {
+  name: "_hermes/terminal/password",
+  params: passwordParams,
+  result: z.object({ password: z.string().nullable() }),
+};
+export type HermesPasswordQuestion = z.infer<typeof passwordParams>;

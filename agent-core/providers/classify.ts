@@ -26,14 +26,6 @@ export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest,
 /** Codes of a certificate that is not trusted. Time does not change it. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
-/** Fault of a stream without a last event, or of an empty answer. */
-export function faultOf(
-  kind: "cut-off" | "empty" | "unread-call",
-  { endpoint, model }: Pick<ModelRequest, "endpoint" | "model">,
-): Fault {
-  return { kind, message: faultMessage({ kind, endpoint, model, detail: "" }) };
-}
-
 /** Wordings of providers around a refused parameter. The first group is its name. */
 const REFUSALS: readonly RegExp[] = [
   // OpenAI, Mistral, vLLM: Unsupported parameter: 'temperature' · Unknown parameter: 'x.y'

@@ -23,6 +23,14 @@ export const LARGER_WINDOW =
 /** Longest quote of a provider's text. Characters. */
 const DETAIL_CHARS = 240;
 
+/** Fault of a stream without a last event, or of an empty answer. */
+export function faultOf(
+  kind: "cut-off" | "empty" | "unread-call",
+  { endpoint, model }: Pick<FaultFacts, "endpoint" | "model">,
+): Fault {
+  return { kind, message: faultMessage({ kind, endpoint, model, detail: "" }) };
+}
+
 /** Contains no key. */
 export function faultMessage(facts: FaultFacts): string {
   const { endpoint, model, status } = facts;

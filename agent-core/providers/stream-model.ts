@@ -4,8 +4,8 @@ import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { isNearby } from "../platform/http/network-settings.ts";
-import { classify, faultOf } from "./classify.ts";
 import { speakDialect } from "./dialect/speak-dialect.ts";
+import { faultOf } from "./fault-message.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
@@ -121,6 +121,8 @@ export async function* guardStream(
     signal.throwIfAborted();
     yield { type: "fault", fault: faultOf("cut-off", request) };
   } catch (error) {
+    signal.throwIfAborted();
+    const { classify } = await import("./classify.ts");
     signal.throwIfAborted();
     yield { type: "fault", fault: classify(error, request) };
   } finally {

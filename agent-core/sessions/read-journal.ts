@@ -1,5 +1,5 @@
 /** Reads a journal: from its lines to the state of the session. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { hasCode } from "../platform/errors.ts";
 import { Conversation, type StoredMessage } from "./conversation.ts";
@@ -104,6 +104,18 @@ export async function readJournal(
       ok: false,
       message: isMissing ? "there is no such session" : `its journal cannot be read: ${String(error)}`,
     };
+  }
+  return reading.end();
+}
+
+/** As `readJournal`, but blocks until the whole file is read. Undefined when there is no file. */
+export function readJournalSync(path: string, storedText?: StoredText): ReadSession | undefined {
+  if (!existsSync(path)) return undefined;
+  const reading = new Reading(path, undefined, storedText ?? (() => undefined));
+  try {
+    for (const line of linesOf(readFileSync(path))) reading.add(line);
+  } catch (error) {
+    return { ok: false, message: `its journal cannot be read: ${String(error)}` };
   }
   return reading.end();
 }

@@ -1,10 +1,16 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import type { RunningCommand, SandboxKind, ShellState } from "../host/terminals/terminals.ts";
+import type {
+  PasswordAnswer,
+  PasswordQuestion,
+  RunningCommand,
+  SandboxKind,
+  ShellState,
+} from "../host/terminals/terminals.ts";
 import { spillPath } from "../sessions/session-files.ts";
 import { nearFiles } from "./nearest-names.ts";
 import { absolutePath, shortTitle } from "./shown-path.ts";
-import { exitNote, LiveText, shownOutput } from "./terminal/output-text.ts";
+import { exitNote, LiveText, plainText, shownOutput } from "./terminal/output-text.ts";
 import { type Ending, waitForEnd } from "./terminal/wait-for-end.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
@@ -65,6 +71,62 @@ type Started = {
   readonly before: ShellState;
   readonly running: RunningCommand;
   readonly begin: number;
+  readonly passwords: Passwords;
+};
+
+/** Questions for passwords that the command waits with. */
+class Passwords {
+  readonly #context: ToolContext;
+  #open = 0;
+  #problem: string | undefined;
+  #typed: boolean = false;
+
+  constructor(context: ToolContext) {
+    this.#context = context;
+  }
+
+  get isAsking(): boolean {
+    return this.#open > 0;
+  }
+
+  /** Note for the model about a password that the command did not get. */
+  get notes(): readonly string[] {
+    return this.#problem === undefined ? [] : [this.#problem];
+  }
+
+  /** Types a password into a pseudo-terminal that hides it. False: the user gave none. */
+  async type(running: RunningCommand, command: string): Promise<boolean> {
+    const { head, tail } = await running.output();
+    const prompt =
+      plainText(tail || head)
+        .trimEnd()
+        .split("\n")
+        .at(-1) ?? "";
+    const question = { prompt, command, isPrivileged: false, isRetry: this.#typed };
+    const answer = await this.ask(question, this.#context.signal);
+    if (answer.kind !== "given") return false;
+    this.#typed = true;
+    return (await running.write(`${answer.password}\n`)).ok;
+  }
+
+  async ask(question: PasswordQuestion, programEnds: AbortSignal): Promise<PasswordAnswer> {
+    const { askPassword, signal } = this.#context;
+    this.#open += 1;
+    try {
+      const ends = AbortSignal.any([programEnds, signal]);
+      const answer = (await askPassword?.(question, ends)) ?? { kind: "unavailable" as const };
+      if (answer.kind !== "given") this.#problem = PASSWORD_NOTES[answer.kind];
+      return answer;
+    } finally {
+      this.#open -= 1;
+    }
+  }
+}
+
+const PASSWORD_NOTES = {
+  refused: "it asked for a password, and the user gave none",
+  unavailable:
+    "it asked for a password, and no user can be asked for one here: they can run the command in a terminal of their own",
 };
 
 async function run(input: Input, context: ToolContext): Promise<ToolResult> {
@@ -74,9 +136,10 @@ async function run(input: Input, context: ToolContext): Promise<ToolResult> {
     (await folderProblem(before.folder, input, context)) ??
     (input.background ? await processes.limitReason() : undefined);
   if (problem !== undefined) return { ok: false, text: `terminal: ${problem}` };
-  const running = await start(input, before, context);
+  const passwords = new Passwords(context);
+  const running = await start(input, before, context, passwords);
   if (running.terminalId !== undefined) context.show({ type: "terminal", terminalId: running.terminalId });
-  const started: Started = { input, before, running, begin: performance.now() };
+  const started: Started = { input, before, running, begin: performance.now(), passwords };
   try {
     const { result, isKept } = await follow(started, context);
     if (!isKept) await free(running);
@@ -98,7 +161,12 @@ async function folderProblem(folder: string, { workdir }: Input, context: ToolCo
   return `the shell's folder ${folder} no longer exists. The shell is in ${shell.reset()} now; call again.`;
 }
 
-function start({ command, background, pty }: Input, shell: ShellState, context: ToolContext): Promise<RunningCommand> {
+function start(
+  { command, background, pty }: Input,
+  shell: ShellState,
+  context: ToolContext,
+  passwords: Passwords,
+): Promise<RunningCommand> {
   const { host, signal, show, sandbox, writable } = context;
   const live = new LiveText();
   const takesInput = (background || host.terminals.seesWaiting) && !readsAnyPipe(command);
@@ -114,6 +182,7 @@ function start({ command, background, pty }: Input, shell: ShellState, context: 
       // Some models reuse the ids of their calls.
       outputFile: spillPath(context, "terminal", `-${randomUUID().slice(0, 8)}.log`),
       onOutput: (piece) => show({ type: "output", text: live.push(piece) }),
+      askPassword: (question, ends) => passwords.ask(question, ends),
     },
     signal,
   );
@@ -122,9 +191,13 @@ function start({ command, background, pty }: Input, shell: ShellState, context: 
 type Followed = { readonly result: ToolResult; readonly isKept: boolean };
 
 async function follow(started: Started, context: ToolContext): Promise<Followed> {
-  const { input, running } = started;
+  const { input, running, passwords } = started;
   const timeout = input.timeout ?? context.commandSeconds;
-  const ending = await waitForEnd(running, input.background ? BACKGROUND_WAIT_SECONDS : timeout, context.signal);
+  const seconds = input.background ? BACKGROUND_WAIT_SECONDS : timeout;
+  let ending = await waitForEnd(running, seconds, context.signal, () => passwords.isAsking);
+  while (ending.kind === "asks" && (await running.hidesInput()) && (await passwords.type(running, input.command))) {
+    ending = await waitForEnd(running, seconds, context.signal);
+  }
   if (ending.kind === "exited") return ended(started, ending, context);
   if (ending.kind === "asks" || (ending.kind === "timed-out" && input.background)) {
     const { id } = await register(started, context);
@@ -132,7 +205,7 @@ async function follow(started: Started, context: ToolContext): Promise<Followed>
       ending.kind === "asks"
         ? `waits for input as ${id}: answer with process write, or end it with process kill`
         : `runs in the background as ${id}: see process${context.sandbox === "isolated" ? `; ${BACKGROUND_NOTE}` : ""}`;
-    return { result: await resultOf(running, why, true), isKept: true };
+    return { result: await resultOf(running, [...passwords.notes, why].join("; "), true), isKept: true };
   }
   await running.kill();
   const result = await resultOf(running, stopNote(ending, timeout), false);
@@ -144,9 +217,10 @@ async function ended(
   { exit }: Extract<Ending, { kind: "exited" }>,
   context: ToolContext,
 ): Promise<Followed> {
-  const { input, before, running, begin } = started;
+  const { input, before, running, begin, passwords } = started;
   const { place } = context.host.terminals;
   const notes = [`${exitNote(input.command, exit)}, ${((performance.now() - begin) / 1000).toFixed(1)} s`];
+  notes.push(...passwords.notes);
   if (place !== undefined) notes.push(`on ${place}`);
   const after = await running.shellAfter();
   const moved = after && context.shell.adopt(before, after);

@@ -9,7 +9,7 @@ import type { ScriptLimits } from "../code/script.ts";
 import type { SessionScripts } from "../code/session-scripts.ts";
 import type { CronAccess } from "../cron/cron-requests.ts";
 import type { Host, ReportedProblem } from "../host/host.ts";
-import type { SandboxKind } from "../host/terminals/terminals.ts";
+import type { AskPassword, SandboxKind } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { MemoryWriter } from "../memory/memory-ledger.ts";
 import type { Delegated } from "../orchestration/delegation.ts";
@@ -134,7 +134,11 @@ export type ToolContext = {
   readonly cron?: CronAccess | undefined;
   /** Id of the session that the call belongs to. */
   readonly sessionId: string;
+  /** Task of the turn, the same in all turns that its caller gave one id. */
+  readonly taskId?: string;
   readonly ask: (question: Question, signal: AbortSignal) => Promise<Answer>;
+  /** Asks the user for a password that a command waits for. Default: no user can be asked. */
+  readonly askPassword?: AskPassword | undefined;
   readonly show: (activity: ToolActivity) => void;
   /**
    * Runs another tool of the session as a part of this call: with hooks, policy, permission and a card of its own. Undefined

@@ -1,6 +1,6 @@
 /** Lines about the agent's work, as the original Hermes draws them: `┊ icon verb detail duration`. */
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
-import type { ToolCall, ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
+import type { PlanEntry, ToolCall, ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { diffWordsWithSpace, structuredPatch } from "diff";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesTask } from "../../agent-core/protocol/delegation.ts";
@@ -107,6 +107,15 @@ export function taskLines(tasks: readonly HermesTask[], { theme, width }: Drawin
 function stateMark({ status }: HermesTask, theme: Theme): string {
   if (status === "running" || status === "checking") return theme.accent("●");
   return status === "waiting" ? theme.dim("○") : theme.bad("✗");
+}
+
+export function planLines(entries: readonly PlanEntry[], { theme, width }: Drawing): readonly string[] {
+  return entries.map(({ content, status }) => {
+    const done = status === "completed";
+    const mark = status === "in_progress" ? theme.accent("◐") : theme.dim("☐");
+    const line = done ? theme.dim(theme.strike(content)) : content;
+    return truncateToWidth(`${theme.dim("  ┊ ")}${done ? theme.good("☑") : mark} ${line}`, width, "…");
+  });
 }
 
 /** Diffs of a call, or of the request about it. */

@@ -20,6 +20,7 @@ import { steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { openUrlMethod } from "../../agent-core/protocol/extensions.ts";
 import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { call } from "../../agent-core/protocol/method.ts";
+import { type HermesPasswordQuestion, passwordMethod } from "../../agent-core/protocol/processes.ts";
 import { forkMethod, type HermesContext, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { findSession } from "./find-session.ts";
 
@@ -31,6 +32,8 @@ export type ChatEvents = {
   update(notification: SessionNotification): void;
   permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
   question(request: CreateElicitationRequest, signal: AbortSignal): Promise<CreateElicitationResponse>;
+  /** Null: no password. */
+  password(question: HermesPasswordQuestion, signal: AbortSignal): Promise<string | null>;
   /** A line for the user, such as an address to open. */
   note(line: string): void;
 };
@@ -65,6 +68,9 @@ export async function withChatAgent<T>(
     events.note(`Open ${url} in a browser.`);
     return { opened: true };
   });
+  onAgentRequest(us, passwordMethod, async ({ params, signal }) => ({
+    password: await events.password(params, signal),
+  }));
   try {
     return await us
       .onNotification(methods.client.session.update, asSent, ({ params }) => events.update(params))
@@ -77,7 +83,7 @@ export async function withChatAgent<T>(
           clientCapabilities: {
             session: { notices: {} },
             elicitation: { form: {} },
-            _meta: { hermes: { openUrl: true, grants: true, compressions: true } },
+            _meta: { hermes: { openUrl: true, grants: true, compressions: true, passwords: true } },
           },
         });
         return work(new ChatAgent(agent));

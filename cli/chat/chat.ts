@@ -10,10 +10,9 @@ import type { ChatView } from "./chat-view.ts";
 import { type ChatControls, findCommand, withTerminalCommands } from "./commands.ts";
 import { completionOf } from "./composer.ts";
 import { captured, editText, pageText, runShellLine } from "./outside.ts";
-import { Picker } from "./panels.ts";
+import { changeTheme, pickSent, pickSession, type SentPrompt } from "./pickers.ts";
 import { RequestDesk } from "./request-desk.ts";
 import { SideWork } from "./side-work.ts";
-import { THEMES, themeOf } from "./theme.ts";
 
 /** Value of the model's option for the built-in interpreter, which stands in for a missing model. */
 const OFFLINE = "offline";
@@ -27,8 +26,6 @@ export type ChatOptions = {
   /** Words of an error of the agent. */
   readonly wordsOf: (error: unknown) => string;
 };
-
-type SentPrompt = { readonly position: number; readonly text: string };
 
 export class Chat implements ChatControls {
   readonly view: ChatView;
@@ -320,60 +317,25 @@ export class Chat implements ChatControls {
   }
 
   async pickSession(): Promise<void> {
-    const agent = await this.#ready.promise;
-    const sessions = await agent.sessions();
-    const items = sessions.map(({ id, title, cwd, updatedAt }) => ({
-      value: id,
-      label: title,
-      description: `${updatedAt.slice(0, 16).replace("T", " ")} ${cwd}`,
-    }));
-    const chosen = await this.#pick("Sessions", items);
+    const chosen = await pickSession(this.view, await this.#ready.promise);
     if (chosen !== undefined) await this.open(chosen);
   }
 
   async pickTheme(name: string): Promise<void> {
-    const chosen =
-      name === ""
-        ? await this.#pick(
-            "Theme",
-            THEMES.map((value) => ({ value, label: value })),
-          )
-        : name;
-    const theme = chosen === undefined ? undefined : themeOf(chosen);
-    if (theme !== undefined) this.view.setTheme(theme);
-    if (theme !== undefined) this.note(`To keep it, set display.theme: ${chosen} in config.yaml.`);
-    else if (chosen !== undefined)
-      this.note(`There is no theme "${chosen}". Available: ${THEMES.join(", ")}.`, "warning");
-  }
-
-  /** Puts an earlier prompt of the folder into the message. */
-  async pickPrompt(prompts: readonly string[]): Promise<void> {
-    const items = [...new Set(prompts.toReversed())].map((value) => ({ value, label: value.replaceAll(/\s+/g, " ") }));
-    const chosen = await this.#pick("Earlier messages", items);
-    if (chosen !== undefined) this.view.composer.setText(chosen);
+    const line = await changeTheme(this.view, name);
+    if (line !== undefined) this.note(line);
   }
 
   /** Takes an earlier message of the session back, to write it anew. */
   async editEarlier(): Promise<void> {
     if (this.#isRunning || this.#sent.length === 0) return;
-    const items = this.#sent
-      .toReversed()
-      .map(({ position, text }) => ({ value: String(position), label: text.replaceAll(/\s+/g, " ") }));
-    const chosen = Number(await this.#pick("Edit from", items));
-    if (Number.isNaN(chosen)) return;
+    const chosen = await pickSent(this.view, this.#sent);
+    if (chosen === undefined) return;
     const agent = await this.#ready.promise;
     const text = await agent.rewind(this.#opened(), chosen);
     this.#sent = this.#sent.filter(({ position }) => position < chosen);
     this.note("The conversation goes on from there. Changes of files stay; /checkpoint restores them.");
     this.view.composer.setText(text);
-  }
-
-  #pick(
-    title: string,
-    items: readonly { readonly value: string; readonly label: string; readonly description?: string }[],
-  ): Promise<string | undefined> {
-    const picker = new Picker(title, items, this.view.theme);
-    return this.view.show(picker, picker.chosen);
   }
 
   copy(text: string): void {
@@ -385,6 +347,16 @@ export class Chat implements ChatControls {
     promptBlocks("", this.cwd, [image]); // throws for no picture
     this.#images.push(image);
     this.note(`The next message has the picture ${image}.`);
+  }
+
+  /** Attaches the picture in the clipboard. */
+  async paste(): Promise<void> {
+    try {
+      const { clipboardPicture } = await import("./clipboard.ts");
+      this.attach(await clipboardPicture());
+    } catch (error) {
+      this.note(messageOf(error), "warning");
+    }
   }
 
   async context(): Promise<HermesContext> {

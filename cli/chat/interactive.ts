@@ -8,7 +8,9 @@ import { messageOf } from "../../agent-core/platform/errors.ts";
 import { EXIT } from "../subcommand.ts";
 import { Chat } from "./chat.ts";
 import { ChatView } from "./chat-view.ts";
+import { loadHighlighter } from "./highlight.ts";
 import { PromptHistory } from "./history.ts";
+import { pickPrompt } from "./pickers.ts";
 import type { RequestDesk } from "./request-desk.ts";
 import { banner } from "./status-line.ts";
 import { themeOf } from "./theme.ts";
@@ -64,10 +66,12 @@ export async function runInteractive(options: InteractiveOptions): Promise<numbe
     // The agent's code loads below the first frame, while the user types.
     const { withChatAgent } = await import("./chat-agent.ts");
     wordsOf = (await import("../../agent-core/entry/local-agent.ts")).ownWords;
+    void loadHighlighter().catch(() => undefined); // code stays plain
     const events = {
       update: (notification: SessionNotification) => chat.update(notification),
       permission: (...request: Parameters<RequestDesk["permission"]>) => chat.desk.permission(...request),
       question: (...request: Parameters<RequestDesk["question"]>) => chat.desk.question(...request),
+      password: (...question: Parameters<RequestDesk["password"]>) => chat.desk.password(...question),
       note: (line: string) => chat.note(line),
     };
     return await withChatAgent(
@@ -144,9 +148,10 @@ const actions: readonly Action[] = [
       view.refresh();
     },
   },
-  { key: "ctrl+r", run: (chat, history) => chat.pickPrompt(history.prompts) },
+  { key: "ctrl+r", run: ({ view }, history) => pickPrompt(view, history.prompts) },
   { key: "ctrl+t", run: (chat) => chat.showTranscript().catch((error: unknown) => chat.note(String(error), "error")) },
   { key: "ctrl+l", run: ({ view }) => view.screen.requestRender() },
+  { key: "ctrl+v", run: (chat) => chat.paste() },
   { key: "ctrl+z", run: suspend },
 ];
 

@@ -5,6 +5,9 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from "@zed-industries/agent-client-protocol";
+import { terminalDialog } from "../../agent-core/entry/terminal-dialog.ts";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
+import type { HermesPasswordQuestion } from "../../agent-core/protocol/processes.ts";
 import { permissionChoices, permissionResponse, plainPermission, questionOf, questionResponse } from "./requests.ts";
 
 /** `key` and `line` resolve with undefined at the end of the input. */
@@ -59,4 +62,19 @@ export function keyDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStream):
     return answer;
   };
   return { say, key: (question) => ask(question, true), line: (question) => ask(question, false) };
+}
+
+/** Nothing that is typed shows. Null for an empty answer. */
+export async function passwordByLine(
+  { prompt, command, isRetry }: HermesPasswordQuestion,
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+): Promise<string | null> {
+  const dialog = terminalDialog(input, output);
+  dialog.say(visibleText(`${isRetry ? "That was refused. " : ""}A password is needed by: ${command}`));
+  try {
+    return (await dialog.askSecret(`${visibleText(prompt).trim()} `)) || null;
+  } finally {
+    dialog.close();
+  }
 }

@@ -8,6 +8,8 @@ import {
   type Token,
   visibleWidth,
 } from "@earendil-works/pi-tui";
+import { highlighted } from "./highlight.ts";
+import type { Theme } from "./theme.ts";
 
 /** An open code block or list that is longer is cut, since each frame draws the open end. Lines. */
 const LONG_BLOCK = 60;
@@ -24,8 +26,8 @@ export class MarkdownStream {
   /** The last of these lines is empty. */
   #printedBlank: boolean = false;
 
-  constructor(theme: MarkdownTheme) {
-    this.#theme = theme;
+  constructor(theme: Theme) {
+    this.#theme = markdownTheme(theme);
   }
 
   append(text: string): void {
@@ -112,6 +114,26 @@ function withoutStart(line: string, characters: number): string {
   const [start = ""] = new RegExp(`^(?:\\s*\\S){${characters}}\\s*`).exec(plain) ?? [];
   const columns = visibleWidth(start);
   return sliceByColumn(line, columns, visibleWidth(plain) - columns);
+}
+
+function markdownTheme(theme: Theme): MarkdownTheme {
+  return {
+    heading: (text) => theme.bold(theme.accent(text)),
+    link: theme.underline,
+    linkUrl: theme.dim,
+    code: theme.code,
+    codeBlock: (text) => text,
+    highlightCode: (code, language) => highlighted(code, language, theme),
+    codeBlockBorder: theme.dim,
+    quote: theme.italic,
+    quoteBorder: theme.dim,
+    hr: theme.dim,
+    listBullet: theme.accent,
+    bold: theme.bold,
+    italic: theme.italic,
+    strikethrough: theme.strike,
+    underline: theme.underline,
+  };
 }
 
 function rawOf(tokens: readonly Token[]): string {

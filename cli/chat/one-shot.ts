@@ -18,6 +18,7 @@ import { CLIENT_INFO, localAgent, ownWords } from "../../agent-core/entry/local-
 import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/extensions.ts";
 import { INVALID_PARAMS, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { call } from "../../agent-core/protocol/method.ts";
+import { passwordMethod } from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { EXIT } from "../subcommand.ts";
 import type { LineDialog } from "./line-requests.ts";
@@ -79,6 +80,9 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     page.resolve();
     return { opened: true };
   });
+  onAgentRequest(us, passwordMethod, async ({ params }) => ({
+    password: await (await import("./line-requests.ts")).passwordByLine(params, process.stdin, process.stderr),
+  }));
   let hasWorked = false;
   try {
     return await us
@@ -193,7 +197,7 @@ async function converse(
     clientCapabilities: {
       session: { notices: {} },
       ...(canAsk(options) && { elicitation: { form: {} } }),
-      _meta: { hermes: { openUrl: true, ...(canAsk(options) && { grants: true }) } },
+      _meta: { hermes: { openUrl: true, ...(canAsk(options) && { grants: true, passwords: true }) } },
     },
   });
   const { cwd, resume, model, mode, isTransient, prompt: words } = options;

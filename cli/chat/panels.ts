@@ -2,6 +2,7 @@
 import {
   type Component,
   fuzzyFilter,
+  Input,
   matchesKey,
   type SelectItem,
   SelectList,
@@ -12,6 +13,24 @@ import { listTheme, type Theme } from "./theme.ts";
 /** Keys typed within this time before were meant for the message. As in the panel. Milliseconds. */
 const ARM_MS = 400;
 
+/** Keeps keys from a new panel that were typed for the message. */
+class KeyGate {
+  readonly #forward: (data: string) => void;
+  #armedAt: number = performance.now() + ARM_MS;
+
+  constructor(forward: (data: string) => void) {
+    this.#forward = forward;
+  }
+
+  /** False for a key that came too early, which is forwarded. */
+  takes(data: string): boolean {
+    if (performance.now() >= this.#armedAt) return true;
+    this.#armedAt = performance.now() + ARM_MS;
+    this.#forward(data);
+    return false;
+  }
+}
+
 export type PanelChoice = { readonly key: string; readonly name: string; readonly value: string };
 
 /** A request that waits for a key. */
@@ -20,15 +39,13 @@ export class RequestPanel implements Component {
   readonly answer: Promise<string | undefined>;
   readonly #choices: readonly PanelChoice[];
   readonly #theme: Theme;
-  /** Takes keys that came too early. */
-  readonly #forward: (data: string) => void;
-  #armedAt: number = performance.now() + ARM_MS;
+  readonly #gate: KeyGate;
   #resolve: (value: string | undefined) => void = () => undefined;
 
   constructor(choices: readonly PanelChoice[], theme: Theme, forward: (data: string) => void) {
     this.#choices = choices;
     this.#theme = theme;
-    this.#forward = forward;
+    this.#gate = new KeyGate(forward);
     this.answer = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -49,14 +66,50 @@ export class RequestPanel implements Component {
   }
 
   handleInput(data: string): void {
-    if (performance.now() < this.#armedAt) {
-      this.#armedAt = performance.now() + ARM_MS;
-      this.#forward(data);
-      return;
-    }
+    if (!this.#gate.takes(data)) return;
     if (matchesKey(data, "escape")) this.#resolve(undefined);
     const chosen = this.#choices.find(({ key }) => key === data);
     if (chosen !== undefined) this.#resolve(chosen.value);
+  }
+}
+
+/** A password that is being typed: a dot for each character, and no history. */
+export class PasswordPanel implements Component {
+  /** Null: none. */
+  readonly answer: Promise<string | null>;
+  readonly #input = new Input();
+  readonly #prompt: string;
+  readonly #theme: Theme;
+  readonly #gate: KeyGate;
+  #resolve: (value: string | null) => void = () => undefined;
+
+  constructor(prompt: string, theme: Theme, forward: (data: string) => void) {
+    this.#prompt = prompt.trim();
+    this.#theme = theme;
+    this.#gate = new KeyGate(forward);
+    this.answer = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.#input.onSubmit = (text) => this.#resolve(text === "" ? null : text);
+    this.#input.onEscape = () => this.withdraw();
+  }
+
+  invalidate(): void {
+    // Nothing is cached.
+  }
+
+  withdraw(): void {
+    this.#resolve(null);
+  }
+
+  render(width: number): string[] {
+    const length = [...this.#input.getValue()].length;
+    const shown = length === 0 ? this.#theme.dim("Enter gives it, Esc gives none") : "•".repeat(length);
+    return wrapTextWithAnsi(` ${this.#theme.warning("🔐")} ${this.#theme.bold(this.#prompt)} ${shown}`, width);
+  }
+
+  handleInput(data: string): void {
+    if (this.#gate.takes(data)) this.#input.handleInput(data);
   }
 }
 

@@ -2,6 +2,7 @@
 import { createInterface } from "node:readline";
 import type { Environment } from "../../agent-core/config/home.ts";
 import { ownWords } from "../../agent-core/entry/local-agent.ts";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { EXIT } from "../subcommand.ts";
 import { promptBlocks } from "./attachments.ts";
 import { type ChatEvents, type ChosenSession, withChatAgent } from "./chat-agent.ts";
@@ -33,6 +34,16 @@ export async function runPlain({ allowAll, settings, ...chosen }: PlainOptions):
         : permissionByLine(request, dialog);
     },
     question: (request) => questionByLine(request, dialog),
+    async password({ prompt, command }) {
+      if (!process.stdin.isTTY) return null;
+      say(`A password is needed by: ${visibleText(command)}`);
+      process.stdin.setRawMode(true); // nothing that is typed shows
+      const typed = (await ask(`${visibleText(prompt).trim()} `)) ?? "";
+      process.stdin.setRawMode(false);
+      const isPlain = !/\p{Cc}/u.test(typed);
+      say(isPlain ? "" : "That held a control key, so it was not used.");
+      return isPlain && typed !== "" ? typed : null;
+    },
   };
   try {
     return await withChatAgent(

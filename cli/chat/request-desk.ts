@@ -5,8 +5,10 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from "@zed-industries/agent-client-protocol";
+import type { HermesPasswordQuestion } from "../../agent-core/protocol/processes.ts";
+import { oneLine } from "./activity.ts";
 import type { ChatView } from "./chat-view.ts";
-import { RequestPanel } from "./panels.ts";
+import { PasswordPanel, RequestPanel } from "./panels.ts";
 import {
   permissionChoices,
   permissionLines,
@@ -71,6 +73,23 @@ export class RequestDesk {
       this.#view.composer.hint = "";
       this.#note(answer === undefined || answer === "" ? "✗ Skipped" : `❯ ${answer}`);
       return questionResponse(question, answer === "" ? undefined : answer);
+    });
+  }
+
+  /** Asks for a password. Null: none. */
+  password({ prompt, command, isRetry }: HermesPasswordQuestion, signal: AbortSignal): Promise<string | null> {
+    return this.#oneByOne(async () => {
+      if (signal.aborted) return null;
+      const view = this.#view;
+      view.transcript.note(
+        `${isRetry ? "That was refused. " : ""}A password is needed by: ${oneLine(command)}`,
+        "warning",
+      );
+      const panel = new PasswordPanel(prompt, view.theme, (data) => view.composer.handleInput(data));
+      signal.addEventListener("abort", () => panel.withdraw(), { once: true });
+      const password = await view.show(panel, panel.answer);
+      this.#note(password === null ? "✗ No password" : "✓ Password given");
+      return password;
     });
   }
 

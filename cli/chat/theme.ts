@@ -1,5 +1,5 @@
 /** Colours of the interactive session: the terminal's own sixteen, which fit light and dark screens. */
-import type { EditorTheme, MarkdownTheme, SelectListTheme } from "@earendil-works/pi-tui";
+import type { EditorTheme, SelectListTheme } from "@earendil-works/pi-tui";
 
 type Paint = (text: string) => string;
 
@@ -54,25 +54,6 @@ export function themeOf(name: string): Theme | undefined {
     return [key, isPlain ? (text: string) => text : (text: string) => `\u001b[${code}m${text}\u001b[${off}m`];
   });
   return Object.fromEntries(paints) as Theme; // has every name of BASE
-}
-
-export function markdownTheme(theme: Theme): MarkdownTheme {
-  return {
-    heading: (text) => theme.bold(theme.accent(text)),
-    link: theme.underline,
-    linkUrl: theme.dim,
-    code: theme.code,
-    codeBlock: (text) => text,
-    codeBlockBorder: theme.dim,
-    quote: theme.italic,
-    quoteBorder: theme.dim,
-    hr: theme.dim,
-    listBullet: theme.accent,
-    bold: theme.bold,
-    italic: theme.italic,
-    strikethrough: theme.strike,
-    underline: theme.underline,
-  };
 }
 
 export function listTheme(theme: Theme): SelectListTheme {

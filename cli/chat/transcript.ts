@@ -1,6 +1,6 @@
 /** Updates of a session as lines: finished ones, which are printed once, and the live ones of work that goes on. */
 import { truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import type { SessionUpdate, ToolCallUpdate } from "@zed-industries/agent-client-protocol";
+import type { PlanEntry, SessionUpdate, ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import { containedText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesCompressionMeta, HermesToolMeta } from "../../agent-core/protocol/conversation.ts";
 import {
@@ -10,11 +10,12 @@ import {
   endedCallLines,
   indented,
   outputOf,
+  planLines,
   type ShownCall,
   taskLines,
 } from "./activity.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
-import { markdownTheme, type Theme } from "./theme.ts";
+import type { Theme } from "./theme.ts";
 
 /** Lines of a running command's output that are live. */
 const LIVE_OUTPUT = 3;
@@ -37,7 +38,7 @@ export class Transcript {
   readonly #calls = new Map<string, Open>();
   #hidden: Block[] = [];
   #wait: string | undefined;
-  #plan = "";
+  #plan: readonly PlanEntry[] = [];
 
   constructor(theme: Theme) {
     this.theme = theme;
@@ -87,7 +88,7 @@ export class Transcript {
 
   /** An answer that is not a part of the conversation. */
   aside(title: string, markdown: string): void {
-    const stream = new MarkdownStream(markdownTheme(this.theme));
+    const stream = new MarkdownStream(this.theme);
     stream.append(containedText(markdown));
     this.say(({ theme, width }) => {
       const lines = stream.end(Math.max(1, width - 4)).map((line) => `${theme.accent("  ▏ ")}${line}`);
@@ -128,6 +129,7 @@ export class Transcript {
   /** The turn is over. */
   endTurn(): void {
     this.#endParts();
+    this.#endPlan();
     this.#calls.clear();
     this.#wait = undefined;
   }
@@ -149,6 +151,7 @@ export class Transcript {
         ...taskLines(call.tasks ?? [], drawing),
       );
     }
+    lines.push(...planLines(this.#plan, drawing));
     if (this.#wait !== undefined) lines.push(truncateToWidth(theme.warning(`  ! ${this.#wait}`), width, "…"));
     return lines;
   }
@@ -166,7 +169,7 @@ export class Transcript {
     this.#wait = undefined;
     if (this.#answer !== undefined && messageId !== this.#message) this.#endAnswer();
     if (this.#answer === undefined) {
-      this.#answer = new MarkdownStream(markdownTheme(this.theme));
+      this.#answer = new MarkdownStream(this.theme);
       this.#finished.push(() => [""]);
       this.#message = messageId;
     }
@@ -248,18 +251,16 @@ export class Transcript {
     this.#hide((drawing) => [callLine(call, "", drawing), ...output(drawing)]);
   }
 
-  #showPlan(entries: readonly { readonly content: string; readonly status: string }[]): void {
-    const text = JSON.stringify(entries);
-    if (entries.length === 0 || text === this.#plan) return;
-    this.#plan = text;
-    this.say(({ theme, width }) =>
-      entries.map(({ content, status }) => {
-        const done = status === "completed";
-        const mark = status === "in_progress" ? theme.accent("◐") : theme.dim("☐");
-        const line = done ? theme.dim(theme.strike(content)) : content;
-        return truncateToWidth(`${theme.dim("  ┊ ")}${done ? theme.good("☑") : mark} ${line}`, width, "…");
-      }),
-    );
+  /** A plan is live until all of it is done, or the turn ends. */
+  #showPlan(plan: readonly PlanEntry[]): void {
+    this.#plan = plan;
+    if (plan.every(({ status }) => status === "completed")) this.#endPlan();
+  }
+
+  #endPlan(): void {
+    const plan = this.#plan;
+    this.#plan = [];
+    if (plan.length > 0) this.say((drawing) => planLines(plan, drawing));
   }
 
   #showCompression(hermes: unknown): void {

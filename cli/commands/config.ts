@@ -1,6 +1,7 @@
 /** `hermes config`: settings of config.yaml. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { loadConfig } from "../../agent-core/config/config.ts";
 import { configFile, homeFolder } from "../../agent-core/config/home.ts";
 import { changeConfig } from "../../agent-core/config/home-file.ts";
@@ -16,6 +17,7 @@ export const command = subcommand({
     set: { summary: "change a setting; the value is YAML, and comments stay", operands: "NAME VALUE", needs },
     unset: { summary: "remove a setting, so that its default applies", operands: "NAME", needs },
     check: { summary: "check names and values" },
+    migrate: { summary: "rewrite names of earlier versions, after a copy of the file" },
     edit: { summary: "open the file in $EDITOR, and check it" },
   },
   examples: [
@@ -38,6 +40,8 @@ export const command = subcommand({
       case "unset":
         await change(home, name, undefined);
         return EXIT.done;
+      case "migrate":
+        return migrate(home);
       case "edit":
         await edit(configFile(home), environment["VISUAL"] || environment["EDITOR"] || "vi");
         return check();
@@ -76,6 +80,22 @@ async function change(home: string, name: string, value: string | undefined): Pr
     if (issue !== undefined) throw new Error(`${name} is not valid: ${issue.message}`);
     return changed;
   });
+}
+
+/** Keeps a copy beside the file, with the time in its name. */
+async function migrate(home: string): Promise<number> {
+  const { migrateConfig } = await import("../../agent-core/config/migrate-config.ts");
+  const copy = `${configFile(home)}.${new Date().toISOString().replaceAll(/[:.]/g, "-")}.bak`;
+  let changes: readonly string[] = [];
+  await changeConfig(home, "the present names", (text) => {
+    const migrated = migrateConfig(text);
+    ({ changes } = migrated);
+    if (changes.length > 0) writeFileSync(copy, text, { mode: 0o600, flag: "wx" });
+    return migrated.text;
+  });
+  for (const change of changes) say(`${change}.`);
+  say(changes.length === 0 ? `${configFile(home)} has no old names.` : `The file as it was: ${copy}`);
+  return EXIT.done;
 }
 
 /** Prints text as it is, and anything else as JSON. */

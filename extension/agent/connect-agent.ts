@@ -19,7 +19,12 @@ import { fileMethods, type HermesOpenFiles } from "../../agent-core/protocol/fil
 import { onAgentNotification, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { learningMethods } from "../../agent-core/protocol/learning.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
-import { processMethods, terminalMethods } from "../../agent-core/protocol/processes.ts";
+import {
+  type HermesPasswordQuestion,
+  passwordMethod,
+  processMethods,
+  terminalMethods,
+} from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { ClientServices } from "../client/client-services.ts";
 import { registerFileChanges, registerFileRequests } from "../client/file-requests.ts";
@@ -43,6 +48,7 @@ const OURS: HermesClientCapabilities = {
   sandbox: true,
   extensions: true,
   openUrl: true,
+  passwords: true,
   openFiles: true,
   semanticTools: true,
 };
@@ -176,6 +182,24 @@ function asWritten(url: string): vscode.Uri {
   return url as unknown as vscode.Uri;
 }
 
+/** An input box of VS Code, which no page and no extension reads. Null: none. */
+async function askPassword(
+  { prompt, command, isRetry }: HermesPasswordQuestion,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const closing = new vscode.CancellationTokenSource();
+  signal.addEventListener("abort", () => closing.cancel(), { once: true });
+  const box = {
+    title: isRetry ? vscode.l10n.t("The password was refused") : vscode.l10n.t("A command needs a password"),
+    prompt: vscode.l10n.t("{0} (asked by {1})", prompt.trim(), command),
+    password: true,
+    ignoreFocusOut: true,
+  };
+  const typed = await vscode.window.showInputBox(box, closing.token);
+  closing.dispose();
+  return typed || null;
+}
+
 /** Problems after an edit, the browser, and language models. */
 function registerEditorRequests(app: ClientApp, { problems }: ClientServices): void {
   onAgentRequest(app, problemMethods.watch, ({ params: { sessionId, watchId } }) => {
@@ -185,6 +209,7 @@ function registerEditorRequests(app: ClientApp, { problems }: ClientServices): v
   onAgentRequest(app, problemMethods.settled, async ({ params: { sessionId, watchId, paths }, signal }) => ({
     files: await problems.settled(`${sessionId} ${watchId}`, paths, signal),
   }));
+  onAgentRequest(app, passwordMethod, async ({ params, signal }) => ({ password: await askPassword(params, signal) }));
   onAgentRequest(app, openUrlMethod, async ({ params: { url, message } }) => {
     const opened = /^https?:/i.test(url) && (await vscode.env.openExternal(asWritten(url)));
     if (opened && message !== undefined) void showInformation(message);

@@ -162,7 +162,7 @@ test("the agent's state is visible before the first token, and while tools run",
   await expect.poll(states).toEqual(["thinking"]);
   gate.release();
   await turn;
-  expect(states()).toEqual(["thinking", "tools", "thinking"]);
+  expect(states()).toEqual(["thinking", "tools", "thinking", "idle"]);
 });
 
 test("the last call of an answer runs as soon as its arguments are complete, while the answer is still open", async () => {

@@ -109,6 +109,21 @@ test("a message that is sent before the agent is loaded is answered, and a missi
   await start({ environment }).until("No language model is set up: leave, and type hermes setup.");
 });
 
+test("a password is typed without showing, and only the command gets it", async () => {
+  writeFileSync(join(cwd, "ask.sh"), '[ "$("$SUDO_ASKPASS" "Password of the vault:")" = geheim ] && echo un"locked"\n');
+  model.script(callTools(call("terminal", { command: "sh ask.sh", unsandboxed: true })), say("Open now."));
+  const terminal = await opened({ args: ["--yes"] });
+  terminal.type(`unlock${ENTER}`);
+  await terminal.until("Password of the vault:");
+  await terminal.untilTyped("g", () => terminal.text.includes("vault: •"));
+  const typed = terminal.text.split("•").length - 1;
+  terminal.type(`${"\u007f".repeat(typed)}geheim${ENTER}`);
+  await terminal.until("Open now.");
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("unlocked");
+  expect(terminal.text).toContain("✓ Password given");
+  expect(`${terminal.written}${JSON.stringify(model.requests.map(({ body }) => body))}`).not.toContain("geheim");
+});
+
 test("a question is answered by the number of a choice", async () => {
   model.script(callTools(call("clarify", { question: "Which colour?", choices: ["red", "blue"] })), say("Blue it is."));
   const terminal = await opened();

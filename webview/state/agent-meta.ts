@@ -30,7 +30,7 @@ export function positionIn(meta: Meta): number | undefined {
 }
 
 /** Work of the agent in a running turn: it waits for its model, or tool calls run. */
-export type Activity = HermesActivityMeta["activity"];
+export type Activity = Extract<HermesActivityMeta["activity"], "thinking" | "tools">;
 
 export function activityIn(meta: Meta): Activity | undefined {
   const activity = hermesField(meta, "activity");

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { findProgram } from "../../platform/find-program.ts";
+import type { Askpass } from "./askpass.ts";
 import { type Backend, type CommandVariables, OWN_VARIABLES, type Plan } from "./backend.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { quote } from "./preamble.ts";
@@ -19,20 +20,29 @@ const PTY_TERM = "xterm-256color";
 
 /** By default commands get all variables of this process. */
 export function localBackend(variables: CommandVariables = OWN_VARIABLES): Backend {
-  const states = new ShellStates(variables);
+  const local: LocalBackend = { states: new ShellStates(variables), variables, askpass: undefined };
   return {
     place: undefined,
     language: languageOf(findShell()),
     open: (cwd) => Promise.resolve(cwd),
-    plan: (request, givesPty) => plan({ states, variables }, request, givesPty),
-    dispose: () => states.dispose(),
+    plan: (request, givesPty) => plan(local, request, givesPty),
+    dispose: () => {
+      local.askpass?.close();
+      return local.states.dispose();
+    },
   };
 }
 
-type LocalBackend = { readonly states: ShellStates; readonly variables: CommandVariables };
+type LocalBackend = {
+  readonly states: ShellStates;
+  readonly variables: CommandVariables;
+  /** Loaded with the first command that can ask. */
+  askpass: Askpass | undefined;
+};
 
-async function plan({ states, variables }: LocalBackend, request: CommandRequest, givesPty: boolean): Promise<Plan> {
-  const { command, shell, keepsShell, input, pty, outputFile, onOutput, sandbox } = request;
+async function plan(local: LocalBackend, request: CommandRequest, givesPty: boolean): Promise<Plan> {
+  const { states, variables } = local;
+  const { command, shell, keepsShell, input, pty, outputFile, onOutput, sandbox, askPassword } = request;
   const found = await stat(shell.folder).catch(() => undefined);
   if (!found?.isDirectory()) throw new Error(`The folder ${shell.folder} does not exist.`);
   const program = findShell();
@@ -46,13 +56,16 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
     kept === undefined
       ? powershellLine(program, command, variables)
       : shellLine(program, file === undefined ? { command } : { file }, kept.preamble);
+  const env = commandEnvironment(variables, sandbox);
+  const canAsk = askPassword !== undefined && sandbox === undefined && program.kind !== "powershell";
+  const asking = canAsk ? await (await askpassOf(local)).variables(askPassword, env) : {};
   const wrapped = pty && !givesPty ? onPty(line) : { ...line, env: {} };
   return {
     launch: {
       program: wrapped.program,
       args: wrapped.args,
       cwd: shell.folder,
-      env: { ...commandEnvironment(variables, sandbox), ...line.env, ...kept?.env, ...wrapped.env },
+      env: { ...env, ...asking, ...line.env, ...kept?.env, ...wrapped.env },
       hasWholeEnvironment: true,
       title: command,
       input: pty ? "open" : input,
@@ -64,6 +77,12 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
     shellAfter: async () => kept?.after(),
     killElsewhere: undefined,
   };
+}
+
+async function askpassOf(local: LocalBackend): Promise<Askpass> {
+  const { Askpass } = await import("./askpass.ts");
+  local.askpass ??= new Askpass();
+  return local.askpass;
 }
 
 function languageOf({ kind }: Shell): Backend["language"] {

@@ -1,5 +1,7 @@
 /** Terminals of one session: a backend plans each command, a runner starts it. */
+import { execFile } from "node:child_process";
 import { readdir, readFile, readlink } from "node:fs/promises";
+import { promisify } from "node:util";
 import { livingMembers, livingRelatives, type Member, type ProcessTree } from "../../platform/children/process-tree.ts";
 import type { Backend, Plan, Runner, Started } from "./backend.ts";
 import { childRunner } from "./child-runner.ts";
@@ -86,6 +88,7 @@ async function startCommand(
     output: () => started.output(),
     read: (from, maxBytes) => started.read(from, maxBytes),
     write: (text) => started.write(text),
+    hidesInput: async () => tree !== undefined && hidesInput(await livingRelatives(tree)),
     waitsForInput: async () => (await watch?.look()) ?? false,
     countProcesses: async () => (tree === undefined ? 0 : (await livingRelatives(tree)).length),
     hasSurvivors,
@@ -149,7 +152,7 @@ export class InputWatch {
     const members = await livingRelatives(this.#tree);
     const terminal = await inputOf(this.#tree.pid);
     const waiting = await Promise.all(members.map(async (member) => (await isWaiting(member, terminal)) && member.pid));
-    const readers = waiting.filter((pid) => pid !== false).join(" ");
+    const readers = waiting.filter((pid) => pid !== false).join(" ") || ((await hidesInput(members)) ? "hidden" : "");
     const busyMs = members.reduce((sum, member) => sum + member.busyMs, 0);
     const last = this.#last;
     this.#last = { readers, busyMs };
@@ -171,6 +174,27 @@ async function isWaiting({ pid }: Member, terminal: string | undefined): Promise
   if (CALLS.read.includes(call)) return first === "0x0";
   if (CALLS.select.includes(call)) return first === "0x1"; // the call covers the descriptors below 1
   return CALLS.epoll.includes(call) && (await isPolled(pid));
+}
+
+/** Device numbers of pseudo-terminals (Linux, `Documentation/admin-guide/devices.txt`). */
+const PTS_MAJOR = 136;
+
+/** True when a terminal of the processes reads lines without an echo. Their calls say nothing: `su` belongs to root. */
+async function hidesInput(members: readonly Member[]): Promise<boolean> {
+  if (!seesWaiting) return false;
+  const terminals = new Set(await Promise.all(members.map(({ pid }) => terminalOf(pid))));
+  terminals.delete(undefined);
+  const modes = [...terminals].map((path) => promisify(execFile)("stty", ["-a", "-F", String(path)]));
+  const states = await Promise.all(modes.map((mode) => mode.then(({ stdout }) => stdout).catch(() => "")));
+  return states.some((state) => /(?:^|\s)-echo\s/.test(state) && /(?:^|\s)icanon\s/.test(state));
+}
+
+/** Path of the pseudo-terminal that controls a process. */
+async function terminalOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[4] ?? 0);
+  const minor = (device & 0xff) | ((device >> 12) & 0xfff00);
+  return (device >> 8) % 0x1000 === PTS_MAJOR ? `/dev/pts/${minor}` : undefined;
 }
 
 /** True when an event loop of the process polls descriptor 0. */

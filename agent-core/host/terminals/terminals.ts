@@ -48,7 +48,30 @@ export type CommandRequest = {
   readonly outputFile: string;
   /** Called with each piece of output; not called when the client shows the terminal itself. */
   readonly onOutput?: (text: string) => void;
+  /** Answers the passwords that the command asks for, on this machine and outside the sandbox. */
+  readonly askPassword?: AskPassword;
 };
+
+/** A program's question for a password. */
+export type PasswordQuestion = {
+  /** Its own words, in one line. */
+  readonly prompt: string;
+  /** Command line of the program that asks, as the system knows it. */
+  readonly command: string;
+  /** The program runs as root, such as `sudo`. */
+  readonly isPrivileged: boolean;
+  /** The program refused the last password. */
+  readonly isRetry: boolean;
+};
+
+export type PasswordAnswer =
+  | { readonly kind: "given"; readonly password: string }
+  | { readonly kind: "refused" }
+  /** No user can be asked. */
+  | { readonly kind: "unavailable" };
+
+/** The signal aborts when the program has ended. A password reaches the program alone: no log, no journal, no request. */
+export type AskPassword = (question: PasswordQuestion, signal: AbortSignal) => Promise<PasswordAnswer>;
 
 /** `exitCode` is null when a signal ended the process, and when it is unknown. */
 export type CommandExit = { readonly exitCode: number | null; readonly signal: string | null };
@@ -83,6 +106,8 @@ export type RunningCommand = {
   write(text: string): Promise<WriteOutcome>;
   /** True when two checks in a row find the command waiting for input; false where the system hides that. */
   waitsForInput(): Promise<boolean>;
+  /** True while its pseudo-terminal hides what is typed, as for a password; false where the system does not say. */
+  hidesInput(): Promise<boolean>;
   /** Number of its living processes, without those that left its group and its parents; 0 where the system hides them. */
   countProcesses(): Promise<number>;
   /** True when the command has ended and a process that it started still runs; false where the system hides that. */

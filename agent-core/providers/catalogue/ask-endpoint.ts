@@ -1,5 +1,4 @@
 /** One JSON lookup at a model endpoint. Errors become faults. */
-import { classify } from "../classify.ts";
 import { endpointUrl, type Place, requestEndpoint } from "../endpoint-request.ts";
 import type { Fault } from "../fault.ts";
 
@@ -17,6 +16,7 @@ export async function askEndpoint(
     const response = await requestEndpoint(place, url, init);
     return { ok: true, body: await response.json() };
   } catch (error) {
+    const { classify } = await import("../classify.ts");
     return { ok: false, fault: classify(error, { endpoint: place.endpoint, model: "its models" }) };
   }
 }

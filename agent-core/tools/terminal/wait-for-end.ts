@@ -12,15 +12,23 @@ export type Ending =
 const FIRST_CHECK_MS = 800;
 const LAST_CHECK_MS = 5_000;
 
-/** Does not end the command. Rejects when the host does not know how the command ended. */
+/**
+ * Does not end the command. The timeout begins anew while `isPaused`. Rejects when the host does not know how the command
+ * ended.
+ */
 export async function waitForEnd(
   running: RunningCommand,
   timeoutSeconds: number,
   signal: AbortSignal,
+  isPaused: () => boolean = () => false,
 ): Promise<Ending> {
   const { promise, resolve, reject } = Promise.withResolvers<Ending>();
   const cancel = (): void => resolve({ kind: "cancelled" });
-  const timer = setTimeout(() => resolve({ kind: "timed-out" }), timeoutSeconds * 1000);
+  const expire = (): void => {
+    if (!isPaused()) resolve({ kind: "timed-out" });
+    else timer = setTimeout(expire, timeoutSeconds * 1000);
+  };
+  let timer = setTimeout(expire, timeoutSeconds * 1000);
   const watch = new InputCheck(running, () => resolve({ kind: "asks" }), reject);
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();

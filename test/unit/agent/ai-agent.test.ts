@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { withVerbosity } from "../../../agent-core/agent/notifier.ts";
 import { type AgentCallbacks, AIAgent, type AIAgentOptions, IterationBudget } from "../../../agent-core/index.ts";
 import { Journal } from "../../../agent-core/sessions/journal.ts";
 import { call, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
@@ -335,6 +336,63 @@ test("a stored session continues by its id, with its messages, its folder and it
   ).toEqual(["hi", "one", "more"]);
   expect(lastRequest()[0]).toEqual(model.requests[0]?.body.messages[0]);
   await again.close();
+  const plain = new AIAgent({ sessionId: id, home, ...endpoint });
+  expect(plain.messages.map(({ content }) => content)).toEqual(["hi", "one", "more", "two"]);
+  model.script(say("three"));
+  expect(await plain.chat("last")).toBe("three");
+  await plain.close();
+  expect((await AIAgent.load(id, { home, ...endpoint })).messages.at(-1)?.content).toBe("three");
   await expect(AIAgent.load("20261123_101010_00000000", { home })).rejects.toThrow(/could not be read/);
   await expect(AIAgent.load("../x", { home })).rejects.toThrow("is not the id of a session");
+});
+
+test("a caller sees the agent's states, and tools and hooks get the id of the task", async () => {
+  model.script(
+    { parts: [call("clarify", { question: "Which?", choices: ["a", "b"] })] },
+    { parts: [call("read_file", { path: "a.txt" })] },
+    say("ok"),
+  );
+  const states: string[] = [];
+  const payloads: unknown[] = [];
+  const hook = {
+    event: "pre_tool_call",
+    label: "spy",
+    origin: "home",
+    failClosed: false,
+    timeoutMs: 5_000,
+    run: (payload: { readonly extra: unknown }) => {
+      payloads.push(payload.extra);
+      return Promise.resolve({});
+    },
+  } as const;
+  const agent = agentWith(
+    { state: ({ state }) => states.push(state), clarify: () => Promise.resolve({ kind: "answered", text: "a" }) },
+    { hooks: () => [hook] },
+  );
+  await agent.runConversation({ userMessage: "go", taskId: "task-7" });
+  expect(states).toEqual([
+    "thinking",
+    "executing",
+    "waiting",
+    "executing",
+    "thinking",
+    "executing",
+    "thinking",
+    "idle",
+  ]);
+  expect(payloads).toMatchObject([{ task_id: "task-7" }, { task_id: "task-7" }]);
+});
+
+test("a verbose agent logs its steps and calls, and a quiet one emits warnings alone", async () => {
+  model.script({ parts: [call("read_file", { path: "a.txt" })] }, say("ok"));
+  const log: string[] = [];
+  await agentWith({}, { verboseLogging: true, onDefect: (line) => log.push(line) }).chat("go");
+  expect(log.find((line) => /^step 1 of \d+: .*"inputTokens":100/.test(line))).toBeDefined();
+  expect(log.find((line) => /^read_file starts: /.test(line))).toBeDefined();
+  expect(log.find((line) => /^read_file succeeded in \d+ ms$/.test(line))).toBeDefined();
+  const shown: string[] = [];
+  const quiet = withVerbosity({ status: ({ message }) => shown.push(message) }, { quietMode: true }, () => undefined);
+  quiet.status?.({ severity: "info", message: "Compressed." });
+  quiet.status?.({ severity: "warning", message: "Almost full." });
+  expect(shown).toEqual(["Almost full."]);
 });

@@ -43,7 +43,12 @@ test("every event of a session reaches its hooks, in order", async () => {
     ...["on_stop", "pre_verify", "post_llm_call", "on_session_end"],
     ...["pre_llm_call", "on_stop", "post_llm_call", "on_session_end", "on_session_reset", "on_session_finalize"],
   ]);
-  expect(seen[0]?.extra).toEqual({ model: "test-model", platform: "Zed", source: "startup" });
+  expect(seen[0]?.extra).toEqual({
+    task_id: expect.any(String),
+    model: "test-model",
+    platform: "Zed",
+    source: "startup",
+  });
   expect(seen[1]?.extra).toMatchObject({ user_message: "go", is_first_turn: true });
   expect(seen[2]).toMatchObject({ tool_name: "write_file", tool_input: { path: "b.txt", content: "new\n" } });
   expect(seen[3]?.extra).toMatchObject({ ok: true, status: "ok", result: expect.stringContaining("b.txt") });
