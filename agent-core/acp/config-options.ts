@@ -120,7 +120,12 @@ const MODES: readonly (SessionMode & { readonly id: ApprovalMode })[] = [
   { id: "ask", name: "Ask", description: "Asks before every edit and every command that is not read-only" },
   { id: "code", name: "Code", description: "Writes edits for your review; asks before risky commands" },
   { id: "plan", name: "Plan", description: "Reads only, then presents a plan for approval" },
-  { id: "auto", name: "Auto", description: "Asks only for protected files; dangerous commands stay blocked" },
+  {
+    id: "auto",
+    name: "Auto",
+    description:
+      "Asks only for protected files, and before a command leaves the sandbox; without a sandbox it asks as Code does",
+  },
 ];
 
 export function modeOf(id: string): ApprovalMode | undefined {

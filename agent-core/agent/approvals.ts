@@ -262,8 +262,7 @@ export function sessionPolicy({
       const { decide } = await loadPolicy();
       const problem = effect.kind === "command" && sandbox() ? await sandboxProblem() : undefined;
       const decision = decide(effect, {
-        // The mode `auto` counts on the sandbox.
-        mode: problem !== undefined && mode() === "auto" ? "code" : mode(),
+        mode: mode(),
         scope,
         trusted: trusted(),
         grants,

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { NameFilter } from "./reached-secrets.ts";
 import { isSecretName } from "./secret-paths.ts";
 import type { Arg } from "./shell/arg.ts";
-import type { GrantForm } from "./shell/recorder.ts";
+import type { GrantForm, Reach } from "./shell/recorder.ts";
 
 /** Standard input of a program. */
 export type Input =
@@ -59,10 +59,8 @@ export type CommandEffect =
    * file that is written. `hooks`: only where git has hooks.
    */
   | { readonly kind: "project"; readonly words: readonly Arg[]; readonly hooks?: true }
-  /** Runs the JavaScript `file` with `words`: it may be our own command line. */
+  /** Runs the program `file` with `words`: it may be our own command line. */
   | { readonly kind: "program-file"; readonly file: Arg; readonly words: readonly Arg[] }
-  /** May write each file that a word, or the value of an option in it, names. */
-  | { readonly kind: "words"; readonly words: readonly Arg[] }
   /** Runs a script of the project, which is read. `otherwise`: effects when it cannot be read. */
   | {
       readonly kind: "script";
@@ -79,7 +77,9 @@ export type CommandEffect =
       readonly cwd?: Arg;
       readonly variables?: readonly Arg[];
     }
-  /** Runs shell code; `here`: in this shell. `escalateOnly`: the code is a guess and only its blocks count. */
+  /** Needs this reach beyond the sandbox. */
+  | { readonly kind: "reach"; readonly reach: Reach }
+  /** Runs shell code; `here`: in this shell. */
   | {
       readonly kind: "shell";
       readonly code: string;
@@ -87,7 +87,6 @@ export type CommandEffect =
       /** `$0`. */
       readonly zero?: Arg;
       readonly here?: boolean;
-      readonly escalateOnly?: boolean;
     }
   /** Runs code that is not known. */
   | { readonly kind: "opaque"; readonly reason: string }
@@ -101,18 +100,10 @@ export type CommandEffect =
     }
   | { readonly kind: "block"; readonly reason: string };
 
-/** A script file, a package script by its name, or recipes of a makefile. */
+/** A script file, or a package script by its name. */
 export type ScriptSource =
   | { readonly of: "file"; readonly path: Arg }
-  | { readonly of: "package"; readonly name: string; readonly folder?: Arg }
-  | {
-      readonly of: "make";
-      readonly targets: readonly string[];
-      readonly folder?: Arg;
-      readonly file?: Arg;
-      /** Text of the makefile, where it comes from the standard input. */
-      readonly text?: string;
-    };
+  | { readonly of: "package"; readonly name: string; readonly folder?: Arg };
 
 /** Effects of a call of one program. A call without effects only reads. */
 export type Program = (call: Call) => readonly CommandEffect[];

@@ -11,7 +11,7 @@ import type { CommandPart, GrantForm } from "./shell/recorder.ts";
 const WITH_SUBCOMMANDS = new Set(
   [
     "git npm pnpm yarn bun npx cargo go pip pip3 uv poetry pdm bundle composer gem brew apt apt-get dnf yum apk snap",
-    "docker podman kubectl helm terraform tofu gh glab dotnet swift mix flutter dart zig make gmake gradle gradlew mvn",
+    "docker podman kubectl helm terraform tofu gh glab dotnet swift mix flutter dart zig gradle gradlew mvn",
     "conda nvm asdf mise pyenv rbenv rustup pre-commit tauri expo prisma turbo nx rails alembic just task deno",
   ].flatMap((line) => line.split(" ")),
 );
@@ -51,8 +51,8 @@ function partGrants(part: CommandPart, scope: CommandScope): readonly Grant[] | 
   const isScript = facts.length > 0;
   const count = isScript ? lengthToScript(words, script?.at) : prefixLength(words, grant);
   if (count > 0)
-    return prefix(words, count, { part, folders, facts: [...facts, ...composeFiles(words, folders)] }, scope);
-  const host = hostOf(words, part);
+    return prefix(words, count, { part, folders, facts: [...facts, ...steeringTexts(words, folders)] }, scope);
+  const host = hostOf(words);
   if (host !== undefined) return [{ id: JSON.stringify(["fetch", host]), description: `reading ${host}` }];
   const fixed = [...pushFacts(words, folders), ...(input === undefined ? [] : [`<<${input}`])];
   const what = `exactly \`${words.join(" ")}\`${input === undefined ? "" : " with this input"}`;
@@ -80,7 +80,7 @@ function prefix(
   const place = facts.length > 0 && part.scripts.length > 0 ? folders.join(" or ") : (root ?? folders.join(" or "));
   const start = words.slice(0, count).join(" ");
   const texts = facts.length === 0 ? [] : [hashOf(JSON.stringify(facts))];
-  const what = /compose/.test(start) ? "compose file" : "script";
+  const what = steering(words)?.what ?? "script";
   const until = facts.length === 0 ? "" : `, until its ${what} changes`;
   const rest = words.slice(count);
   if (part.reach === "inside") {
@@ -98,8 +98,8 @@ function prefix(
 const PLAIN_FETCH = /^(?:-[sSfILvi]+|--(?:silent|show-error|fail|head|verbose|include|location|compressed))$/;
 
 /** Host whose pages curl reads: they are granted by host, as they are for the web tools. */
-function hostOf([program, ...rest]: readonly string[], { level }: CommandPart): string | undefined {
-  if (program !== "curl" || level !== "safe") return undefined;
+function hostOf([program, ...rest]: readonly string[]): string | undefined {
+  if (program !== "curl") return undefined;
   const addresses = rest.filter((word) => !PLAIN_FETCH.test(word));
   const hosts = addresses.map((word) => /^https?:\/\/([\w.-]+(?::\d+)?)(?:[/?#][^{}[\]]*)?$/.exec(word)?.[1]);
   return new Set(hosts).size === 1 ? hosts[0] : undefined;
@@ -108,10 +108,14 @@ function hostOf([program, ...rest]: readonly string[], { level }: CommandPart): 
 /** Scoped name of a package of npm, with its version. */
 const PACKAGE = /^@[\w.-]+\/[\w.-]+(?:@[\w.^~-]+)?$/;
 
+const isMake = (program: string): boolean => program === "make" || program === "gmake";
+
 /** Number of words that a prefix grant names; 0 when only the whole command can be granted. */
 function prefixLength(words: readonly string[], grant: GrantForm): number {
   const [program = "", second = "", third = ""] = words;
   if (grant !== "prefix" || (program === "git" && second === "push")) return 0;
+  // The rules of a makefile are one script, whatever the target.
+  if (isMake(program)) return 1;
   if (!WITH_SUBCOMMANDS.has(program)) return second === "" || SUBCOMMAND.test(second) ? Math.min(words.length, 2) : 0;
   if (!SUBCOMMAND.test(second)) return words.length === 1 ? 1 : 0;
   return WITH_TWO.test(`${program} ${second}`) && SUBCOMMAND.test(third) ? 3 : 2;
@@ -126,13 +130,17 @@ function lengthToScript(words: readonly string[], at: number | undefined): numbe
   return /^(?:npm|pnpm|yarn|bun)$/.test(program) ? 2 : words.length;
 }
 
-const COMPOSE_FILES = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+/** Files that decide what these programs do in a folder: a grant ends when one of them changes. */
+function steering([program = "", verb]: readonly string[]) {
+  if (isMake(program)) return { what: "makefile", names: ["GNUmakefile", "makefile", "Makefile"] };
+  const isCompose = verb === "compose" || program.endsWith("-compose");
+  const names = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+  return isCompose ? { what: "compose file", names } : undefined;
+}
 
-/** The compose files decide which folders of this machine a container gets. */
-function composeFiles([program = "", verb]: readonly string[], folders: readonly string[]): readonly string[] {
-  if (verb !== "compose" && !program.endsWith("-compose")) return [];
-  const paths = folders.flatMap((folder) => COMPOSE_FILES.map((name) => join(folder, name)));
-  return paths.map((path) => readScript(path) ?? "");
+function steeringTexts(words: readonly string[], folders: readonly string[]): readonly string[] {
+  const names = steering(words)?.names ?? [];
+  return folders.flatMap((folder) => names.map((name) => readScript(join(folder, name)) ?? ""));
 }
 
 /** The branch and the settings decide what a push sends, and where to. */

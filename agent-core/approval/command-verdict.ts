@@ -37,8 +37,6 @@ export type CommandVerdict = {
   readonly runsProject: boolean;
   /** Names of the variables that the command sets. */
   readonly variables: readonly string[];
-  /** Code that nobody has read runs: the project's, or another. */
-  readonly runsCode: boolean;
   /** Real paths that the command itself writes or deletes; a path that is not known is empty. */
   readonly writes: readonly string[];
   /** Guarded files (absolute) that commands of git would change: they must be writable, or git leaves a mixed tree. */
@@ -141,7 +139,6 @@ function verdictOf(record: Recorder): CommandVerdict {
     printsHistory: record.printsHistory,
     runsProject: record.runsProject,
     variables: [...record.variables],
-    runsCode: record.runsProject || findings.some((finding) => finding.contained === true),
     writes: [...record.writes],
     treeFiles: [...record.treeFiles],
     parts: record.parts(),

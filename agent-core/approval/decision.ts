@@ -68,7 +68,7 @@ export type Effect =
 
 /**
  * `ask`: edits and all commands that do more than read ask; `code`: edits land, risky commands ask; `plan`: reading
- * only; `auto`: only protected paths and effects that are not known before they run ask.
+ * only; `auto`: in the sandbox nothing asks but protected paths, and whatever leaves it asks as in `code`.
  */
 export type ApprovalMode = "ask" | "code" | "plan" | "auto";
 

@@ -302,12 +302,12 @@ function decideInSandbox(
 
 /**
  * True when every part that leaves the sandbox asks a service for what it knows, by a program of this machine, and every
- * other part only filters text, or reads a repository whose settings run nothing. In `code` mode such a command asks
- * nothing without a sandbox either.
+ * other part only filters text, or reads a repository whose settings run nothing. Without a sandbox such a command asks
+ * nothing either.
  */
 function onlyLooks(verdict: CommandVerdict, { mode, scope }: PolicyContext): boolean {
-  if (mode !== "code" || verdict.level !== "safe" || verdict.runsProject || verdict.outsideCommands.changes)
-    return false;
+  const { level, runsProject, outsideCommands } = verdict;
+  if ((mode !== "code" && mode !== "auto") || level !== "safe" || runsProject || outsideCommands.changes) return false;
   // Any other variable may choose a program, a place or a plugin of the service's own tool.
   if ([...verdict.variables, ...(scope.variables?.keys() ?? [])].some((name) => !PLAIN_VARIABLE.test(name)))
     return false;
@@ -336,28 +336,21 @@ function decideInside(verdict: CommandVerdict, context: PolicyContext): Decision
 
 /** `reason` says how the command goes beyond the sandbox. */
 function decideBeyond(verdict: CommandVerdict, reason: string, context: PolicyContext): Decision {
-  // Code that a sandbox would hold leaves it together with another part of the command.
-  const freesCode = verdict.reach === "outside" && verdict.runsCode;
-  const decision =
-    context.mode === "auto" && !freesCode
-      ? decideByMode(verdict, context)
-      : askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly || part.reach !== "inside", context);
+  const needs = (part: CommandPart): boolean => part.level !== "safe" || !part.readOnly || part.reach !== "inside";
+  const decision = askForParts(verdict, needs, context);
   return decision.kind === "ask" ? { ...decision, reasons: [...decision.reasons, reason] } : decision;
 }
 
+/** `auto` counts on the sandbox: without one it asks as `code` does. */
 function decideByMode(verdict: CommandVerdict, context: PolicyContext): Decision {
-  switch (context.mode) {
-    case "auto":
-      return verdict.alwaysAskReasons.length === 0
-        ? ALLOW
-        : { kind: "ask", reasons: verdict.alwaysAskReasons, grant: undefined };
-    case "code":
-      return verdict.level === "safe" && ownCode(verdict, context) === undefined
-        ? ALLOW
-        : askForParts(verdict, (part) => part.level !== "safe", context);
-    default:
-      return askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly, context);
-  }
+  const { mode, sandbox } = context;
+  const { level, alwaysAskReasons } = verdict;
+  if (mode === "auto" && sandbox)
+    return alwaysAskReasons.length === 0 ? ALLOW : { kind: "ask", reasons: alwaysAskReasons, grant: undefined };
+  if (mode === "ask") return askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly, context);
+  return level === "safe" && ownCode(verdict, context) === undefined
+    ? ALLOW
+    : askForParts(verdict, (part) => part.level !== "safe", context);
 }
 
 function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => boolean, context: PolicyContext): Decision {
@@ -371,9 +364,9 @@ function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => bool
 }
 
 /** Without a sandbox, code that the agent wrote asks once in a workspace before it runs. */
-function ownCode(verdict: CommandVerdict, { mode, sandbox, scope, written }: PolicyContext): OwnCode | undefined {
+function ownCode(verdict: CommandVerdict, { sandbox, scope, written }: PolicyContext): OwnCode | undefined {
   const root = scope.roots.find((each) => partsBelow(each, scope.cwd) !== undefined) ?? scope.cwd;
-  if (!verdict.runsProject || sandbox || mode === "auto") return undefined;
+  if (!verdict.runsProject || sandbox) return undefined;
   const files = [...(written ?? [])].filter((path) => partsBelow(root, path) !== undefined && !isData(path));
   if (files.length === 0) return undefined;
   const shown = files.slice(0, 3).map((path) => partsBelow(root, path)?.join("/"));

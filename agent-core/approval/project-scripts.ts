@@ -1,4 +1,4 @@
-/** Scripts of a project that a command runs by name: package scripts, makefile recipes, shell scripts. */
+/** Scripts of a project that a command runs by name: package scripts and shell scripts. */
 import { createHash } from "node:crypto";
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -70,92 +70,6 @@ export function isOwnProgram(path: string): boolean {
   if (!/^(?:cli|acp)\.js$/.test(basename(path))) return false;
   const manifest = readScript(join(dirname(dirname(path)), "package.json")) ?? "";
   return /"name"\s*:\s*"(?:hermes-vscode|@hermes-agent\/hermes-acp)"/.test(manifest);
-}
-
-const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
-
-/** Path of the makefile in `folder`; undefined without one. */
-export function makefileIn(folder: string): string | undefined {
-  return MAKEFILES.map((name) => join(folder, name)).find(existsSync);
-}
-
-/**
- * Constructs whose effect the recipes do not show: other files, computed rules, another shell, another first target or
- * start of a recipe line, values that a shell computes with brackets of its own.
- */
-const OPAQUE_MAKE =
-  /^[ \t]*(?:-?include|sinclude|load|define|override|export +SHELL|undefine|vpath)\b|\$[({](?:eval|call|guile|file|foreach|let|value|origin)\b|\$[({]shell\s(?![^(){}]*[)}])|^[^\t#]*(?:\bSHELL|\.SHELLFLAGS|\.ONESHELL|\.RECIPEPREFIX|\.DEFAULT_GOAL|\bMAKEFLAGS)\b|^[^\t#:]*!=|^%|^[^\t#=]*%[^=]*:/m;
-const RULE = /^([^\s#:=][^#:=]*?)\s*::?(?!=)([^=;]*)(?:;(.*))?$/;
-const ASSIGNMENT = /^(?:export\s+)?([\w.-]+)\s*(?:\?|:{1,3}|\+)?=\s*(.*)$/;
-/** Values that grow by reference are as good as unknown. */
-const MAX_VALUE = 8192;
-
-type MakeRule = { readonly needs: string[]; readonly lines: string[] };
-
-/**
- * Shell code that `make` runs for the targets, with `$(shell …)` of the whole file; the first target when `targets` is
- * empty. Undefined when the makefile has a construct that is not read.
- */
-export function recipesOf(makefile: string, targets: readonly string[]): string | undefined {
-  const text = makefile.replace(/\\\r?\n[ \t]*/g, " ");
-  if (OPAQUE_MAKE.test(text)) return undefined;
-  const variables = new Map<string, string>();
-  const rules = new Map<string, MakeRule>();
-  let current: readonly MakeRule[] = [];
-  for (const line of text.split(/\r?\n/)) {
-    // Without a rule above it, a line with a tab is no recipe.
-    if (line.startsWith("\t") && current.length > 0) for (const rule of current) rule.lines.push(line.slice(1));
-    else current = readLine(line.trimStart(), variables, rules) ?? current;
-  }
-  const first = [...rules.keys()].find((name) => !name.startsWith("."));
-  // A word without a rule may be the value of an option: the first target then runs.
-  const isNamed = targets.length > 0 && targets.every((target) => rules.has(target));
-  const wanted = isNamed || first === undefined ? targets : [...targets, first];
-  const lines = wanted.flatMap((target) => linesFor(target, rules, new Set()));
-  const shells = [...text.matchAll(/\$[({]shell\s+([^(){}]*)[)}]/g)].map(([, code]) => code ?? "");
-  // Each line of a recipe runs in a shell of its own.
-  const code = [...shells, ...lines].map((line) => `(\n${expanded(line.replace(/^[@+-]+/, ""), variables)}\n)`);
-  return code.length === 0 ? undefined : code.join("\n");
-}
-
-/** Reads an assignment or the head of a rule; gives the rules that the next recipe lines belong to. */
-function readLine(
-  line: string,
-  variables: Map<string, string>,
-  rules: Map<string, MakeRule>,
-): readonly MakeRule[] | undefined {
-  const [, name, value] = ASSIGNMENT.exec(line) ?? [];
-  if (name !== undefined && value !== undefined) {
-    // Either assignment may hold: a second value makes the variable unknown.
-    variables.set(name, variables.has(name) ? "$hermes_unknown" : value.replace(/\s#.*$/, "").trim());
-    return [];
-  }
-  const [, names, needs = "", recipe] = RULE.exec(line) ?? [];
-  if (names === undefined) return undefined;
-  return names.split(/\s+/).map((target) => {
-    const rule = rules.get(target) ?? { needs: [], lines: [] };
-    rules.set(target, rule);
-    rule.needs.push(...needs.replace(/#.*/, "").split(/[\s|]+/));
-    if (recipe !== undefined) rule.lines.push(recipe);
-    return rule;
-  });
-}
-
-function linesFor(target: string, rules: ReadonlyMap<string, MakeRule>, seen: Set<string>): readonly string[] {
-  const rule = rules.get(target);
-  if (!rule || seen.has(target)) return [];
-  seen.add(target);
-  return [...rule.needs.flatMap((need) => linesFor(need, rules, seen)), ...rule.lines];
-}
-
-/** Expands the variables of make; what it computes becomes an unknown variable of the shell. */
-function expanded(line: string, variables: ReadonlyMap<string, string>, depth = 0): string {
-  return line.replace(/\$(?:\$|[({]([^(){}$]*)[)}]|([^\s(){}]))/g, (whole, long?: string, short?: string) => {
-    if (whole === "$$") return "$";
-    const value = variables.get(long ?? short ?? "");
-    if (value === undefined || depth > 8 || line.length > MAX_VALUE) return '"$hermes_unknown"';
-    return expanded(value, variables, depth + 1);
-  });
 }
 
 const EXPORTED = /^(?:declare -x|export) ([A-Za-z_]\w*)="((?:[^"\\]|\\[\s\S])*)"$/gm;

@@ -2,7 +2,7 @@
 import { type Call, type CommandEffect, opaque, reads, readsFacts } from "../command-effect.ts";
 import { type Arg, afterPrefix, UNKNOWN } from "../shell/arg.ts";
 import { has, type Options, valuesOf } from "./options.ts";
-import { type Rule, withOptions } from "./rule.ts";
+import type { Rule } from "./rule.ts";
 
 /** Options of the commands that only read; those that write a file or run a helper have their own entries. */
 const LOOKING = {
@@ -45,43 +45,18 @@ const LOOKING = {
   ].join(" "),
 } satisfies Rule;
 
-/** Options of the commands that change the index, the branches or the working tree. */
-export const CHANGING = {
-  short: LOOKING.short,
-  long: [
-    "all update force no-force patch interactive edit no-edit intent-to-add refresh ignore-errors ignore-removal dry-run chmod=",
-    "renormalize verbose quiet amend message= file= author= date= reuse-message= reedit-message= fixup= squash= reset-author",
-    "signoff no-signoff trailer= allow-empty allow-empty-message cleanup= include only no-verify verify gpg-sign=? no-gpg-sign",
-    "status no-status untracked-files=? porcelain short long branch null pathspec-file-nul ff no-ff ff-only",
-    "squash no-squash commit no-commit stat no-stat log=? strategy= strategy-option= into-name= abort continue quit skip",
-    "autostash no-autostash allow-unrelated-histories no-rebase rebase=? rerere-autoupdate progress no-progress mainline= cached",
-    "create= detach guess no-guess track=? no-track orphan= recurse-submodules=? no-recurse-submodules all append atomic depth=",
-    "deepen= shallow-since= unshallow update-shallow dry-run keep multiple auto-gc no-auto-gc prune no-prune prune-tags tags no-tags",
-    "jobs= set-upstream stdin ipv4 ipv6 filter= refetch heads refs symref sort= exit-code get-url soft mixed hard merge keep",
-    "staged worktree source= no-overlay overlay ours theirs conflict= ignore-skip-worktree-bits ignore-other-worktrees",
-    "annotate sign list delete contains=? no-contains=? merged=? no-merged=? points-at=? column=? no-column format= color=? create-reflog",
-    "set-upstream-to= unset-upstream copy move show-current remotes abbrev=? no-abbrev ignore-case cleanup= local-user= local",
-    "include-untracked no-include-untracked keep-index no-keep-index index no-index get get-all get-regexp get-urlmatch global",
-    "system list name-only show-origin show-scope type= default= null bool int path unset unset-all add replace-all rename-section",
-    "remove-section check stat numstat summary apply 3way reverse recount directory= exclude= whitespace= unsafe-paths numbered",
-    "signature= subject-prefix= start-number= cover-letter stdout in-reply-to= thread=? reroll-count= root zero-commit base=",
-    "no-checkout lock reason= porcelain expire= ignore-unmatch sparse verify bare separate-git-dir= initial-branch= object-format= shared=?",
-    "prefix= worktree-attributes add-file= mtime= remote-name really-refresh assume-unchanged no-assume-unchanged skip-worktree",
-    "no-skip-worktree index-info refresh again show-index discard-changes stdin literally no-filters path= edit-todo show-current-patch",
-  ].join(" "),
-  options: { "pathspec-from-file=": "read" },
-} satisfies Rule;
+/** Options of any command that read or write a file, or run a program. */
+export const SPECIAL_OPTIONS: NonNullable<Rule["options"]> = {
+  "output=": "write",
+  "contents= ignore-revs-file= exclude-from= pathspec-from-file=": "read",
+  "ext-diff exec= exec-path=? upload-pack= receive-pack= open-files-in-pager=? filters textconv template= strategy= config=":
+    opaque("Runs {name} with {option}, which runs other programs"),
+};
 
 /** A command that reads: some options of it write a file or run a helper. Its operands may be files of any folder. */
 export const READ: Rule = {
   ...LOOKING,
-  options: {
-    "output=": "write",
-    "contents= ignore-revs-file= exclude-from= pathspec-from-file=": "read",
-    "ext-diff exec= exec-path=? upload-pack= receive-pack= open-files-in-pager=? filters textconv template=": opaque(
-      "Runs {name} with {option}, which runs other programs",
-    ),
-  },
+  options: SPECIAL_OPTIONS,
   effects: (call, options) => [
     ...readsOf([...options.operands, ...valuesOf(options, "L").filter(({ text }) => text !== "")]),
     ...historyOf(call, options),
@@ -128,21 +103,22 @@ function readsOf(operands: readonly Arg[]): readonly CommandEffect[] {
   );
 }
 
+function withOptions(options: NonNullable<Rule["options"]>): Rule {
+  return { ...READ, options: { ...SPECIAL_OPTIONS, ...options } };
+}
+
 /** A command that follows commits; its options may hold lines of a file, or a text that changes brought or took. */
-export const LOG = withOptions(READ, { "L: S: G:": [] });
+const LOG = withOptions({ "L: S: G:": [] });
 
 export const readingCommands: Readonly<Record<string, Rule>> = {
   "status shortlog describe rev-parse ls-files ls-tree name-rev merge-base": READ,
   "diff log show rev-list diff-tree diff-index diff-files": LOG,
-  "blame annotate": withOptions(READ, { "L:": [], "S:": "read" }),
+  "blame annotate": withOptions({ "L:": [], "S:": "read" }),
   "for-each-ref show-ref show-branch count-objects fsck": READ,
   "check-ignore check-attr": { ...READ, effects: (_, { operands }) => readsFacts(operands) },
-  "check-mailmap whatchanged var version help range-diff cherry verify-commit verify-tag verify-pack diff-pairs": READ,
-  "last-modified merge-tree stripspace get-tar-commit-id column interpret-trailers show-index patch-id": READ,
-  "check-ref-format": READ,
+  "check-mailmap var version help range-diff cherry verify-commit verify-tag merge-tree stripspace": READ,
   "cat-file": READ,
-  "fast-export": withOptions(READ, { "export-marks=": "write", "import-marks= import-marks-if-exists=": "read" }),
-  grep: withOptions(READ, { O: opaque("Makes git grep open files in another program") }),
+  grep: withOptions({ O: opaque("Makes git grep open files in another program") }),
 };
 
 function words(text: string): readonly string[] {

@@ -1,14 +1,5 @@
 /** Rules as data: one record says what a program's options, operands and verbs do. */
-import {
-  askForCode,
-  type Call,
-  CHANGE,
-  type CommandEffect,
-  opaque,
-  type Program,
-  reads,
-  writes,
-} from "../command-effect.ts";
+import { askForCode, type Call, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
 import { type Grammar, type Options, readOptions } from "./options.ts";
 
@@ -28,29 +19,23 @@ export type Rule = {
   readonly long?: string;
   /** Options end at the first operand. */
   readonly posix?: boolean;
-  /** The program reads no abbreviated names, no bundled letters and no `--`. */
-  readonly exact?: boolean;
-  /** Options that the rule does not list do not count as flags; `effects` judges them as `strange`. */
-  readonly closed?: boolean;
   /** Words with a dash that still count as operands. */
   readonly operandLike?: RegExp;
   /** Every option that the rule does not list is a harmless flag. */
   readonly open?: boolean;
-  /** Effect of an option that the rule does not list. It asks unless the rule is `closed` or `open`. */
-  readonly unlisted?: CommandEffect;
+  /** Effect of an option that the rule does not list. By default it asks unless the rule is `open` or asks anyway. */
+  readonly unlisted?: CommandEffect | readonly [];
   /** Option names, separated by spaces → their meaning: `{ "o: output=": "write" }`. */
   readonly options?: Readonly<Record<string, OptionEffect>>;
   readonly operands?: Operands;
   /** Effects of every call. */
   readonly does?: CommandEffect | readonly CommandEffect[];
   /** First operand, several separated by spaces → the rule for the words after it. */
-  readonly verbs?: Readonly<Record<string, Rule>>;
+  readonly verbs?: Readonly<Record<string, Rule | Program>>;
   /** Rule for any other first operand. */
   readonly otherwise?: Rule;
   /** The operands are a command, after this many words of the program's own (a duration, a lock file). */
   readonly wraps?: number;
-  /** Form of these words, where the program runs a first operand of another form. A word that is not known has it. */
-  readonly ownWord?: RegExp;
   /** Effects that depend on more than one word. */
   readonly effects?: (call: Call, options: Options) => readonly CommandEffect[];
 };
@@ -64,7 +49,7 @@ export const UNLISTED = opaque("Runs {name} with {option}, an option that is not
 type Compiled = {
   readonly rule: Rule;
   readonly grammar: Grammar;
-  readonly unlisted: readonly CommandEffect[] | undefined;
+  readonly unlisted: readonly CommandEffect[];
   readonly options: readonly (readonly [names: readonly string[], effect: OptionEffect])[];
   readonly verbs: ReadonlyMap<string, Program> | undefined;
   readonly otherwise: Program | undefined;
@@ -94,16 +79,16 @@ function compile(rule: Rule): Compiled {
   const listed = options.flatMap(([names]) => names);
   const short = listed.filter((name) => /^[^-]:{0,2}$/.test(name)).join("");
   const long = listed.filter((name) => !/^[^-]:{0,2}$/.test(name));
-  const unlisted = rule.unlisted ?? (rule.wraps === undefined ? unlistedOption(rule) : UNLISTED);
+  const asks = listOf(rule.does).some(({ kind }) => kind === "ask" || kind === "opaque" || kind === "block");
+  const byDefault = rule.wraps === undefined ? UNLISTED_OPTION : UNLISTED;
   return {
     rule,
-    unlisted: unlisted && [unlisted],
+    unlisted: listOf(rule.unlisted ?? (rule.open === true || asks ? [] : byDefault)),
     grammar: {
       short: short + (rule.short ?? ""),
       long: [...long, ...(rule.long?.split(" ") ?? [])],
       posix: rule.posix === true || rule.verbs !== undefined || rule.wraps !== undefined,
-      exact: rule.exact === true,
-      open: unlisted === undefined && rule.closed !== true,
+      open: rule.open === true || asks,
       ...(rule.operandLike && { operandLike: rule.operandLike }),
     },
     options: options.map(([names, effect]) => [names.map(plainName), effect]),
@@ -112,54 +97,43 @@ function compile(rule: Rule): Compiled {
   };
 }
 
-/** A rule that asks about every call needs no second question, and one with verbs leaves their options to them. */
-function unlistedOption({ open, closed, does }: Rule): CommandEffect | undefined {
-  const asks = listOf(does).some(({ kind }) => kind === "ask" || kind === "opaque" || kind === "block");
-  return open === true || closed === true || asks ? undefined : UNLISTED_OPTION;
-}
-
 /** The name without the marks of its value. */
 function plainName(name: string): string {
   return name.replace(/=\??$|(?<=^.):{1,2}$/, "");
 }
 
-function effectsOf(call: Call, compiled: Compiled): readonly CommandEffect[] {
-  const { rule, grammar, unlisted, options: meanings } = compiled;
+function effectsOf(call: Call, { rule, grammar, unlisted, options: meanings, ...verbs }: Compiled) {
   const options = readOptions(call.args, grammar);
   const filled = (effects: readonly CommandEffect[], option?: Arg, value?: Arg) =>
     effects.map((effect) => fill(effect, { call, options, option, value }));
   const effects: CommandEffect[] = [];
   for (const [names, meaning] of meanings) effects.push(...optionEffects(names, meaning, options, filled));
-  for (const arg of unlisted ? options.strange : []) effects.push(...filled(unlistedBy(arg, unlisted ?? []), arg));
+  for (const arg of options.strange) if (!isPath(arg, rule)) effects.push(...filled(unlisted, arg));
   effects.push(...operandEffects(rule.operands, options.operands));
   effects.push(...filled(listOf(rule.does)));
   if (rule.effects) effects.push(...rule.effects(call, options));
-  effects.push(...wrappedCommand(rule, options.operands));
-  return [...effects, ...verbEffects(call, options.operands, compiled)];
+  if (rule.wraps !== undefined && options.operands.length > rule.wraps)
+    effects.push({ kind: "command", words: options.operands.slice(rule.wraps) });
+  return [...effects, ...verbEffects(call, options.operands, verbs)];
 }
 
-function unlistedBy(arg: Arg, unlisted: readonly CommandEffect[]): readonly CommandEffect[] {
-  if (!arg.text.startsWith(UNKNOWN)) return unlisted;
-  const reason = "Runs {name} with a word that is not known before it runs, which may be an option";
-  return unlisted.map((effect) => ("reason" in effect ? { ...effect, reason } : effect));
+/** An unknown word of a rule that judges every operand is judged as one of them. */
+function isPath(arg: Arg, { effects, operands }: Rule): boolean {
+  return arg.text.startsWith(UNKNOWN) && !arg.splits && (effects !== undefined || operands !== undefined);
 }
 
-function wrappedCommand({ wraps, ownWord }: Rule, operands: readonly Arg[]): readonly CommandEffect[] {
-  const [first] = operands;
-  const isCommand = first !== undefined && isKnown(first) && ownWord?.test(first.text) === false;
-  const own = isCommand ? 0 : wraps;
-  return own === undefined || operands.length <= own ? [] : [{ kind: "command", words: operands.slice(own) }];
-}
-
-function verbEffects(call: Call, operands: readonly Arg[], { verbs, otherwise }: Compiled): readonly CommandEffect[] {
+function verbEffects(
+  call: Call,
+  operands: readonly Arg[],
+  { verbs, otherwise }: Pick<Compiled, "verbs" | "otherwise">,
+): readonly CommandEffect[] {
   if (!verbs) return [];
   const at = operands.findIndex(({ text }) => !text.startsWith("-"));
   const verb = operands[at];
   if (!verb) return [];
-  const rest = operands.slice(at + 1);
   if (!isKnown(verb)) return [opaque(`Runs a command of ${call.name} that is not known before it runs`)];
   const found = verbs.get(verb.text);
-  if (found) return found({ ...call, name: `${call.name} ${verb.text}`, args: rest });
+  if (found) return found({ ...call, name: `${call.name} ${verb.text}`, args: operands.slice(at + 1) });
   return otherwise ? otherwise(call) : [];
 }
 
@@ -215,20 +189,4 @@ function fill(effect: CommandEffect, { call, options, option, value }: Filling):
   };
   const reason = effect.reason.replace(/\{(\w+)\}/g, (whole, word: string) => words[word] ?? whole);
   return { ...effect, reason };
-}
-
-/** A rule that changes something ordinary in a workspace and does not ask. */
-export const CHANGES: Rule = { does: CHANGE };
-
-/** A rule that only reads. */
-export const LOOKS: Rule = {};
-
-/** The rule with more options that have a meaning. */
-export function withOptions(rule: Rule, options: NonNullable<Rule["options"]>): Rule {
-  return { ...rule, options: { ...rule.options, ...options } };
-}
-
-/** The rule with effects that depend on several words. */
-export function withEffects(rule: Rule, effects: NonNullable<Rule["effects"]>): Rule {
-  return { ...rule, effects: (call, options) => [...(rule.effects?.(call, options) ?? []), ...effects(call, options)] };
 }

@@ -12,8 +12,6 @@ export type Arg = {
   readonly glob: boolean;
   /** The word is unknown and unquoted: it may expand to no word, one or several. */
   readonly splits: boolean;
-  /** Likely value when `text` has unknown pieces. It may only escalate a verdict. */
-  readonly guess?: string;
   /** Content of the file behind `<(…)`, as far as it is known. */
   readonly content?: string;
 };
@@ -42,6 +40,5 @@ export function shown(arg: Arg | string): string {
 
 /** The word without its first `count` characters: the value of an attached option. */
 export function afterPrefix(arg: Arg, count: number): Arg {
-  const { guess, ...rest } = arg;
-  return { ...rest, text: arg.text.slice(count), ...(guess !== undefined && { guess: guess.slice(count) }) };
+  return { ...arg, text: arg.text.slice(count) };
 }

@@ -7,7 +7,7 @@ import { evaluateText, isInteger } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
 import { TooMuchToJudge } from "./recorder.ts";
 import { runEffects } from "./run-effects.ts";
-import { forkState, type Setting, variable, type Walk } from "./shell-state.ts";
+import { type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
 const MAX_VALUE = 8192;
@@ -37,8 +37,7 @@ export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
   const match = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=/.exec(arg.text);
   evaluateText(subscriptOf(arg.text), setting, walk);
   if (!match?.[1]) return;
-  const guess = arg.guess?.slice(match[0].length);
-  const value = { ...knownArg(arg.text.slice(match[0].length)), ...(guess !== undefined && { guess }) };
+  const value = knownArg(arg.text.slice(match[0].length));
   const [name, subscript, append] = [match[1], match[2], match[3]];
   const before = variable(setting.state, name);
   if (subscript) setVariable(name, element(before, subscript.slice(1, -1), value), setting, walk);
@@ -52,19 +51,12 @@ export function setVariable(name: string, elements: readonly Arg[], setting: Set
   const reason = sensitiveVariable(name, elements[0] ?? knownArg(""));
   if (reason !== undefined) {
     walk.record.askForCode(reason);
-    raiseAsCode(elements[0] ?? knownArg(""), setting, walk);
     // A program that shows its settings prints the file, too.
     runEffects(readsSecrets(elements), setting, walk);
   }
   walk.record.variables.add(name);
   if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
   state.variables.set(name, elements);
-}
-
-/** A variable that steers programs may hold a command or the name of a script. */
-function raiseAsCode(value: Arg, setting: Setting, { record, code }: Walk): void {
-  if (!isKnown(value)) return;
-  record.escalateOnly(() => record.nested(() => code(value.text, { ...setting, state: forkState(setting.state) })));
 }
 
 /** Forgets variables whose value comes from outside: `read x`. */
@@ -83,15 +75,13 @@ export function forgetVariables(names: readonly Arg[], setting: Setting, walk: W
 
 function element(before: readonly Arg[], subscript: string, value: Arg): readonly Arg[] {
   const position = /^\d{1,3}$/.test(subscript) ? Number(subscript) : undefined;
-  if (position === undefined || position > before.length) return [{ ...UNKNOWN_ARG, guess: value.text }];
+  if (position === undefined || position > before.length) return [UNKNOWN_ARG];
   return before.toSpliced(position, 1, value);
 }
 
 function joined(before: Arg | undefined, added: Arg): Arg {
   const text = (before?.text ?? "") + added.text;
-  if (text.length > MAX_VALUE) return UNKNOWN_ARG;
-  const guess = (before?.guess ?? before?.text ?? "") + (added.guess ?? added.text);
-  return { text, glob: false, splits: false, ...(guess !== text && { guess }) };
+  return text.length > MAX_VALUE ? UNKNOWN_ARG : knownArg(text);
 }
 
 /** Key of an array's element: `[key]=value`. A key may hold brackets, and text after the last one is not part of it. */
@@ -102,8 +92,7 @@ function keyOf(text: string): string {
 function withoutKey(arg: Arg): Arg {
   const key = keyOf(arg.text);
   if (key === "") return arg;
-  const { guess: _, ...rest } = arg;
-  return { ...rest, text: arg.text.slice(key.length + 1).replace(/^\+?=/, "") };
+  return { ...arg, text: arg.text.slice(key.length + 1).replace(/^\+?=/, "") };
 }
 
 /** Text from the first bracket on, where a name has a subscript: `a[x]=y`. */

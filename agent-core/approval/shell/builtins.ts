@@ -2,7 +2,6 @@
 
 import type { TestExpression } from "unbash";
 import { askForCode, type Call } from "../command-effect.ts";
-import { judgePath } from "../judge-path.ts";
 import { readOptions, valuesOf } from "../rules/options.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { evaluateText } from "./arithmetic.ts";
@@ -57,10 +56,7 @@ const declare: Builtin = ({ args }, setting, walk) => {
 
 const evaluate: Builtin = ({ args }, setting, walk) => {
   const code = args.map((arg) => (arg.glob && /^\W*$/.test(arg.text) ? UNKNOWN : arg.text)).join(" ");
-  const output = runShell({ kind: "shell", code, here: true }, setting, walk);
-  const guess = args.map((arg) => arg.guess ?? arg.text).join(" ");
-  if (guess !== code) runShell({ kind: "shell", code: guess, escalateOnly: true }, setting, walk);
-  return output ?? UNKNOWN;
+  return runShell({ kind: "shell", code, here: true }, setting, walk) ?? UNKNOWN;
 };
 
 const cd: Builtin = ({ args }, { state }) => {
@@ -221,19 +217,6 @@ const getopts: Builtin = ({ args }, setting, walk) => {
   return "";
 };
 
-const hash: Builtin = ({ args }, _, walk) => {
-  if (args.some(({ text }) => /^-\w*p/.test(text))) walk.record.askAlways("Makes a command name run another program");
-  return UNKNOWN;
-};
-
-const history: Builtin = (call, setting, walk) => {
-  const file = call.args.find(({ text }) => !text.startsWith("-"));
-  if (call.name === "history" && call.args.some(({ text }) => /^-\w*[wanr]/.test(text)) && file) {
-    judgePath({ kind: "write", path: file }, { scope: walk.scope, record: walk.record, cwds: setting.state.cwds });
-  }
-  return UNKNOWN;
-};
-
 const ORDINARY =
   ": true false pwd dirs type times umask ulimit jobs bg fg disown break continue return exit logout suspend caller help echo";
 
@@ -266,8 +249,8 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ["[", test],
   ["wait", wait],
   ["getopts", getopts],
-  ["hash", hash],
-  ["history", history],
+  ["hash", unless(/^-\w*p/, "Makes a command name run another program")],
+  ["history", unless(/^-\w*[wanr]/, "Reads or writes a file of the shell's history")],
   ["enable", unless(/^-\w*[fn]/, "Loads or switches off built-in commands of the shell")],
   ["complete", unless(/^-\w*[CF]/, "Makes the shell run code when it completes a word")],
   ["compgen", unless(/^-\w*[CFW]/, "Makes the shell run code when it completes a word")],

@@ -10,7 +10,6 @@ import {
 } from "unbash";
 import { type Arg, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARGS } from "./arg.ts";
 import { walkArithmetic } from "./arithmetic.ts";
-import { expandBraces } from "./expand-braces.ts";
 import { type Expansion, expandParameter, expandVariable, type ParameterContext } from "./expand-parameter.ts";
 import { FieldBuilder } from "./field-builder.ts";
 import { TooMuchToJudge } from "./recorder.ts";
@@ -230,4 +229,42 @@ function substituted(part: ProcessSubstitutionPart, { setting, walk }: Mode): Ou
 /** Walks the commands inside parts whose value is not needed. */
 function walkParts(parts: readonly WordPart[], mode: Mode): void {
   for (const part of parts) addPart(part, new FieldBuilder("", true), mode);
+}
+
+/** A word whose braces expand to more words than this is unknown. */
+const MAX_WORDS = 200;
+/** Longer words (UTF-16 units) are not taken apart: the search for the braces' ends is quadratic. */
+const MAX_BRACED = 2000;
+/** A text in quotes, an escape, or a parameter in which no brace expands. */
+const SOLID = /\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|\$\{[^}]*\}|[\s\S]/gy;
+
+/** Words that bash makes of the braces in the source text of one word, before every other expansion; undefined for a sequence, too many words or too long a text. */
+function expandBraces(source: string): readonly string[] | undefined {
+  if (source.length > MAX_BRACED) return undefined;
+  const pieces = source.match(SOLID) ?? [];
+  const braces = [...pieces.keys()].filter((at) => pieces[at] === "{").map((at) => ({ at, ...itemsFrom(pieces, at) }));
+  const first = braces.find(({ items = [] }) => items.length > 1 || items[0]?.includes("..") === true);
+  if (first?.items === undefined) return [source];
+  if (first.items.length === 1) return undefined;
+  const before = pieces.slice(0, first.at).join("");
+  const tails = expandBraces(pieces.slice(first.end).join(""));
+  const middles = first.items.map(expandBraces);
+  if (tails === undefined || middles.includes(undefined)) return undefined;
+  const words = middles.flatMap((each = []) => each.flatMap((middle) => tails.map((tail) => before + middle + tail)));
+  return words.length > MAX_WORDS ? undefined : words;
+}
+
+/** Texts between the commas of the brace at `start`, and the position after it; undefined for one without an end. */
+function itemsFrom(pieces: readonly string[], start: number) {
+  const items = [""];
+  let depth = 0;
+  for (let at = start; at < pieces.length; at += 1) {
+    const piece = pieces[at] ?? "";
+    if (piece === "}" && depth === 1) return { items, end: at + 1 };
+    if (piece === "," && depth === 1) items.push("");
+    else if (depth > 0) items[items.length - 1] += piece;
+    if (piece === "{") depth += 1;
+    else if (piece === "}") depth -= 1;
+  }
+  return undefined;
 }

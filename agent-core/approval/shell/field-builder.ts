@@ -1,7 +1,8 @@
 /** Builds the fields that the shell makes of the pieces of one word. */
-import { type Arg, TOKEN, UNKNOWN } from "./arg.ts";
+import { escapePattern } from "../../platform/escape-pattern.ts";
+import { type Arg, UNKNOWN } from "./arg.ts";
 
-type Field = { text: string; guess: string; glob: boolean; splits: boolean; content: string | undefined };
+type Field = { text: string; glob: boolean; splits: boolean; content: string | undefined };
 
 const GLOB = /[*?[]/;
 /** Values that expansions build up; a longer one is as good as unknown (UTF-16 units). */
@@ -20,10 +21,8 @@ export class FieldBuilder {
   }
 
   /** A piece as it is written or quoted: never split. */
-  quoted(text: string, guess: string = text): void {
-    const field = this.current();
-    field.text += text;
-    field.guess += guess;
+  quoted(text: string): void {
+    this.current().text += text;
   }
 
   /** An unquoted pattern. */
@@ -35,7 +34,7 @@ export class FieldBuilder {
   /** The result of an expansion in quotes; a pattern stays a pattern. */
   value(arg: Arg): void {
     const tooLong = this.current().text.length + arg.text.length > MAX_VALUE;
-    this.quoted(tooLong ? UNKNOWN : arg.text, tooLong ? "" : (arg.guess ?? arg.text));
+    this.quoted(tooLong ? UNKNOWN : arg.text);
     if (arg.glob) this.current().glob = true;
   }
 
@@ -45,13 +44,8 @@ export class FieldBuilder {
       this.value(arg);
       return;
     }
-    if (arg.text === "" && arg.guess === undefined) return;
-    if (arg.text.includes(UNKNOWN)) {
-      this.value(arg);
-      this.current().splits = true;
-      return;
-    }
-    if (arg.text.length > MAX_VALUE) {
+    if (arg.text === "") return;
+    if (arg.text.includes(UNKNOWN) || arg.text.length > MAX_VALUE) {
       this.value(arg);
       this.current().splits = true;
       return;
@@ -92,7 +86,7 @@ export class FieldBuilder {
   }
 
   private current(): Field {
-    this.field ??= { text: "", guess: "", glob: false, splits: false, content: undefined };
+    this.field ??= { text: "", glob: false, splits: false, content: undefined };
     return this.field;
   }
 
@@ -100,25 +94,12 @@ export class FieldBuilder {
     const { field } = this;
     this.field = undefined;
     if (!field) return;
-    const { text, guess, glob, splits, content } = field;
-    const known = !text.includes(UNKNOWN) && !text.includes(TOKEN);
-    const hasGuess = !known && guess !== text;
-    this.fields.push({ text, glob, splits, ...(hasGuess && { guess }), ...(content !== undefined && { content }) });
+    const { content, ...rest } = field;
+    this.fields.push({ ...rest, ...(content !== undefined && { content }) });
   }
 
   private split(text: string): readonly string[] {
-    const separators = this.separators;
-    if (separators === "") return [text];
-    const pieces: string[] = [];
-    let piece = "";
-    for (const character of text) {
-      if (!separators.includes(character)) piece += character;
-      else {
-        pieces.push(piece);
-        piece = "";
-      }
-    }
-    pieces.push(piece);
-    return pieces;
+    if (this.separators === "") return [text];
+    return text.split(new RegExp([...this.separators].map(escapePattern).join("|"), "u"));
   }
 }

@@ -100,15 +100,13 @@ export class Recorder {
   private read = 0;
   private words = 0;
   private depth = 0;
-  private escalating = 0;
   private changes = false;
   private whole = true as boolean;
-  private widest: Reach = "inside";
   private isDecoding = false as boolean;
+  private widest: Reach = "inside";
 
-  /** Adds a finding to the current command. Inside `escalateOnly` only blocks count. */
+  /** Adds a finding to the current command. */
   add(finding: Finding): void {
-    if (this.escalating > 0 && finding.level !== "block") return;
     if (finding.reads !== true) this.markChanged();
     // The effects of a script are granted with the script.
     const isInner = this.scripted > 0 && finding.level === "ask";
@@ -139,7 +137,6 @@ export class Recorder {
 
   /** The current command needs at least this reach. */
   reach(needed: Reach): void {
-    if (this.escalating > 0) return;
     this.widest = widerReach(this.widest, needed);
     const part = this.open.at(-1);
     if (part) part.reach = widerReach(part.reach, needed);
@@ -152,12 +149,11 @@ export class Recorder {
 
   /** The command decodes a text that it holds: code that is not known may be that text, and never runs unasked. */
   markDecoding(): void {
-    if (this.escalating === 0) this.isDecoding = true;
+    this.isDecoding = true;
   }
 
   /** Asks because a part of the command could not be read. */
   markUnparsed(reason: string): void {
-    if (this.escalating > 0) return;
     this.whole = false;
     this.askAlways(reason);
   }
@@ -168,7 +164,6 @@ export class Recorder {
 
   /** The current command changes something. */
   markChanged(): void {
-    if (this.escalating > 0) return;
     this.changes = true;
     const part = this.open.at(-1);
     if (part) part.changes = true;
@@ -179,12 +174,11 @@ export class Recorder {
   markLook(): void {
     this.markChanged();
     const part = this.open.at(-1);
-    if (part && this.escalating === 0) part.looks = true;
+    if (part) part.looks = true;
   }
 
   /** Unread code of the project runs, which the agent may have written. */
   markProject(): void {
-    if (this.escalating > 0) return;
     this.runsProject = true;
     this.markChanged();
   }
@@ -202,12 +196,11 @@ export class Recorder {
 
   /** Notes a path that the command itself changes; a script of the project does not change the project's scripts. */
   noteWrite(path: string): void {
-    if (this.scripted === 0 && this.escalating === 0) this.writes.add(path);
+    if (this.scripted === 0) this.writes.add(path);
   }
 
   /** Notes secret files of the workspace that the command may print. */
   noteSecrets(paths: readonly string[], from: "files" | "history" = "files"): void {
-    if (this.escalating > 0) return;
     for (const path of paths) this.reachedSecrets.add(path);
     if (from === "history" && paths.length > 0) this.printsHistory = true;
   }
@@ -234,7 +227,7 @@ export class Recorder {
       input: undefined,
     };
     this.open.push(part);
-    if (this.escalating === 0) this.closed.push(part);
+    this.closed.push(part);
     try {
       return examine();
     } finally {
@@ -257,16 +250,6 @@ export class Recorder {
       return examine();
     } finally {
       this.depth -= 1;
-    }
-  }
-
-  /** Of the findings of `examine` only blocks count, because they rest on a guess. */
-  escalateOnly(examine: () => void): void {
-    this.escalating += 1;
-    try {
-      examine();
-    } finally {
-      this.escalating -= 1;
     }
   }
 

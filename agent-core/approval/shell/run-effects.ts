@@ -5,7 +5,7 @@ import type { CommandEffect, RemoteBranches, ScriptSource } from "../command-eff
 import type { CommandScope } from "../command-scope.ts";
 import { judgePath, judgeWords, type PathEffect } from "../judge-path.ts";
 import { parseCommand } from "../parse-command.ts";
-import { isOwnProgram, makefileIn, packageScript, readScript, recipesOf } from "../project-scripts.ts";
+import { isOwnProgram, packageScript, readScript } from "../project-scripts.ts";
 import { trackedSecrets } from "../reached-secrets.ts";
 import { followsBranches, hasHooks, isPlainRepository } from "../repository.ts";
 import { type Arg, afterPrefix, knownArg, shown, TOKEN, UNKNOWN } from "./arg.ts";
@@ -39,8 +39,8 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       if (foldersOf(effect.file.text, setting.state)?.some((path) => isOwnProgram(walk.scope.resolvePath(path))))
         record.nested(() => walk.command([knownArg("hermes"), ...effect.words], setting));
       return undefined;
-    case "words":
-      judgeWords(effect.words, { scope: walk.scope, record, cwds: setting.state.cwds });
+    case "reach":
+      record.reach(effect.reach);
       return undefined;
     case "script":
       return runScript(effect, setting, walk);
@@ -127,17 +127,17 @@ function runScript(effect: ScriptEffect, setting: Setting, walk: Walk): Output {
   const found = (setting.state.cwds ?? []).map((cwd) => scriptOf(effect.source, cwd, walk.scope));
   if (found.length === 0 || found.length > 2) return runEffects(effect.otherwise, setting, walk);
   for (const script of found) {
-    if (script && isReadable(script.code)) runText(script, effect, setting, walk);
+    if (script && isReadable(script.text)) runText(script, effect, setting, walk);
     else runEffects(effect.otherwise, setting, walk);
   }
   return UNKNOWN;
 }
 
-function runText({ path, text, code, folder }: Script, effect: ScriptEffect, setting: Setting, walk: Walk): void {
+function runText({ path, text, folder }: Script, effect: ScriptEffect, setting: Setting, walk: Walk): void {
   const state = effect.here ? setting.state : forkState(setting.state);
   if (!effect.here) state.cwds = [folder];
   const { positional, here } = effect;
-  const shell = { kind: "shell", code, ...(positional && { positional }), ...(here && { here }) } as const;
+  const shell = { kind: "shell", code: text, ...(positional && { positional }), ...(here && { here }) } as const;
   walk.record.script({ path, text }, () => runShell(shell, { ...setting, state }, walk));
 }
 
@@ -146,29 +146,24 @@ function isReadable(code: string): boolean {
   return parsed.ok && (parsed.script.errors ?? []).length === 0;
 }
 
-type Script = { readonly path: string; readonly text: string; readonly code: string; readonly folder: string };
+type Script = { readonly path: string; readonly text: string; readonly folder: string };
 
 function scriptOf(source: ScriptSource, cwd: string, scope: CommandScope): Script | undefined {
   if (source.of === "file") return scriptFile(scope.resolvePath(resolve(cwd, source.path.text)), cwd);
-  const folder = resolve(cwd, source.folder?.text ?? ".");
-  if (source.of === "package") {
-    const found = packageScript(source.name, folder);
-    if (!found) return undefined;
-    const { before, code, after } = found;
-    const lines = [before, `${code} "$@"`, after].filter((line) => line !== "");
-    const path = `${scope.resolvePath(found.folder)}/package.json#${source.name}`;
-    return { path, text: lines.join("\n"), code: lines.join("\n"), folder: found.folder };
-  }
-  const file = source.file ? resolve(folder, source.file.text) : makefileIn(folder);
-  const text = source.text ?? (file === undefined ? undefined : readScript(file));
-  const code = text === undefined ? undefined : recipesOf(text, source.targets);
-  if (text === undefined || code === undefined) return undefined;
-  return { path: scope.resolvePath(file ?? folder), text, code, folder };
+  const found = packageScript(source.name, resolve(cwd, source.folder?.text ?? "."));
+  if (!found) return undefined;
+  const { before, code, after } = found;
+  const lines = [before, `${code} "$@"`, after].filter((line) => line !== "");
+  return {
+    path: `${scope.resolvePath(found.folder)}/package.json#${source.name}`,
+    text: lines.join("\n"),
+    folder: found.folder,
+  };
 }
 
 function scriptFile(path: string, folder: string): Script | undefined {
   const text = readScript(path);
-  return text === undefined || !isShellScript(path, text) ? undefined : { path, text, code: text, folder };
+  return text === undefined || !isShellScript(path, text) ? undefined : { path, text, folder };
 }
 
 /** A script of another interpreter is not read. */
@@ -179,7 +174,7 @@ function isShellScript(path: string, text: string): boolean {
     : /\b(?:ba|da|a|k)?sh\b(?! -\w*c)/.test(shebang);
 }
 
-/** Walks shell code that a program runs. Code with unknown pieces asks; its known pieces may still escalate. */
+/** Walks shell code that a program runs. Code with unknown pieces asks. */
 export function runShell(
   effect: Extract<CommandEffect, { kind: "shell" }>,
   setting: Setting,
@@ -190,12 +185,8 @@ export function runShell(
   if (!effect.here) state.positional = effect.positional ?? [];
   if (effect.zero) state.variables.set("0", [effect.zero]);
   const inner = { ...setting, state, input: effect.here ? setting.input : NO_INPUT };
-  const hidden = effect.code.includes(UNKNOWN);
-  if (!hidden && !effect.escalateOnly) return record.nested(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
-  if (hidden && !effect.escalateOnly)
-    record.askUnknown(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
-  const readable = effect.code.replaceAll(UNKNOWN, "$hermes_unknown").replaceAll(TOKEN, "0");
-  record.escalateOnly(() => record.nested(() => walk.code(readable, { ...inner, state: forkState(state) })));
+  if (!effect.code.includes(UNKNOWN)) return record.nested(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
+  record.askUnknown(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
   return undefined;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
 import type { Input } from "../command-effect.ts";
 import type { CommandScope } from "../command-scope.ts";
-import { type Arg, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+import { type Arg, knownArg, TOKEN, UNKNOWN_ARG } from "./arg.ts";
 import type { Recorder } from "./recorder.ts";
 
 export type FunctionBody = CompoundCommand | Redirected | CompoundList;
@@ -39,13 +39,6 @@ const NUMBERS = new Set([
   "USER",
   "LOGNAME",
 ]);
-const GUESSES: ReadonlyMap<string, string> = new Map([
-  ["SHELL", "bash"],
-  ["BASH", "bash"],
-  ["0", "bash"],
-  ["PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
-  ["OLDPWD", "/"],
-]);
 
 export function initialState(scope: CommandScope): ShellState {
   return {
@@ -80,8 +73,7 @@ export function variable(state: ShellState, name: string): readonly Arg[] {
   if (assigned) return assigned;
   if (name === "PWD") return state.cwds?.length === 1 ? state.cwds.map(knownArg) : [UNKNOWN_ARG];
   if (NUMBERS.has(name)) return [knownArg(TOKEN)];
-  const guess = GUESSES.get(name);
-  return [guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess }];
+  return [UNKNOWN_ARG];
 }
 
 /** Merges the state of a branch that may have run into `state`: values that differ become unknown. */
@@ -149,14 +141,11 @@ function bothFolders(left: readonly string[] | undefined, right: readonly string
   return both.length > MAX_FOLDERS ? undefined : both;
 }
 
-/** Either of two values: unknown, with the assigned one as the guess. */
+/** Either of two values: not known, except that it is a number. */
 function undecided(left: readonly Arg[] | undefined, right: readonly Arg[] | undefined): Arg {
   const isNumber = (args: readonly Arg[] | undefined) =>
     args?.length === 1 && /^\d+$/.test(args[0]?.text.replaceAll(TOKEN, "0") ?? "");
-  if (isNumber(left) && isNumber(right)) return knownArg(TOKEN);
-  const texts = [right?.[0], left?.[0]].map((arg) => arg?.guess ?? arg?.text);
-  const guess = texts.find((text) => text !== undefined && text !== "" && !text.includes(UNKNOWN));
-  return guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess };
+  return isNumber(left) && isNumber(right) ? knownArg(TOKEN) : UNKNOWN_ARG;
 }
 
 function sameValue(left: readonly Arg[] | undefined, right: readonly Arg[] | undefined): boolean {

@@ -1,10 +1,10 @@
 /** Words of a call that no rule describes: files that the program may read, and commands that it may run. */
 import { basename } from "node:path";
 import type { Call, CommandEffect } from "../command-effect.ts";
-import { judgePath } from "../judge-path.ts";
+import { heldBackWord, judgePath } from "../judge-path.ts";
 import { isHiddenFolder } from "../read-places.ts";
 import { isSecretName } from "../secret-paths.ts";
-import { type Arg, afterPrefix, isKnown, knownArg } from "./arg.ts";
+import { type Arg, afterPrefix, knownArg, shown } from "./arg.ts";
 import { foldersOf } from "./run-effects.ts";
 import type { Setting, Walk } from "./shell-state.ts";
 
@@ -65,6 +65,8 @@ function judgeNamedSecrets(
     if (isSilent(arg) || EXCLUDES.test(arg.text) || EXCLUDES.test(args[at - 1]?.text ?? "")) continue;
     if (codes.some((code) => code.includes(arg.text))) continue;
     const texts = runsCode ? arg.text.split(/[^\w.\-/~]+/) : [arg.text, pathOf(arg).text];
+    const held = runsCode ? heldBackWord(texts.map(knownArg), { scope, record, cwds: setting.state.cwds }) : undefined;
+    if (held) record.askUnknown(`Runs code with ${name} that names ${shown(held)}, which asks before it is changed`);
     const found = texts.find((text) => isSecretName(basename(text)) && !described.has(text));
     if (found !== undefined)
       judgePath({ kind: "read", path: knownArg(found) }, { scope, record, cwds: setting.state.cwds });
@@ -79,60 +81,8 @@ function factsOf(effects: readonly CommandEffect[]) {
   for (const effect of effects) {
     if ("path" in effect) described.add(effect.path.text);
     if (effect.kind === "command") for (const { text } of effect.words) described.add(text);
-    if (effect.kind === "shell" && effect.escalateOnly !== true) codes.push(effect.code);
+    if (effect.kind === "shell") codes.push(effect.code);
     runsCode ||= effect.kind === "opaque" || (effect.kind === "ask" && effect.runsCode === true);
   }
   return { described, codes, runsCode };
-}
-
-/** Mark in `Setting.calls` of a walk through the words of a program without a rule. */
-const GUESSED = "words of an unknown program";
-/** Commands in the words of a call that are walked. */
-const MAX_GUESSES = 8;
-
-/** Start of a word up to the value of an option. */
-const VALUE_START = /^--?[\w-]+=/;
-/** Options whose value is a text for people. */
-const TEXTS = /^--?\w*(?:title|body|message|description|comment|note|text|subject|reason)/;
-
-/**
- * A program that asks anyway may run the value of an option that its rule does not describe: `dpkg --pre-invoke='rm -rf x'`.
- * It may only escalate.
- */
-export function raiseValues(
-  { args }: Call,
-  effects: readonly CommandEffect[],
-  setting: Setting,
-  { code, record }: Walk,
-): void {
-  if (setting.calls.includes(GUESSED) || !effects.some(({ kind }) => kind === "ask" || kind === "opaque")) return;
-  const inner = { ...setting, calls: [...setting.calls, GUESSED] };
-  const values = args
-    .filter((arg) => isKnown(arg) && VALUE_START.test(arg.text) && !TEXTS.test(arg.text))
-    .map(({ text }) => text.replace(VALUE_START, ""))
-    .filter((text) => /\s/.test(text));
-  record.escalateOnly(() => {
-    for (const text of values.slice(0, MAX_GUESSES)) record.nested(() => code(text, inner));
-  });
-}
-
-/**
- * A program without a rule may run its words as a command, one of them as shell code, or its input: `setpriv rm -rf x`.
- * All of them may only escalate.
- */
-export function raiseWords(
-  { args, input }: Call,
-  setting: Setting,
-  isProgram: (name: string) => boolean,
-  walk: Walk,
-): void {
-  if (setting.calls.includes(GUESSED)) return;
-  const inner = { ...setting, calls: [...setting.calls, GUESSED] };
-  const starts = [...args.keys()].filter((at) => isProgram(args[at]?.text ?? "")).slice(0, MAX_GUESSES);
-  const codes = args.filter((arg) => isKnown(arg) && /\s/.test(arg.text)).slice(0, MAX_GUESSES);
-  walk.record.escalateOnly(() => {
-    for (const at of starts) walk.record.nested(() => walk.command(args.slice(at), inner));
-    for (const { text } of codes) walk.record.nested(() => walk.code(text.replace(VALUE_START, ""), inner));
-    if (input.kind === "text") walk.record.nested(() => walk.code(input.text, inner));
-  });
 }

@@ -6,8 +6,8 @@ import { placeOf } from "../command-scope.ts";
 import { filesChangedBy } from "../git-guard.ts";
 import { heldBackWord } from "../judge-path.ts";
 import { isInBareRepository } from "../repository.ts";
-import { programs, reachOf } from "../rules/programs.ts";
-import { plainReaders } from "../rules/text-rules.ts";
+import { plainReaders } from "../rules/looks.ts";
+import { programs } from "../rules/programs.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
@@ -15,7 +15,7 @@ import { expandDocument, expandValue, expandWord } from "./expand-word.ts";
 import { isDecodingText, knownOutput } from "./known-output.ts";
 import { judgeTarget, runEffects } from "./run-effects.ts";
 import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
-import { judgeUnread, raiseValues, raiseWords } from "./unread-words.ts";
+import { judgeUnread } from "./unread-words.ts";
 
 /** Rounds of a recursive function that are walked. */
 const MAX_ROUNDS = 3;
@@ -84,32 +84,11 @@ function assignmentWord(item: Assignment, declares: boolean, setting: Setting, w
   const sign = item.append ? "+=" : "=";
   const subscript = item.index ? `[${expandValue(item.index, setting, walk).text}]` : "";
   const start = `${item.name}${subscript}${sign}`;
-  const guess = expanded.guess === undefined ? {} : { guess: start + expanded.guess };
-  return [{ ...knownArg(start + expanded.text), ...guess }];
+  return [knownArg(start + expanded.text)];
 }
 
-/** Walks a command whose words are expanded. Guessed words are judged a second time and may only escalate. */
+/** Walks a command whose words are expanded. */
 export function walkWords(words: readonly Arg[], setting: Setting, walk: Walk): Output {
-  const output = dispatch(words, setting, walk);
-  if (words.some((word) => word.guess !== undefined)) {
-    const guessed = words.flatMap(guessedWords);
-    const inner = { ...setting, state: forkState(setting.state) };
-    walk.record.escalateOnly(() => walk.record.nested(() => dispatch(guessed, inner, walk)));
-  }
-  return output;
-}
-
-function guessedWords(word: Arg): readonly Arg[] {
-  const { guess, ...rest } = word;
-  if (guess === undefined) return [word];
-  if (!word.splits) return [{ ...rest, text: guess }];
-  return guess
-    .split(/\s+/)
-    .filter((text) => text !== "")
-    .map((text) => ({ text, glob: /[*?[]/.test(text), splits: false }));
-}
-
-function dispatch(words: readonly Arg[], setting: Setting, walk: Walk): Output {
   const [word, ...args] = words;
   if (!word) return "";
   const { record } = walk;
@@ -205,16 +184,9 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
   runEffects(unknown, setting, walk);
   judgeUnread(call, unknown, setting, walk);
   judgeHeldBack(call, setting, walk);
-  if (!call.name.includes("/")) raiseAsScript(call, setting, walk);
-  raiseWords(call, setting, (word) => programs.has(word), walk);
-  const lowercase = name.toLowerCase();
-  const similar = program ?? programs.get(lowercase);
-  if (similar) {
-    const effects = similar({ ...call, name: program ? name : lowercase });
-    // A file with the name of our own command line asks as it does; of any other only catastrophes count.
-    if (effects.some((effect) => effect.kind === "ask" && effect.always)) runEffects(effects, setting, walk);
-    else walk.record.escalateOnly(() => runEffects(effects, setting, walk));
-  }
+  // A file with the name of our own command line asks as it does.
+  const named = program?.({ ...call, name }) ?? [];
+  if (named.some((effect) => effect.kind === "ask" && effect.always)) runEffects(named, setting, walk);
   return UNKNOWN;
 }
 
@@ -228,8 +200,6 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   const effects = program(call);
   const output = runEffects(effects, setting, walk);
   judgeUnread(call, effects, setting, walk);
-  raiseValues(call, effects, setting, walk);
-  record.reach(reachOf(call, record.findings.slice(before)));
   // Unknown words may be options that no rule has examined.
   const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN));
   if (mayBeOptions && !plainReaders.has(call.name) && record.findings.length === before) {
@@ -243,14 +213,6 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
 function judgeHeldBack({ name, args }: Call, { state }: Setting, { scope, record }: Walk): void {
   const word = heldBackWord(args, { scope, record, cwds: state.cwds });
   if (word !== undefined) record.askUnknown(`Runs ${name}, a program that is not known, on ${shown(word)}`);
-}
-
-/** With a changed PATH, an unknown name may be a script in the working folder. */
-function raiseAsScript({ name, args }: Call, setting: Setting, walk: Walk): void {
-  const source = { of: "file", path: knownArg(name) } as const;
-  walk.record.escalateOnly(() =>
-    runEffects([{ kind: "script", source, positional: args, otherwise: [] }], setting, walk),
-  );
 }
 
 /** A bare repository in the checkout brings settings of its own, which name programs. */
@@ -369,13 +331,17 @@ function programFile(call: Call): readonly CommandEffect[] {
   ];
 }
 
+/** Programs that an unknown one may start with the rest of its words: `setpriv rm -rf x`. */
+const LOSSES = /^(?:rm|shred|dd|find|chmod|chown|mkfs\S*|(?:ba|da|z)?sh)$/;
+
 /** Effects of a program without a rule: it asks, except for `--version` and `--help`. */
-function unknownProgram({ name, args }: Call): readonly CommandEffect[] {
+function unknownProgram({ name, args, input }: Call): readonly CommandEffect[] {
   const [first] = args;
   const file = name.includes("/");
-  if (!file && args.length === 1 && (first?.text === "--version" || first?.text === "--help")) return [];
+  if (!file && isHelp(args)) return [];
   const what = file ? `Runs the program ${name}` : `Runs ${name}, a program that is not known`;
   const named = first === undefined || (isKnown(first) && /^[a-z][\w:-]*$/.test(first.text));
-  const asks = askForCode(what, named && !file ? "prefix" : "exact");
-  return [asks];
+  const at = args.findIndex(({ text }) => LOSSES.test(text));
+  const started: readonly CommandEffect[] = at < 0 ? [] : [{ kind: "command", words: args.slice(at), input }];
+  return [askForCode(what, named && !file ? "prefix" : "exact"), ...started];
 }

@@ -213,7 +213,7 @@ const SETTINGS: readonly Setting[] = [
   { mode: "ask", sandbox: false, count: rounds(20_000, 60) },
   { mode: "code", sandbox: true, count: rounds(20_000, 25) },
   { mode: "plan", sandbox: true, count: rounds(20_000, 25) },
-  { mode: "ask", sandbox: true, count: rounds(20_000, 25) },
+  { mode: "ask", sandbox: true, count: rounds(20_000, 60) },
   { mode: "auto", sandbox: true, count: rounds(20_000, 25) },
 ];
 

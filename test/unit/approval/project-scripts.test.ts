@@ -20,35 +20,19 @@ function verdict(command: string, root: string, cwd = root) {
   return judgeCommand(command, { cwd, roots: [root], home: "/home/a", hermesHome: "/home/a/.hermes", resolvePath });
 }
 
-const ALL = "all:\n\techo hi\n";
-
-test.each([
-  ["a value that a shell computes with brackets in its code", `X := $(shell rm -rf $(HOME)/x)\n${ALL}`],
-  ["a value that a shell computes by !=", `X != rm -rf $$HOME/x\n${ALL}`],
-  ["another start of a recipe line", `.RECIPEPREFIX = >\n${ALL}>rm -rf $$HOME/x\n`],
-  ["another first target", `.DEFAULT_GOAL = evil\n${ALL}evil:\n\trm -rf $$HOME/x\n`],
-  ["another shell for one target", `all: SHELL = /tmp/x\n${ALL}`],
-  ["an included file behind a tab", `\tinclude /tmp/x.mk\n${ALL}`],
-])("a makefile with %s runs code that is not read", (_, makefile) => {
-  expect(verdict("make", folderWith({ Makefile: makefile }))).toMatchObject({ runsProject: true });
-  expect(verdict("make", folderWith({ Makefile: ALL }))).toMatchObject({ level: "safe", runsProject: false });
+test("make asks without a sandbox, because no makefile is read", () => {
+  const root = folderWith({ Makefile: "all:\n\trm -rf src\n" });
+  expect(verdict("make", root)).toMatchObject({ level: "ask", isContained: true, runsProject: true });
+  expect(verdict("make deploy", root)).toMatchObject({ level: "ask", isContained: false });
 });
 
-test("a line with a tab and without a rule above it is a rule, as make reads it", () => {
-  const root = folderWith({ Makefile: "X = 1\n\tall: ; rm -rf src\nbuild:\n\techo hi\n" });
-  expect(verdict("make", root).reasons).toEqual(["Deletes src recursively"]);
-});
-
-test("a manifest or a makefile that is too long is not passed over for another one", () => {
+test("a manifest that is too long is not passed over for another one", () => {
   const long = "x".repeat(70_000);
   const root = folderWith({
     "package.json": JSON.stringify({ scripts: { test: "echo hi" } }),
     "sub/package.json": JSON.stringify({ scripts: { test: "rm -rf src" }, long }),
-    "sub/GNUmakefile": `all:\n\trm -rf src\n# ${long}\n`,
-    "sub/Makefile": ALL,
   });
-  for (const command of ["npm test", "make"])
-    expect(verdict(command, root, join(root, "sub"))).toMatchObject({ runsProject: true });
+  expect(verdict("npm test", root, join(root, "sub"))).toMatchObject({ runsProject: true });
 });
 
 test("a linked worktree has the hooks and settings of its repository", () => {

@@ -62,10 +62,30 @@ test.each([
   expect([way(command), way(command, "auto")]).toEqual(["isolated", "isolated"]);
 });
 
-test("every everyday command that asks without a sandbox runs in it, unasked", () => {
-  const asking = readCorpus("everyday").filter(({ level }) => level === "ask");
-  for (const { command } of asking) expect(way(command), command).toBe("isolated");
+test.each([
+  { mode: "code", sandbox: true, limit: 0.06 },
+  { mode: "auto", sandbox: true, limit: 0.06 },
+  { mode: "code", sandbox: false, limit: 0.12 },
+  { mode: "auto", sandbox: false, limit: 0.12 },
+] as const)("few everyday commands ask in $mode (sandbox: $sandbox)", ({ mode, sandbox, limit }) => {
+  const everyday = readCorpus("everyday");
+  const asked = everyday.filter(({ command }) => decision(command, { mode, sandbox }).kind !== "allow");
+  expect(asked.length / everyday.length, asked.map(({ command }) => command).join("\n")).toBeLessThanOrEqual(limit);
 });
+
+const RISKY = ["dangerous", "obfuscated", "decoded", "risky", "pairs"]
+  .flatMap(readCorpus)
+  .filter(({ level }) => level !== "safe");
+
+test.each(["ask", "code", "plan", "auto"] as const)(
+  "no risky command leaves the sandbox unasked, or runs without one: %s",
+  (mode) => {
+    for (const { command } of RISKY) {
+      expect(way(command, mode), command).not.toMatch(/allow|networked/);
+      expect(decision(command, { mode, sandbox: false }).kind, command).not.toBe("allow");
+    }
+  },
+);
 
 test.each(["ls -la", "git status", "cat a.txt", "ps aux"])(
   "reading commands run in it in every mode: %s",
@@ -198,7 +218,6 @@ test.each([
 });
 
 test.each([
-  "dig +short example.com",
   "curl -s http://localhost:3000/health",
   "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:5000/a | head -1",
   `curl -X POST localhost:3000/login -H 'Content-Type: application/json' -d '{"a":1}'`,
@@ -246,15 +265,8 @@ test.each([
   "ssh ::1",
   "ssh ssh://localhost:22 ./evil.sh",
   "scp evil localhost:.bashrc",
-])("code that another program takes out of the sandbox asks in auto, too: %s", (command) => {
+])("what leaves the sandbox asks in auto, too: %s", (command) => {
   expect(way(command, "auto")).toBe("ask");
-  for (const ordinary of [
-    "apt-get install -y jq",
-    "docker compose stop",
-    "psql -c 'update a set b = 1'",
-    "ssh build.example.com ls",
-  ])
-    expect(decision(ordinary, { mode: "auto" }).kind, ordinary).toBe("allow");
 });
 
 test("a program that the workspace provides leaves the sandbox only on the user's word", () => {
@@ -339,7 +351,7 @@ test.each(["cat ~/.s*/i*", "grep -r key ~", "cat ~/notes.txt", "tar -C ~ -c .ssh
 
 test("a call may ask for the network", () => {
   expect(decision("npm run dev", {}, "network")).toMatchObject({ kind: "ask", sandbox: "networked" });
-  expect(way("npm run dev", "auto", "network")).toBe("networked");
+  expect(way("npm run dev", "auto", "network")).toBe("ask");
 });
 
 test("with approvals off, commands still run in the sandbox that they need", () => {

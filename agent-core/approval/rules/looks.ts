@@ -4,13 +4,12 @@ import {
   askForCode,
   type Call,
   type CommandEffect,
-  opaque,
+  type Program,
   reads,
   readsBelow,
   readsFacts,
   readsFollowing,
   readsNames,
-  writes,
 } from "../command-effect.ts";
 import type { NameFilter } from "../reached-secrets.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
@@ -26,7 +25,7 @@ cat | AbeEnstTuv | show-all number-nonblank show-ends number squeeze-blank show-
 head | c:n:qvz0123456789 | bytes= lines= quiet silent verbose zero-terminated
 tail | c:f::Fn:qs:vz0123456789rb: | bytes= follow=? lines= max-unchanged-stats= pid= quiet silent retry sleep-interval= verbose zero-terminated
 wc | cmlLw | bytes chars lines files0-from= max-line-length words
-ls dir vdir ll | aAbBcCdDfF::gGhHiI:klLmnNop:qQrRsStT:uUvw:xXZ1@eOPW | all almost-all author escape block-size= ignore-backups color=? directory dired classify=? file-type format= full-time group-directories-first no-group human-readable si dereference-command-line dereference-command-line-symlink-to-dir hide= hyperlink=? indicator-style= inode ignore= kibibytes dereference numeric-uid-gid literal hide-control-chars show-control-chars quote-name quoting-style= reverse recursive size sort= time= time-style= tabsize= width= context zero
+ls | aAbBcCdDfF::gGhHiI:klLmnNop:qQrRsStT:uUvw:xXZ1@eOPW | all almost-all author escape block-size= ignore-backups color=? directory dired classify=? file-type format= full-time group-directories-first no-group human-readable si dereference-command-line dereference-command-line-symlink-to-dir hide= hyperlink=? indicator-style= inode ignore= kibibytes dereference numeric-uid-gid literal hide-control-chars show-control-chars quote-name quoting-style= reverse recursive size sort= time= time-style= tabsize= width= context zero
 stat | Lftc:xrsF | dereference file-system cached= printf= terse format=
 du | 0aB:bcDd:HhkLlmPSst:X:xg | null all apparent-size block-size= bytes total dereference-args max-depth= files0-from= human-readable inodes dereference count-links no-dereference separate-dirs si summarize threshold= time=? time-style= exclude-from= exclude= one-file-system
 df | aB:hHiklPt:Tx:vcmgY | all block-size= human-readable si inodes local no-sync output=? portability sync total type= print-type exclude-type=
@@ -34,8 +33,6 @@ cut | b:c:d:f:nszM | bytes= characters= delimiter= fields= complement only-delim
 paste | d:sz | delimiters= serial zero-terminated
 comm | 123zi | check-order nocheck-order output-delimiter= total zero-terminated
 diff colordiff difft delta | qsc::C::u::U::enyW:pF:tTlrNx:X:S:iEZbwBI:aD:dv0123456789 | normal brief report-identical-files context=? unified=? ed rcs side-by-side width= left-column suppress-common-lines show-c-function show-function-line= label= expand-tabs initial-tab tabsize= suppress-blank-empty paginate recursive no-dereference new-file unidirectional-new-file ignore-file-name-case no-ignore-file-name-case exclude= exclude-from= starting-file= from-file= to-file= ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= text strip-trailing-cr ifdef= GTYPE-group-format= line-format= LTYPE-line-format= minimal horizon-lines= speed-large-files color=? palette= no-color word-diff
-cmp | bi:ln:sv | print-bytes ignore-initial= verbose bytes= quiet silent
-column | tn:O:N:l:E:deH:R:T:W:LJr:i:p:c:o:s:xhV | table table-name= table-order= table-columns= table-columns-limit= table-noextreme= table-noheadings table-header-repeat table-hide= table-right= table-truncate= table-wrap= keep-empty-lines json tree= tree-id= tree-parent= output-width= output-separator= separator= fillrows
 od | A:j:N:S::t:vw::abcdfilosxh | address-radix= endian= skip-bytes= read-bytes= strings=? format= output-duplicates width=? traditional
 hexdump | bcCdoxL::e:f:n:s:vhV | one-byte-octal one-byte-char canonical two-bytes-decimal two-bytes-octal two-bytes-hex color=? format= format-file= length= skip= no-squeezing
 strings | adfn:t:w:oT:e:Us:hvV0123456789 | all data print-file-name bytes= radix= include-all-whitespace= target= encoding= unicode= output-separator=
@@ -46,16 +43,15 @@ tac | brs: | before regex separator=
 rev | hV
 nl | b:d:f:h:i:l:n:ps:v:w:
 fold | bsw: | bytes spaces width=
-nm | aABDgjlnPrSsuV | defined-only undefined-only dynamic extern-only print-size
-expand | it:0123456789 | initial tabs=
 grep egrep fgrep zgrep zegrep zfgrep ack ag | EFGPe:f:iwxzsvVm:bnHhoqaId:D:rRLlcTZB:A:C:N:U0123456789y | extended-regexp fixed-strings basic-regexp perl-regexp regexp= file= ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match max-count= byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive dereference-recursive include= exclude= exclude-from= exclude-dir= files-without-match files-with-matches count initial-tab null before-context= after-context= context= group-separator= no-group-separator color=? colour=? binary include-dir=
 jq | cnesrRCMSajf:L: | tab arg argjson slurpfile rawfile args jsonargs null-input raw-input slurp compact-output raw-output raw-output0 join-output ascii-output sort-keys color-output monochrome-output indent= unbuffered stream stream-errors seq exit-status from-file= library-path= slurpfile= rawfile=
+rg | A:B:bsC:cE:e:f:lFLg:hivnxM:m:UIN0oPpqr:Saj:t:T:uVHwd:. | after-context= before-context= binary case-sensitive color= colors= column context= context-separator= count count-matches encoding= engine= field-context-separator= field-match-separator= file= files files-with-matches files-without-match fixed-strings follow glob= heading hidden iglob= ignore-case ignore-file= invert-match json line-buffered line-number line-regexp max-columns= max-columns-preview max-count= max-depth= multiline multiline-dotall no-config no-filename no-heading no-ignore no-ignore-vcs no-line-number no-messages null only-matching passthru pcre2 quiet regexp= replace= smart-case sort= sortr= stats text threads= trace trim type= type-add= type-clear= type-list type-not= unrestricted vimgrep with-filename word-regexp version
+file | bF:iklLhnN0prsv | brief separator= mime extension mime-type mime-encoding keep-going list dereference no-dereference print0 raw special-files
 zcat bzcat xzcat | fqvkdcl | force quiet verbose
 `;
 
 /** The same for programs that print facts about the system, the time or their arguments. */
 const STATE_READERS = `
-lscpu | abBC::cJe::p::s:xyhV | all online bytes caches=? offline json extended=? parse=? sysroot= hex physical output-all
 free | bkmghltvs:c:wV | bytes kilo mega giga tera peta kibi mebi gibi tebi pebi human si lohi total committed seconds= count= wide
 uptime | phsV | pretty since
 nproc |  | all ignore=
@@ -69,9 +65,7 @@ lsof | aAbcCdeEfFgi::KlLMnNoOpPqQrRs::tTuUvVwxXz: |
 ss | nalremopiusbtxw460hHOMSEzZNKf:A: | numeric resolve all listening options extended memory processes info summary ipv4 ipv6 tcp udp unix family= query= no-header oneline
 which whereis type | aspvfPtb | all skip-alias skip-functions
 netstat | rigsMvWnNepoclaFCZtux46bfI: | route interfaces groups statistics wide numeric numeric-hosts numeric-ports extend programs listening all
-top | bn:d:p:u:o:cHis1w:E:e:l:
 printenv | 0 | null
-pkg-config | | cflags libs exists modversion list-all print-errors variable= atleast-version= cflags-only-I libs-only-l libs-only-L static
 `;
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
@@ -101,9 +95,9 @@ const readAll = ({ name, args }: Call, { operands }: Options): readonly CommandE
 };
 
 /** Programs that print names, sizes or sums, but no text of a file. */
-const NAMES = words("ls dir vdir ll stat du df readlink realpath wc file");
+const NAMES = words("ls stat du df readlink realpath wc file");
 /** Those of them that open no file. */
-const FACTS = words("ls dir vdir ll stat readlink realpath");
+const FACTS = words("ls stat readlink realpath");
 const DIFFS = words("diff colordiff difft delta");
 const GREPS = words("grep egrep fgrep zgrep zegrep zfgrep");
 
@@ -145,53 +139,6 @@ function pathsIn(arg: Arg): readonly Arg[] {
   return /^-\w[/~.]/.test(arg.text) ? [afterPrefix(arg, 2)] : [];
 }
 
-/** Reads every word that may be a path; asks about some options, about some operands, and about unknown words. */
-function readsUnless(options: string, does: string, listed: string, operand = /^(?!)/): Rule {
-  const [short = "", long = ""] = listed.split("|").map((part) => part.trim());
-  return {
-    short,
-    long,
-    options: { [options]: ask(`${does} ({option})`) },
-    effects: (call, options) => [
-      ...readAll(call, options),
-      ...call.args
-        .filter(({ text }) => text.startsWith(UNKNOWN) || operand.test(text))
-        .map((arg) => ask(`${does} (${shown(arg)})`)),
-    ],
-  };
-}
-
-const date: Rule = {
-  short: "d:I::nRuvjz:",
-  long: "date= debug iso-8601=? resolution rfc-email rfc-3339= utc",
-  options: {
-    "f: file= r: reference=": "read",
-    "s: set=": ask("Sets the clock of the system"),
-  },
-  effects: (_, { operands }) =>
-    operands.some(({ text }) => /^\d{8,}/.test(text)) ? [ask("Sets the clock of the system")] : [],
-};
-
-/** Paths, selections and comparisons. Another expression may read files or the environment. */
-const PLAIN_QUERY = /^[\w\s.,:|[\]"'=<>!()*+-]*$/;
-const REACHING_QUERY = /load|env|system|input|file/i;
-
-const yq: Rule = {
-  short: "rcneiPCMNo:p:I:0Yy",
-  long: "raw-output compact-output null-input prettyPrint output-format= input-format= indent= colors no-colors no-doc exit-status inplace in-place yaml-output",
-  effects: ({ args }, { operands }) => {
-    const inPlace = args.some(({ text }) => /^-[a-zA-Z]*i|^--in-?place/.test(text));
-    const odd = operands.filter(
-      (arg) => !isKnown(arg) || !PLAIN_QUERY.test(arg.text.replaceAll("/", "")) || REACHING_QUERY.test(arg.text),
-    );
-    const query = operands[0] && odd.includes(operands[0]) ? operands[0] : undefined;
-    return [
-      ...(inPlace ? writes(operands.slice(1)) : reads(operands)),
-      ...(query ? [askForCode(`Evaluates ${shown(query)}, which can read other files`)] : []),
-    ];
-  },
-};
-
 /** Programs that print their arguments. None of their options does more. */
 const PRINTERS = "echo printf expr test [ seq basename dirname true false";
 
@@ -210,16 +157,16 @@ function linesOf(table: string): readonly (readonly string[])[] {
     .map((line) => line.split("|").map((part) => part.trim()));
 }
 
-/** Asks about an option that the table does not list; an unknown word is judged as a path. */
-function readerRules(table: readonly (readonly string[])[], reads: Rule["effects"]): Readonly<Record<string, Rule>> {
+/** An option that the table does not list asks; an unknown word is judged as a path. */
+function readerRules(table: readonly (readonly string[])[], reads: NonNullable<Rule["effects"]>) {
   const rules = table.map(([names = "", short = "", long = ""]): [string, Rule] => [
     names,
     {
       short,
       long,
-      closed: true,
+      unlisted: [],
       effects: (call, options) => [
-        ...(reads?.(call, options) ?? []),
+        ...reads(call, options),
         ...options.strange
           .filter(({ text }) => !text.startsWith(UNKNOWN))
           .map((arg) => askForCode(`Runs ${call.name} with ${shown(arg)}, an option that is not known`)),
@@ -229,31 +176,10 @@ function readerRules(table: readonly (readonly string[])[], reads: Rule["effects
   return Object.fromEntries(rules);
 }
 
-export const readers = ruleTable({
+export const readers: ReadonlyMap<string, Program> = ruleTable({
   ...readerRules(fileReaders, readAll),
   ...readerRules(stateReaders, () => []),
   [PRINTERS]: { operandLike: /^/ },
-  less: readsUnless(
-    "o: O: k: log-file= LOG-FILE= lesskey-file= lesskey-src= lesskey-content=",
-    "Makes less write a file or run a command",
-    "eEfFiIgGmMnNqQrRsSuUwWXx:zLKJ | raw-control-chars RAW-CONTROL-CHARS quit-if-one-screen no-init chop-long-lines LINE-NUMBERS",
-    /^\+/,
-  ),
-  rg: readsUnless(
-    "pre= pre-glob= pretty hostname-bin= search-zip z",
-    "Makes rg run another program",
-    "A:B:bsC:cE:e:f:lFLg:hivnxM:m:UIN0oPpqr:Saj:t:T:uVHwd:. | after-context= before-context= binary block-buffered byte-offset case-sensitive color= colors= column context= context-separator= count count-matches crlf max-filesize= encoding= engine= field-context-separator= field-match-separator= file= files files-with-matches files-without-match fixed-strings follow glob= glob-case-insensitive heading hidden iglob= ignore-case ignore-file= include-zero invert-match json line-buffered line-number line-regexp max-columns= max-columns-preview max-count= max-depth= mmap multiline multiline-dotall no-config no-filename no-heading no-ignore no-ignore-dot no-ignore-exclude no-ignore-global no-ignore-files no-ignore-parent no-ignore-vcs no-line-number no-messages no-mmap no-unicode null null-data one-file-system only-matching passthru path-separator= pcre2 quiet regex-size-limit= regexp= replace= smart-case sort= sortr= stats stop-on-nonmatch text threads= trace trim type= type-add= type-clear= type-list type-not= unrestricted vimgrep with-filename word-regexp version",
-  ),
-  file: readsUnless(
-    "C z Z m: compile uncompress uncompress-noreport magic-file=",
-    "Makes file write or unpack a file",
-    "bce:f:F:iklLhnN0pPrsSdv | brief exclude= files-from= separator= mime apple extension mime-type mime-encoding keep-going list dereference no-dereference no-buffer no-pad print0 raw special-files",
-  ),
-  journalctl: readsUnless(
-    "vacuum-size= vacuum-files= vacuum-time= rotate flush sync relinquish-var smart-relinquish-var setup-keys",
-    "Changes the journal of the system",
-    "u:n:fxerkb::t:p:g:o:S:U:aqlm | unit= lines= follow no-pager since= until= priority= boot=? dmesg output= reverse catalog grep= user system identifier= list-boots disk-usage utc all quiet merge no-hostname",
-  ),
   base64: {
     short: "dDibw:",
     long: "decode ignore-garbage wrap=",
@@ -267,30 +193,18 @@ export const readers = ruleTable({
     options: { "o:": "write" },
     operands: "read",
   },
-  date,
-  man: {
-    unlisted: opaque("Runs {name} with {option}, which can run other programs"),
-    effects: ({ args }) =>
-      args.some(({ text }) => text.includes("/"))
-        ? [opaque("Shows a manual page from a file that can run programs")]
-        : [],
+  date: {
+    short: "d:I::nRuvjz:",
+    long: "date= debug iso-8601=? resolution rfc-email rfc-3339= utc",
+    options: { "f: file= r: reference=": "read", "s: set=": ask("Sets the clock of the system") },
+    effects: (_, { operands }) =>
+      operands.some(({ text }) => /^\d{8,}/.test(text)) ? [ask("Sets the clock of the system")] : [],
   },
-  hostname: ({ args }) =>
-    args.every(({ text }) => /^-[aAdfiIsy]$/.test(text)) ? [] : [ask("Sets the name of this machine")],
-  yq,
   sort: {
     short: "bdfghiMnRrVcCmsuzk:S:t:",
-    long: [
-      "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort",
-      "human-numeric-sort numeric-sort random-sort reverse version-sort stable unique zero-terminated merge",
-      "debug check=? batch-size= key= buffer-size= field-separator= parallel= sort=",
-    ].join(" "),
-    options: {
-      "files0-from= random-source=": "read",
-      "o: output= T: temporary-directory=": "write",
-      "compress-program=": opaque("Makes sort run another program ({value})"),
-    },
-    unlisted: ask("Runs sort with {option}, which may be an option that writes a file"),
+    long: "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort month-sort human-numeric-sort numeric-sort random-sort reverse version-sort stable unique zero-terminated merge check=? key= buffer-size= field-separator= parallel= sort=",
+    options: { "files0-from= random-source=": "read", "o: output= T: temporary-directory=": "write" },
+    unlisted: ask("Runs sort with {option}, which may write a file or run a program"),
     operands: "read",
   },
   uniq: {
@@ -299,7 +213,6 @@ export const readers = ruleTable({
     operands: "in-out",
   },
   tr: { short: "cCdst", long: "complement delete squeeze-repeats truncate-set1" },
-  tee: { short: "aip", long: "append ignore-interrupts output-error=?", operands: "write" },
 });
 
 function words(text: string): ReadonlySet<string> {

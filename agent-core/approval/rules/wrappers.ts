@@ -1,24 +1,24 @@
 /** Rules for programs that run another program: wrappers, and xargs and its like, which run it for each word. */
-
-import { quote } from "../../host/terminals/preamble.ts";
 import {
   ask,
   CHANGE,
   type CommandEffect,
   type Input,
-  opaque,
   type Program,
   reads,
   readsSecrets,
   writes,
 } from "../command-effect.ts";
-import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARGS } from "../shell/arg.ts";
-import { MAX_CODE } from "../shell/recorder.ts";
+import { type Arg, afterPrefix, isKnown, knownArg, UNKNOWN, UNKNOWN_ARGS } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
 import { type Rule, ruleTable, UNLISTED } from "./rule.ts";
 import { sensitiveVariable } from "./sensitive-variables.ts";
 
-const OTHER_USER = ask("Runs with the rights of another user ({name})");
+/** Takes other rights, which leads out of every sandbox. */
+const OTHER_USER: readonly CommandEffect[] = [
+  ask("Runs with the rights of another user ({name})"),
+  { kind: "reach", reach: "outside" },
+];
 
 /** `env` sets variables for the command; without a command it prints them. */
 const env: Rule = {
@@ -121,43 +121,6 @@ const watch: Rule = {
   },
 };
 
-/** More starts than this are only judged for catastrophes. */
-const MAX_STARTS = 8;
-
-/** Each word may begin a command, which may only escalate. */
-export function mayRun(args: readonly Arg[]): readonly CommandEffect[] {
-  const effects: CommandEffect[] = [];
-  const texts = args.map(({ text }) => text.replace(/^--?[\w-]+=/, ""));
-  // With more starts than one verdict reads, the walk gives up and asks.
-  for (let at = 0, length = 0; at < texts.length && length <= MAX_CODE; at += 1) {
-    const words = texts.slice(at).map((text) => (/^[\w./=:@%+,~-]+$/.test(text) ? text : quote(text)));
-    const text = texts[at] ?? "";
-    for (const code of /\s/.test(text) ? [words.join(" "), text] : [words.join(" ")]) {
-      length += code.length;
-      effects.push({ kind: "shell", code, escalateOnly: true });
-    }
-  }
-  return effects;
-}
-
-/** Runs a command behind options that are not read: each word may begin it, or be its code. */
-const anyWord: Program = ({ name, args, input }) => {
-  const line = args.slice(0, 4).map(shown).join(" ");
-  const starts = [...args.keys()].filter((at) => /^[a-z][\w.+-]*$/.test(args[at]?.text ?? "")).slice(0, MAX_STARTS);
-  const codes = args.filter((arg) => isKnown(arg) && /\s/.test(arg.text)).slice(0, MAX_STARTS);
-  return [
-    opaque(`Runs another program through ${name} (${line})`),
-    ...mayRun(args),
-    ...starts.map((at): CommandEffect => ({ kind: "command", words: args.slice(at) })),
-    ...codes.map(({ text }): CommandEffect => ({ kind: "shell", code: text })),
-    ...(input.kind === "text" ? [{ kind: "shell", code: input.text, escalateOnly: true } as const] : []),
-  ];
-};
-
-function otherRights(reason: string): Program {
-  return (call) => [ask(`${reason} (${call.name})`), ...anyWord(call)];
-}
-
 export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   env,
   sudo: privilege(
@@ -167,9 +130,14 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
   doas: privilege("C:Lnsu:a:"),
   pkexec: privilege("u:", "user= disable-internal-agent keep-cwd"),
   run0: privilege("u:g:D:", "user= group= chdir= unit= property= setenv="),
+  "su runuser": {
+    short: "ls:mpPg:",
+    long: "login shell= group=",
+    does: OTHER_USER,
+    options: { "c: command=": "shell" },
+  },
   nice: { short: "n:0123456789", long: "adjustment=", wraps: 0 },
-  ionice: { short: "c:n:p:P:u:t", long: "class= classdata= pid= pgid= uid= ignore", wraps: 0 },
-  nohup: { wraps: 0, does: CHANGE },
+  "nohup caffeinate eatmydata unbuffer": { short: "disumegv", wraps: 0, does: CHANGE },
   setsid: { short: "cfw", long: "ctty fork wait", wraps: 0 },
   time: {
     short: "apqvf:V",
@@ -177,24 +145,11 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
     options: { "o: output=": "write" },
     wraps: 0,
   },
-  "timeout gtimeout": {
-    short: "fk:s:vp",
-    long: "foreground kill-after= preserve-status signal= verbose",
-    wraps: 1,
-    ownWord: /^(?:[\d.]+[smhd]?|inf(?:inity)?)$/i,
-  },
-  taskset: { short: "apc", long: "all-tasks pid cpu-list", wraps: 1, ownWord: /^(?:0x)?[\da-f,:-]+$/i },
+  "timeout gtimeout": { short: "fk:s:vp", long: "foreground kill-after= preserve-status signal= verbose", wraps: 1 },
   stdbuf: { short: "i:o:e:", long: "input= output= error=", wraps: 0 },
-  "caffeinate chronic dumb-init tini eatmydata unbuffer": { short: "disumegv", wraps: 0 },
   "xvfb-run": { short: "ahn:s:", long: "auto-servernum server-args= server-num=", wraps: 0 },
+  "nyc c8 bear": { open: true, short: "r:n:x:t:", long: "reporter= include= exclude=", does: CHANGE, wraps: 0 },
   "cross-env": { posix: true, unlisted: UNLISTED, effects: (_, { operands }) => afterAssignments(operands) },
-  dotenv: { options: { "e:": "read" }, wraps: 0 },
-  "su runuser sg gosu su-exec": otherRights("Runs with the rights of another user or group"),
-  "chroot unshare nsenter proot bwrap systemd-run": otherRights("Runs in other namespaces or another root folder"),
-  "at batch": otherRights("Runs commands at a later time"),
-  "torsocks proxychains proxychains4": otherRights("Runs through another network"),
-  "chrt setarch linux32 linux64 i386 strace ltrace valgrind perf fakeroot cpulimit prlimit rlwrap": anyWord,
-  "systemd-inhibit dbus-run-session ts script flock parallel py-spy": anyWord,
   "xargs gxargs": xargs,
   watch,
 });

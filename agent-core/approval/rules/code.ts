@@ -1,0 +1,211 @@
+/** Rules for what runs code: shells are read; other interpreters, sed and awk ask about what is not of a plain form. */
+import {
+  ask,
+  askForCode,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  project,
+  reads,
+  readsSecrets,
+  writes,
+} from "../command-effect.ts";
+import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { has, type Options, valuesOf } from "./options.ts";
+import { script as packageScript } from "./project-tools.ts";
+import { type Rule, ruleTable } from "./rule.ts";
+
+const PYTHON_MODULES =
+  /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|json\.tool|build|sphinx|mkdocs|django)$/;
+
+/** `python -m NAME`. */
+function module([name, ...rest]: readonly Arg[]): readonly CommandEffect[] {
+  if (!name || !isKnown(name)) return [opaque("Runs a Python module that is not known before it runs")];
+  if (/^pip3?$/.test(name.text)) return [{ kind: "command", words: [knownArg("pip"), ...rest] }];
+  if (/^(?:venv|virtualenv)$/.test(name.text))
+    return [CHANGE, ...writes(rest.filter(({ text }) => !text.startsWith("-")))];
+  if (name.text === "http.server") return [ask("Serves this folder to the network")];
+  if (PYTHON_MODULES.test(name.text)) return [project(rest), ...readsSecrets(rest)];
+  return [askForCode(`Runs the Python module ${name.text}`, "prefix"), ...readsSecrets(rest)];
+}
+
+/** Prints one text or number. */
+const PRINTS = /^\s*(?:print|console\.log)\((?:(["'])[^"'\\]*\1|[\d\s+*/.-]*)\);?\s*$/;
+const VERSION = /^(?:--version|-version|-v|-V+|--help|-h|version)$/;
+
+const PYTHON = /^(?:i?python|pypy|py$)[\d.]*/;
+
+/** Calls of a plain form, whose effects are known. */
+function plainCall(name: string, args: readonly Arg[]): readonly CommandEffect[] | undefined {
+  const [first, second, ...rest] = args;
+  const line = `${name} ${first?.text}`;
+  if (args.length === 1 && VERSION.test(first?.text ?? "")) return [];
+  if (PYTHON.test(name) && first?.text === "-m") return module(args.slice(1));
+  if (/^(?:ruby -[cl]|php -[lmi]|node (?:--check|-c))$/.test(line)) return reads(args.slice(1));
+  const loads = args.some(({ text }) => /^(?:-r|--(?:require|import|loader|test-rep|env))/.test(text));
+  if (/^node(?:js)? --test$/.test(line) && !loads) return [project(args), ...readsSecrets(args)];
+  if (line === "node --run") return packageScript("node --run", second, { rest });
+  if (/^deno (?:test|check|lint|fmt|doc|info|types|bench|task)$/.test(line)) return [project(args.slice(1))];
+  const prints = /^-[ce]$/.test(first?.text ?? "") && rest.length === 0 && PRINTS.test(second?.text ?? "");
+  return prints ? [] : undefined;
+}
+
+/** The code, or the script, is not read. */
+const interpreter: Program = ({ name, args, input }) => {
+  const plain = plainCall(name, args);
+  if (plain) return plain;
+  const operands = args.filter(({ text }) => !text.startsWith("-"));
+  if (operands.length === 0 && input.kind === "data") return [opaque(`Runs what ${input.from} prints as ${name} code`)];
+  const hidden = args.find((arg) => !isKnown(arg) || arg.content !== undefined);
+  const inPlace = /^(?:perl|ruby)/.test(name) && args.some(({ text }) => /^-\w*i/.test(text));
+  const files = operands.slice(0, 1).filter(({ text }) => /^[\w./~-]+\.\w+$/.test(text));
+  return [
+    hidden
+      ? opaque(`Runs ${name} with ${shown(hidden)}, code that is not known before it runs`)
+      : askForCode(`Runs ${[name, ...args.slice(0, 2).map(shown)].join(" ")}, code that is not read`),
+    ...readsSecrets(args),
+    ...operands
+      .slice(0, 1)
+      .map(
+        (file, at): CommandEffect => ({ kind: "program-file", file, words: args.slice(args.indexOf(file) + 1 + at) }),
+      ),
+    ...(inPlace ? writes(operands.slice(1)) : reads(files)),
+  ];
+};
+
+type Start = {
+  /** Position of the first word that is not an option. */
+  readonly at: number;
+  readonly code: boolean;
+  readonly input: boolean;
+  readonly effects: readonly CommandEffect[];
+};
+
+const shell: Program = (call) => {
+  const { args, name } = call;
+  const start = readStart(name, args);
+  const [first, ...rest] = args.slice(start.at);
+  if (start.code) return [...start.effects, ...shellCode(name, first, rest)];
+  const open = first?.text.startsWith(UNKNOWN) ? [opaque(`Runs ${name} with words that are not known`)] : [];
+  const effects = [...start.effects, ...open];
+  return first && !start.input ? [...effects, ...shellScript(name, first, rest)] : [...effects, ...shellInput(call)];
+};
+
+function readStart(name: string, args: readonly Arg[]): Start {
+  const effects: CommandEffect[] = [];
+  const letters: string[] = [];
+  let at = 0;
+  for (let text = args[0]?.text ?? ""; /^[-+]/.test(text); text = args[at]?.text ?? "") {
+    at += 1;
+    if (text === "--" || text === "-") break;
+    if (/^--(?:rcfile|init-file)/.test(text)) effects.push(opaque(`Makes ${name} start with another script`));
+    if (/^(?:--(?:rcfile|init-file)|[-+][oO])$/.test(text)) at += 1;
+    else if (/^-[a-zA-Z]+$/.test(text)) letters.push(...text.slice(1));
+    else if (text.includes(UNKNOWN))
+      effects.push(opaque(`Runs ${name} with options that are not known before it runs`));
+  }
+  return { at, code: letters.includes("c"), input: letters.includes("s"), effects };
+}
+
+function shellCode(name: string, text: Arg | undefined, rest: readonly Arg[]): readonly CommandEffect[] {
+  if (!text || text.splits) return [opaque(`Runs ${name} code that is not known before it runs`)];
+  // The first word after the code is `$0`.
+  const [zero, ...positional] = rest;
+  return [{ kind: "shell", code: text.text, positional, ...(zero && { zero }) }];
+}
+
+function shellScript(name: string, file: Arg, rest: readonly Arg[]): readonly CommandEffect[] {
+  if (file.content !== undefined) return [{ kind: "shell", code: file.content }];
+  if (!isKnown(file)) return [opaque(`Runs a ${name} script that is not known before it runs (${shown(file)})`)];
+  const otherwise = [askForCode(`Runs the ${name} script ${shown(file)}`)];
+  return [...reads([file]), { kind: "script", source: { of: "file", path: file }, positional: rest, otherwise }];
+}
+
+function shellInput({ name, input: given }: Call): readonly CommandEffect[] {
+  if (given.kind === "text") return [{ kind: "shell", code: given.text }];
+  if (given.kind === "data") return [opaque(`Runs what ${given.from} prints as shell commands`)];
+  return [ask(`Starts an interactive ${name}`)];
+}
+
+/** A script of sed or awk: it is plain, or it may run commands and write files. */
+function scripted(grammar: Pick<Rule, "short" | "long" | "posix">, isPlain: (script: string) => boolean): Rule {
+  return {
+    ...grammar,
+    unlisted: opaque("Runs {name} with {option}, an option that is not known"),
+    effects: ({ name }, options) => {
+      const given = valuesOf(options, "e", "expression", "source");
+      const files = valuesOf(options, "f", "file");
+      const isFirst = given.length === 0 && files.length === 0;
+      const inputs = (isFirst ? options.operands.slice(1) : options.operands).filter(({ text }) => !/^\w+=/.test(text));
+      const inPlace = has(options, "i", "in-place");
+      const scripts = isFirst ? options.operands.slice(0, 1) : given;
+      const odd = [...scripts.filter((each) => !isKnown(each) || each.splits || !isPlain(each.text)), ...files];
+      return [
+        ...(inPlace ? [...writes(inputs), ...backups(name, options)] : reads(inputs)),
+        ...odd.map((each) => opaque(`Runs a ${name} script that may run commands or write files: ${shown(each)}`)),
+      ];
+    },
+  };
+}
+
+function backups(name: string, options: Options): readonly CommandEffect[] {
+  const places = valuesOf(options, "i", "in-place").filter(({ text }) => !/^[\w.~-]*$/.test(text));
+  return places.map((arg) => ask(`Makes ${name} write its backups to ${shown(arg)}`));
+}
+
+/** A text up to its delimiter, which no bracket expression holds: it would end the pattern in some versions of sed. */
+const until = (sign: string): string => {
+  const own = `\\${sign}`;
+  return `(?:[^${own}\\\\\\n[]|\\\\.|\\[\\^?[^\\]${own}\\\\\\n]+\\])*${own}`;
+};
+const ADDRESS = `(?:\\d+(?:~\\d+)?|\\$|/${until("/")}[IM]*)`;
+const END = "(?=[ \\t]*(?:[;}\\n]|$))";
+/** Pieces of a plain script: addresses, commands without the name of a file, texts to the end of a line. */
+const PIECES = [
+  "[\\s;{}]+",
+  `${ADDRESS}(?:[ \\t]*,[ \\t]*(?:${ADDRESS}|[+~]\\d+))?[ \\t]*!?`,
+  `[=dDgGhHnNpPxqQ]${END}`,
+  ...["/", "|", "#", ",", "@", "!", ":"].map((sign) => `s\\${sign}${until(sign)}${until(sign)}[gpiIM\\d]*${END}`),
+  "[aic](?:\\\\\\n)?[^\\n\\\\]*(?=\\n|$)",
+];
+const PIECE = new RegExp(PIECES.join("|"), "y");
+/** Longer scripts are not read (UTF-16 units). */
+const MAX_SCRIPT = 1000;
+
+function isPlainSed(text: string): boolean {
+  if (text.length > MAX_SCRIPT || text === "") return false;
+  for (let at = 0; at < text.length; at = PIECE.lastIndex) {
+    PIECE.lastIndex = at;
+    if (!PIECE.test(text)) return false;
+  }
+  return true;
+}
+
+/** Words and signs by which awk reaches files and commands. After `print` a bar or an arrow leads out. */
+const REACHES = /system|getline|ARG[VCI]|@|\\\r?\n|print[\s\S]*(?:(?<!\|)\|(?!\|)|>)/;
+
+/** A text in quotes reaches nothing. With a slash or a comment in the program it is not certain where a text ends. */
+function isPlainAwk(text: string): boolean {
+  const bare = /[/#]/.test(text) ? text : text.replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
+  return text.length <= MAX_SCRIPT && !REACHES.test(bare);
+}
+
+export const codePrograms: ReadonlyMap<string, Program> = ruleTable({
+  "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14": interpreter,
+  "pypy pypy3 ipython py node nodejs ruby perl php lua R Rscript julia deno tsx ts-node pwsh powershell": interpreter,
+  "sh bash dash zsh ksh mksh ash fish rbash yash csh tcsh": shell,
+  "busybox toybox": ({ args }) => (args[0]?.text.startsWith("-") === false ? [{ kind: "command", words: args }] : []),
+  "sed gsed": scripted(
+    {
+      short: "nEre:f:i::l:suzb",
+      long: "quiet silent debug expression= file= follow-symlinks in-place=? line-length= null-data posix regexp-extended separate unbuffered zero-terminated",
+    },
+    isPlainSed,
+  ),
+  "awk gawk mawk nawk": scripted(
+    { posix: true, short: "F:v:f:e:bcIMnNOPrstV", long: "field-separator= assign= file= source= csv posix" },
+    isPlainAwk,
+  ),
+});

@@ -1,0 +1,370 @@
+/** Rules for programs that make, copy, move, link, find and delete files, or change the rights to them. */
+import {
+  ask,
+  askForCode,
+  block,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+  readsBelow,
+  readsFollowing,
+  readsNames,
+  writes,
+} from "../command-effect.ts";
+import { type Arg, afterPrefix, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
+import { has, type Options, valuesOf } from "./options.ts";
+import { programOf, type Rule, ruleTable } from "./rule.ts";
+
+function deleted(path: Arg, recursive = true): CommandEffect {
+  return { kind: "delete", path, recursive };
+}
+
+/** Sources and the files that they become: below the target folder when it is one, and the target itself. */
+function destinations(options: Options): { readonly sources: readonly Arg[]; readonly targets: readonly Arg[] } {
+  const folder = valuesOf(options, "t", "target-directory").at(-1);
+  const sources = folder ? options.operands : options.operands.slice(0, -1);
+  const target = folder ?? options.operands.at(-1);
+  if (!target) return { sources, targets: [] };
+  return { sources, targets: [target, ...sources.map((source) => inside(target, source))] };
+}
+
+function inside(folder: Arg, file: Arg): Arg {
+  const base = file.text.replace(/\/+$/, "");
+  const name = base.slice(base.lastIndexOf("/") + 1);
+  if (file.text.includes(UNKNOWN)) {
+    const text = folder.text.includes(UNKNOWN) ? UNKNOWN : `${folder.text}/${name.includes(UNKNOWN) ? UNKNOWN : name}`;
+    return { text, glob: false, splits: false };
+  }
+  const plain = name === "." || name === ".." || name === "" ? "" : `/${name}`;
+  return { text: `${folder.text}${plain}`, glob: folder.glob || file.glob, splits: false };
+}
+
+const isRecursive = (options: Options): boolean => has(options, "r", "R", "a", "recursive", "archive");
+
+/** A folder's whole content, hidden files too, copied over another: it may bring any file. */
+function overlays(options: Options, sources: readonly Arg[]): readonly CommandEffect[] {
+  const isOver = has(options, "T", "no-target-directory");
+  const whole = sources.filter(({ text }) => isOver || /(?:^|\/)\.{1,2}\/*$|\/\.\*?$/.test(text));
+  if (!isRecursive(options) || whole.length === 0) return [];
+  return [ask(`Copies everything in ${whole.map(shown).join(", ")}, hidden files too, over another folder`)];
+}
+
+const COPY = {
+  short: "abdfHiLlnPpRrsS:t:TuvxZc",
+  long: "archive attributes-only backup=? copy-contents debug force interactive dereference link no-clobber no-dereference preserve=? no-preserve= parents recursive reflink=? remove-destination sparse= strip-trailing-slashes symbolic-link suffix= target-directory= no-target-directory update=? verbose one-file-system context=? exchange",
+  unlisted: ask("Runs {name} with {option}, an option that is not known"),
+} satisfies Rule;
+
+const copy: Rule = {
+  ...COPY,
+  effects: (_, options) => {
+    const { sources, targets } = destinations(options);
+    const links = has(options, "l", "s", "link", "symbolic-link") ? writes(sources) : [];
+    const copied = isRecursive(options) ? readsBelow(sources) : reads(sources);
+    return [...copied, ...writes(targets), ...links, ...overlays(options, sources)];
+  },
+};
+
+const move: Rule = {
+  ...COPY,
+  effects: (_, options) => {
+    const { sources, targets } = destinations(options);
+    const removed = sources.map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true }));
+    const lost = targets[0]?.text === "/dev/null" ? sources.map((path) => deleted(path)) : [];
+    return [...removed, ...lost, ...writes(targets)];
+  },
+};
+
+/** A link gives access to its target: making one is judged as writing to both ends. */
+const link: Rule = {
+  ...COPY,
+  short: "bdfFiLnPrsS:t:Tvh",
+  long: `${COPY.long} directory logical physical relative symbolic`,
+  effects: (_, options) => {
+    const { sources, targets } = destinations(options);
+    const isHere = options.operands.length === 1 && !has(options, "t", "target-directory");
+    const ends = isHere ? [knownArg(".")] : targets;
+    // A symbolic link's text starts at the folder of the link, a hard link's in the current folder.
+    const fromLink = has(options, "s", "symbolic")
+      ? sources.flatMap((source) => ends.slice(0, 1).map((end) => fromFolderOf(end, source)))
+      : [];
+    return writes([...sources, ...fromLink, ...ends]);
+  },
+};
+
+function fromFolderOf(end: Arg, target: Arg): Arg {
+  if (target.text.startsWith("/") || !isKnown(target) || !isKnown(end)) return target;
+  const folder = end.text.slice(0, end.text.lastIndexOf("/") + 1);
+  return knownArg(`${folder}${target.text}`);
+}
+
+const dd: Program = ({ args }) => {
+  const value = (key: string) =>
+    args.filter(({ text }) => text.startsWith(key)).map((arg) => afterPrefix(arg, key.length));
+  const unknown = args.filter((arg) => !isKnown(arg) && !/^(?:if|of|bs|count)=/.test(arg.text));
+  return [
+    ...reads(value("if=")),
+    ...writes(value("of=")),
+    ...unknown.map((arg) => opaque(`Runs dd with ${shown(arg)}, which is not known before it runs`)),
+  ];
+};
+
+const remove: Rule = {
+  short: "dfiIPrRvWx",
+  long: "force interactive=? one-file-system preserve-root=? recursive dir verbose",
+  options: { "no-preserve-root": block("Deletes without the guard that protects the whole disk") },
+  unlisted: [],
+  effects: (_, options) => {
+    const recursive = has(options, "r", "R", "recursive") || options.strange.length > 0;
+    return options.operands.map((path) => deleted(path, recursive));
+  },
+};
+
+const OPEN_TO_ALL = /^0?[0-7]?[0-7][0-7][2367]$|^[ugoa]*[oa][ugoa]*[+=][rxX]*w|^[+=]w/;
+const SPECIAL_BITS = /^0?[2467][0-7]{3}$|[+=][rwxX]*[st]/;
+
+const changeRights: Rule = {
+  short: "cfvRhHLP",
+  long: "changes silent quiet verbose dereference no-dereference from= reference= recursive preserve-root no-preserve-root",
+  unlisted: [],
+  /** `-w` takes a right away and is not an option. */
+  operandLike: /^-[rwxXst]+$/,
+  effects: ({ name }, options) => {
+    const recursive = has(options, "R", "recursive") || options.strange.length > 0;
+    const [first, ...rest] = options.operands;
+    const mode = has(options, "reference") ? undefined : first;
+    const paths = mode === undefined ? options.operands : rest;
+    const changes = paths.map((path): CommandEffect => ({ kind: "permissions", path, recursive }));
+    if (name !== "chmod") return [...changes, ask(`Changes the owner of ${paths.map(shown).join(", ")} (${name})`)];
+    return mode ? [...changes, ...modeEffects(mode)] : changes;
+  },
+};
+
+function modeEffects(mode: Arg): readonly CommandEffect[] {
+  if (OPEN_TO_ALL.test(mode.text)) return [ask(`Lets every user of this machine write (mode ${shown(mode)})`)];
+  if (SPECIAL_BITS.test(mode.text)) return [ask(`Lets a program run with its owner's rights (mode ${shown(mode)})`)];
+  return /^[0-7]+$|^[ugoa]*[-+=]|^-[rwxXst]+$/.test(mode.text) ? [] : [ask(`Sets the mode ${shown(mode)}`)];
+}
+
+const RUNNERS = /^-(?:exec|ok)(?:dir)?$/;
+/** Tests that exclude files: without one an action reaches every file. */
+const FILTERS =
+  /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm](?:min|time)|size|empty|user|group|perm|links|inum|samefile)$/;
+const FLAG =
+  /^(?:[!(),]|-(?:a|and|o|or|not|true|false|print0?|ls|prune|quit|daystart|depth|d|follow|x?dev|mount|noleaf|(?:no)?warn|empty|nouser|nogroup|readable|writable|executable|ignore_readdir_race|[XsxE]))$/;
+const WITH_VALUE =
+  /^-(?:i?name|i?path|i?wholename|i?regex|regextype|i?lname|x?type|size|user|group|[ug]id|perm|links|inum|[acm](?:time|min)|used|newer\w*|[ac]newer|samefile|(?:max|min)depth|fstype|printf|context|flags)$/;
+/** More start folders than this count as unknown. */
+const MAX_STARTS = 20;
+
+type Actions = {
+  filtered: boolean;
+  deletes: boolean;
+  readonly effects: CommandEffect[];
+  readonly runs: { readonly words: readonly Arg[]; readonly cwd?: Arg }[];
+};
+
+/** A search reads names, but an action deletes, writes or runs a program for each file. */
+const find: Program = ({ args }) => {
+  const first = args.findIndex(({ text }, at) => /^[!(),]/.test(text) || (/^-/.test(text) && !isLeading(args, at)));
+  const start = first < 0 ? args.length : first;
+  const starts = startsOf(args.slice(0, start));
+  const { filtered, deletes, effects, runs } = actionsOf(args, start);
+  const names = filtered ? namesFound(args) : undefined;
+  const found = starts.flatMap((folder) => (names ?? [undefined]).map((name) => match(folder, filtered, name)));
+  const follows = args.some(({ text }) => /^-(?:[HPEXdsx]*L[HPEXdsx]*|follow)$/.test(text));
+  return [
+    ...(follows ? readsFollowing(starts) : readsNames(starts)),
+    ...starts
+      .filter(({ text }) => text.startsWith(UNKNOWN))
+      .map((arg) => opaque(`Runs find with ${shown(arg)}, which may be an action`)),
+    ...effects,
+    ...(deletes ? starts.map((folder) => deletedBelow(folder, filtered)) : []),
+    ...runs.flatMap(({ words, ...rest }) =>
+      found.map((path): CommandEffect => ({ kind: "command", words: filled(words, path), ...rest })),
+    ),
+  ];
+};
+
+function startsOf(words: readonly Arg[]): readonly Arg[] {
+  const named = words.filter((_, at) => !isLeading(words, at));
+  if (named.length > MAX_STARTS) return [UNKNOWN_ARG];
+  return named.length === 0 ? [knownArg(".")] : named;
+}
+
+function actionsOf(args: readonly Arg[], start: number): Actions {
+  const actions: Actions = { filtered: false, deletes: false, effects: [], runs: [] };
+  for (let at = start; at < args.length; at += 1) at += readAction(args, at, actions);
+  return actions;
+}
+
+/** Reads one word of the expression. Returns the number of words behind it that belong to it. */
+function readAction(args: readonly Arg[], at: number, actions: Actions): number {
+  const word = args[at]?.text ?? "";
+  if (FILTERS.test(word) && args[at + 1]?.text !== "*") actions.filtered = true;
+  if (RUNNERS.test(word)) {
+    const stop = endOf(args, at + 1);
+    // `-execdir` runs in the folder of each file, which is not known.
+    actions.runs.push({ words: args.slice(at + 1, stop), ...(word.endsWith("dir") && { cwd: UNKNOWN_ARG }) });
+    return stop - at;
+  }
+  if (word === "-delete") actions.deletes = true;
+  else if (/^-f(?:print0?|ls|printf)$/.test(word)) {
+    actions.effects.push(...writes(args.slice(at + 1, at + 2)));
+    return word === "-fprintf" ? 2 : 1;
+  } else if (!WITH_VALUE.test(word) && !FLAG.test(word))
+    actions.effects.push(ask(`Runs find with ${shown(word)}, an option that is not known`));
+  return WITH_VALUE.test(word) ? 1 : 0;
+}
+
+/** Options before the folders: `-L`, `-O3`, `-D` with a value. */
+function isLeading(args: readonly Arg[], at: number): boolean {
+  const isOption = (index: number) => /^-(?:[HLPEXdsx]+|O\d|D)$/.test(args[index]?.text ?? "");
+  return args.slice(0, at + 1).every((_, index) => isOption(index) || args[index - 1]?.text === "-D");
+}
+
+function endOf(args: readonly Arg[], from: number): number {
+  let stop = from;
+  const isEnd = (text: string | undefined) => text === ";" || (text === "+" && args[stop - 1]?.text === "{}");
+  while (stop < args.length && !isEnd(args[stop]?.text)) stop += 1;
+  return stop;
+}
+
+/** Argument of an action: every file below the start, or some file when a test excludes others. */
+function match(start: Arg, filtered: boolean, name: string | undefined): Arg {
+  const folder = start.text.replace(/\/+$/, "");
+  if (name !== undefined && isKnown(start)) return { text: `${folder}/${name}`, glob: false, splits: false };
+  if (filtered || !isKnown(start)) return { text: `${folder}/${UNKNOWN}`, glob: false, splits: false };
+  return { text: `${folder}/**`, glob: true, splits: false };
+}
+
+/** More names than this are not worth following. */
+const MAX_NAMES = 10;
+
+/**
+ * Names that all found files have, with an unknown start: `-name '*.ts'`. Undefined when a branch of the expression has
+ * none, or something in brackets is negated.
+ */
+function namesFound(args: readonly Arg[]): readonly string[] | undefined {
+  const end = args.findIndex(({ text }) => RUNNERS.test(text));
+  const line = args.slice(0, end < 0 ? undefined : end).map(({ text }) => text);
+  const isNegation = (word: string | undefined) => word === "!" || word === "-not";
+  if (line.some((word, at) => isNegation(word) && line[at + 1] === "(")) return undefined;
+  const branches = [...line.keys()].filter((at) => /^(?:-o|-or|,)$/.test(line[at] ?? ""));
+  const names = [0, ...branches].map((from, index) => {
+    const to = branches[index] ?? line.length;
+    const at = line.findLastIndex(
+      (word, i) => i >= from && i < to && /^-i?name$/.test(word) && !isNegation(line[i - 1]),
+    );
+    return /^\*?([\w.-]+)$/.exec(at < 0 ? "" : (line[at + 1] ?? ""))?.[1];
+  });
+  const known = names.filter((name) => name !== undefined).map((name) => `${UNKNOWN}${name}`);
+  return known.length < names.length || known.length > MAX_NAMES ? undefined : known;
+}
+
+function deletedBelow(start: Arg, filtered: boolean): CommandEffect {
+  if (!filtered || !isKnown(start)) return deleted(start);
+  return deleted({ text: `${start.text.replace(/\/+$/, "")}/${TOKEN}`, glob: false, splits: false }, false);
+}
+
+function filled(words: readonly Arg[], path: Arg): readonly Arg[] {
+  return words.map((word) => {
+    if (word.text === "{}") return path;
+    return word.text.includes("{}") ? { ...word, text: word.text.replaceAll("{}", path.text) } : word;
+  });
+}
+
+/** fd: `-x` and `-X` run the rest of the line on each file. */
+const fd: Program = ({ args }) => {
+  const at = args.findIndex(({ text }) => /^-[a-zA-Z]*[xX]|^--exec|^\0/.test(text));
+  if (at < 0) return reads(args.filter(({ text }) => !text.startsWith("-")));
+  const words = args.slice(at + 1).map((word) => (/\{\/?\/?\.?\}/.test(word.text) ? UNKNOWN_ARG : word));
+  const run: CommandEffect = { kind: "command", words: [...words, UNKNOWN_ARG] };
+  return [askForCode(`Runs fd with ${shown(args[at] ?? "")}, which runs a program on each file`), run];
+};
+
+const below = (folder: Arg, path: Arg): Arg =>
+  path.text.startsWith("/") ? path : { ...path, text: `${folder.text}/${path.text}` };
+
+/** Listing reads, packing reads everything below its operands and writes one file, unpacking may write any. */
+const tar: Rule = {
+  short: "cxtzjJvf:C:pkOT:",
+  long: "create extract get list file= directory= gzip bzip2 xz zstd verbose exclude= exclude-vcs exclude-from= strip-components= auto-compress to-stdout no-recursion files-from=",
+  effects: (_, options) => {
+    const archives = valuesOf(options, "f", "file");
+    const remote = archives.filter(({ text }) => /^[^/]+:/.test(text));
+    const lists = valuesOf(options, "T", "files-from");
+    const asks = [...remote, ...lists].map((arg) => ask(`Reads or packs what ${shown(arg)} names`));
+    const folders = valuesOf(options, "C", "directory");
+    if (has(options, "x", "extract", "get") && !has(options, "O", "to-stdout"))
+      return [
+        ...asks,
+        ...writes(folders.length > 0 ? folders : [knownArg(".")]),
+        ask("Unpacks over the files that an archive names"),
+      ];
+    if (!has(options, "c", "create")) return [...asks, ...reads(archives)];
+    const packed =
+      folders.length === 0
+        ? options.operands
+        : options.operands.flatMap((arg) => folders.map((folder) => below(folder, arg)));
+    const filter = { without: valuesOf(options, "exclude").map(({ text }) => text) };
+    return [...asks, ...readsBelow(packed, filter), ...reads(folders), ...writes(archives)];
+  },
+};
+const tarOf = programOf(tar);
+
+/** gzip and its like replace the plain file by the packed one, with `-r` of everything below a folder. */
+const compress: Rule = {
+  open: true,
+  effects: (_, options) => {
+    const files = options.operands;
+    if (has(options, "c", "l", "t", "stdout", "to-stdout", "list", "test") || files.length === 0) return reads(files);
+    const isWhole = has(options, "r", "recursive");
+    return [...writes(files), ...(isWhole ? files.map((path) => deleted(path)) : [])];
+  },
+};
+
+export const filePrograms: ReadonlyMap<string, Program> = ruleTable({
+  "mkdir md": { short: "m:pvZ", long: "mode= parents verbose context=?", operands: "write" },
+  touch: {
+    short: "acd:fhmt:",
+    long: "time= no-create date= no-dereference",
+    options: { "r: reference=": "read" },
+    operands: "write",
+  },
+  "cp gcp": copy,
+  mv: move,
+  "ln link": link,
+  truncate: { short: "cos:", long: "no-create size=", options: { "r: reference=": "read" }, operands: "write" },
+  tee: { short: "aip", long: "append ignore-interrupts output-error=?", operands: "write" },
+  dd,
+  mktemp: ({ args }) => [CHANGE, ...writes(args.filter(({ text }) => text.includes("XXX")))],
+  "rm grm": remove,
+  /** Deletes an empty folder only: nothing is lost. */
+  rmdir: {
+    open: true,
+    effects: (_, { operands }) => operands.map((path) => ({ kind: "delete", path, recursive: false, moves: true })),
+  },
+  unlink: ({ args }) => args.map((path) => deleted(path, false)),
+  shred: {
+    open: true,
+    effects: (_, { operands }) => operands.flatMap((path) => [...writes([path]), deleted(path, false)]),
+  },
+  "srm wipe trash trash-put rimraf del-cli": { open: true, operands: "delete" },
+  "chmod chown chgrp": changeRights,
+  /** The first word of tar may be a cluster of letters without its dash. */
+  "tar gtar bsdtar": ({ args: [first, ...rest], ...call }) =>
+    tarOf({
+      ...call,
+      args: first ? [/^[A-Za-z]+$/.test(first.text) ? { ...first, text: `-${first.text}` } : first, ...rest] : [],
+    }),
+  zip: {
+    short: "rqj0123456789yXx:i:u",
+    effects: (_, { operands: [file, ...more] }) => [...writes(file ? [file] : []), ...readsBelow(more)],
+  },
+  "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd": compress,
+  "find gfind": find,
+  "fd fdfind": fd,
+});

@@ -1,0 +1,301 @@
+/** Tools and package managers, one row each: they run code of the project unasked, and ask to install, publish or leave it. */
+import {
+  ask,
+  askForCode,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  project,
+} from "../command-effect.ts";
+import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import type { Reach } from "../shell/recorder.ts";
+import { valuesOf } from "./options.ts";
+import { type Rule, ruleTable } from "./rule.ts";
+
+/** Options that hand a tool code, a program, a plugin or settings from the command line. */
+const STEERING =
+  /^--?(?:on[A-Z-]\w*|raw-command|eval|exec|exec-prefix|wrapper|fplugin\S*|fuse-ld|specs\S*|toolexec|vettool|overlay|gccgoflags|modfile|use-program|load-plugins|plugin-dir|rulesdir|init-hook|ld-path|(?:global-setup|require|preset|rootDir|prefix)=\/\S*|script-shell|node-options|userconfig|globalconfig|registry|init-module|shell|viewer|editor|call|python|config-setting|index-url|extra-index-url|config-file|option)(?:$|=)|^-(?:fplugin|specs|toolexec|vettool|ldflags=.*-extld)/;
+
+/** Verbs and targets that reach beyond the project. */
+const FAR =
+  /^(?:publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec|dependency:get|cloud|connect|link|telemetry|generate:key|init)$|deploy|publish|releas|upload|destroy|drop|prod(?:uction)?(?:$|[:._-])|migrat|seed|eject|purge|teardown|rollback|promote|nuke|wipe|reset|ship/i;
+
+const reach = (to: Reach): CommandEffect => ({ kind: "reach", reach: to });
+const leaves = (name: string, verb: string): readonly CommandEffect[] => [
+  ask(`Runs ${name} ${shown(verb)}, which may reach beyond this project`, "prefix"),
+  reach("network"),
+];
+
+function steering(name: string, args: readonly Arg[]): readonly CommandEffect[] {
+  const odd = args.filter((arg) => STEERING.test(arg.text) || (arg.splits && arg.text === UNKNOWN));
+  return odd.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which can make it run other code`));
+}
+
+/** A tool that runs code or settings of the project. */
+const tool: Program = ({ name, args }) => [project(args), ...steering(name, args)];
+
+/** A task runner: some tasks reach beyond the project. */
+const tasks: Program = (call) => {
+  const far = call.args.find(({ text }) => !text.startsWith("-") && FAR.test(text));
+  return far ? [...tool(call), ...leaves(call.name, far.text)] : tool(call);
+};
+
+/** A compiler: of the absolute paths among its words only the output is written. */
+const compiler: Program = (call) => {
+  const isOutput = (at: number) => /^-(?:o|MF|dumpdir|dumpbase)$/.test(call.args[at]?.text ?? "");
+  const args = call.args.filter(({ text }, at) => isOutput(at - 1) || !/^-[IL]|^\//.test(text));
+  const other = call.args.find(({ text }) => /^(?:@|-B)/.test(text));
+  return [
+    ...(other ? [opaque(`Runs ${call.name} with ${shown(other)}, which brings options or programs`)] : []),
+    ...tool({ ...call, args }),
+  ];
+};
+
+/** The makefile is not read: the first target asks, and a lasting answer holds until the makefile changes. */
+const make: Rule = {
+  short: "bBC:def:hij::kl::LmnpqrRsStvwW:o:O::",
+  long: "always-make directory= file= makefile= ignore-errors jobs=? keep-going just-print dry-run question silent quiet touch print-directory no-print-directory",
+  options: { "E: eval= I: include-dir=": opaque("Runs {name} with {option}, which can make it run other programs") },
+  effects: ({ name, args, input }, options) => {
+    const far = options.operands.find(({ text }) => !text.includes("=") && FAR.test(text));
+    const fromInput = valuesOf(options, "f", "file", "makefile").some(({ text }) => /^-$|^\/dev\//.test(text));
+    return [
+      CHANGE,
+      project(args),
+      fromInput && input.kind === "data"
+        ? opaque(`Runs the rules that ${name} reads from its input`)
+        : askForCode(`Runs ${name}, whose rules are not read`, "prefix"),
+      ...(far ? leaves(name, far.text) : []),
+    ];
+  },
+};
+
+const cmake: Program = (call) => {
+  const odd = call.args.find(({ text }) => CMAKE_RUNS.test(text));
+  return odd ? [askForCode(`Runs cmake with ${shown(odd)}, which chooses what it runs`)] : tool(call);
+};
+
+const CMAKE_RUNS = /^(?:-E|-P|-C|--install|-DCMAKE_\w*(?:COMPILER|LAUNCHER|PROGRAM|COMMAND|TOOLCHAIN)\w*)/;
+
+type Manager = {
+  /** First words of calls that only look. */
+  readonly looks?: string;
+  /** First words that run code of the project. */
+  readonly own?: string;
+  /** First words whose rest is a command of the project. */
+  readonly runs?: string;
+  /** The manager installs for the whole machine. */
+  readonly system?: true;
+  /** A line that makes a known verb run other code. */
+  readonly odd?: RegExp;
+};
+
+const GLOBAL_OPTION = /^(?:-g|--global|--user|--location=global)$/;
+/** Verbs that use the user's account. */
+const ACCOUNT = /^(?:publish|unpublish|login|logout|adduser|token|access|owner|deprecate|dist-tag|yank)$/;
+/** The project's code prepares what is published; a package in a file brings code of its own. */
+const BRINGS_CODE = /^(?:publish|deploy)$|^\.{0,2}\/|\.(?:deb|rpm|apk|snap|flatpak|rb|nupkg|msi|whl|tgz)$/;
+
+function manager({ looks = "", own = "", runs = "", system, odd = /^(?!)/ }: Manager): Program {
+  const [looking, working, running] = [looks, own, runs].map((words) => new Set(words.split(" ")));
+  return (call) => {
+    const { name, args } = call;
+    const at = args.findIndex(({ text }) => !/^[-+]/.test(text));
+    const verb = args[at]?.text ?? args[0]?.text ?? "";
+    const line = args.map(({ text }) => text).join(" ");
+    if (at < 0 && args.every(({ text }) => /^-(?:v|V|h|-version|-help)$/.test(text))) return [];
+    const steers = steering(name, args);
+    if (odd.test(line)) return [opaque(`Runs ${name} with words that can make it run other programs`)];
+    if (looking?.has(verb)) return [CHANGE, ...steers];
+    if (working?.has(verb)) return tool({ ...call, args: args.filter(({ text }) => !/^\/[pv]:/.test(text)) });
+    if (running?.has(verb)) return [CHANGE, ...steers, ...restOf(name, args.slice(at + 1))];
+    return installs({ name, args, isOutside: system === true || ACCOUNT.test(verb) });
+  };
+}
+
+type Installation = { readonly name: string; readonly args: readonly Arg[]; readonly isOutside: boolean };
+
+function installs({ name, args, isOutside }: Installation): readonly CommandEffect[] {
+  const code = args.find(({ text }) => BRINGS_CODE.test(text));
+  const line = [name, ...args.slice(0, 4).map(shown)].join(" ");
+  return [
+    ask(`Runs ${line}, which installs or changes packages, whose scripts may run`, "prefix"),
+    ...steering(name, args),
+    ...(code ? [askForCode(`Runs ${name} with ${shown(code)}, whose code may run`)] : []),
+    reach(isOutside || args.some(({ text }) => GLOBAL_OPTION.test(text)) ? "outside" : "network"),
+  ];
+}
+
+const QUIET =
+  /^(?:--|-q|-y|-s|--(?:frozen|locked|no-sync|quiet|offline|isolated|no-install|no|yes|prefer-offline|bun|silent))$/;
+
+/** The command after the options that change nothing. Another option may choose what runs. */
+function restOf(name: string, args: readonly Arg[]): readonly CommandEffect[] {
+  const at = args.findIndex(({ text }) => !QUIET.test(text));
+  const [first, ...rest] = at < 0 ? [] : args.slice(at);
+  if (first === undefined) return [];
+  if (first.text.startsWith("-")) return [opaque(`Runs ${name} with ${shown(first)}, an option that is not known`)];
+  return [{ kind: "command", words: [first, ...rest] }];
+}
+
+const FOLDER = /^(?:--(?:prefix|cwd|dir)|-C)(?:=|$)/;
+const WITH_VALUE = /^(?:--(?:prefix|workspace|cwd|dir|filter|loglevel|cache|tag|package)|-[wCFp])$/;
+const LOOKS = new Set(
+  "ls list ll la outdated view info show explain why root prefix bin help search ping doctor docs fund licenses query versions node workspaces audit -v --version".split(
+    " ",
+  ),
+);
+/** Lines with these first words only look; any other one with this first word changes settings. */
+const SETTINGS = /^(?:version$|(?:config|c)(?:$| (?:get|list|ls))|pkg get|cache (?:verify|ls|list|dir))\b/;
+const OTHERS =
+  "install i in ins add ci it cit update up upgrade uninstall remove rm r un unlink link ln dedupe prune rebuild import publish unpublish login logout whoami init create exec x dlx config c pkg cache owner version deprecate token access dist-tag set plugin store env setup deploy patch";
+const KNOWN = new Set([...LOOKS, ...OTHERS.split(" ")]);
+
+type ScriptVerb = { readonly verb: Arg; readonly rest: readonly Arg[]; readonly own: readonly Arg[] };
+
+/** npm, pnpm, yarn and bun: the project's scripts are read, and run as they are. */
+const scripts: Program = (call) => {
+  const { name, args } = call;
+  const end = args.findIndex(({ text }) => text === "--");
+  const own = end < 0 ? args : args.slice(0, end);
+  const isOperand = ({ text }: Arg, at: number) => !(text.startsWith("-") || WITH_VALUE.test(own[at - 1]?.text ?? ""));
+  const at = own.findIndex(isOperand);
+  const verb = own[at];
+  if (verb === undefined)
+    return name === "yarn" && args.length === 0 ? installs({ ...call, isOutside: false }) : steering(name, own);
+  return [...steering(name, own), ...verbEffects(call, { verb, rest: args.slice(at + 1), own })];
+};
+
+function verbEffects(call: Call, { verb, rest, own }: ScriptVerb): readonly CommandEffect[] {
+  const { name, args } = call;
+  const line = [verb, ...rest].map(({ text }) => text).join(" ");
+  if (SETTINGS.test(line) || (LOOKS.has(verb.text) && !/^audit fix/.test(line))) return [CHANGE];
+  if (/^(?:exec|x)$/.test(verb.text)) return npx({ ...call, args: rest });
+  if (verb.text === "workspace") return [{ kind: "command", words: [knownArg(name), ...rest.slice(1)] }];
+  if (/^(?:run|run-script|rum|urn)$/.test(verb.text)) return runsScript(name, { verb, rest, own });
+  if (name === "bun" && /[./]|^(?:build|test)$/.test(verb.text)) return [project(args)];
+  if (projectTools.has(verb.text)) return [{ kind: "command", words: [verb, ...rest] }];
+  const isScript = /^(?:test|tst|t|start|stop|restart)$/.test(verb.text) || (name !== "npm" && !KNOWN.has(verb.text));
+  if (isScript) return script(name, verb, { rest, folder: folderOf(own) });
+  return installs({ ...call, isOutside: ACCOUNT.test(verb.text) });
+}
+
+function runsScript(name: string, { rest, own }: ScriptVerb): readonly CommandEffect[] {
+  const at = rest.findIndex(({ text }) => !text.startsWith("-"));
+  const target = rest[at];
+  // Without a script of this name it runs the words after it.
+  if (target?.text === "env" && at < rest.length - 1) return [opaque(`Runs ${name} run env with other words`)];
+  return script(name, target, { rest: rest.slice(at + 1), folder: folderOf(own) });
+}
+
+function folderOf(args: readonly Arg[]): Arg | undefined {
+  const at = args.findLastIndex(({ text }) => FOLDER.test(text));
+  const option = args[at];
+  const equals = option?.text.indexOf("=") ?? -1;
+  return option && (equals < 0 ? args[at + 1] : afterPrefix(option, equals + 1));
+}
+
+type ScriptCall = { readonly rest: readonly Arg[]; readonly folder?: Arg | undefined };
+
+/** A script of the package: it is read. The package manager keeps logs and caches, whatever the script does. */
+export function script(name: string, arg: Arg | undefined, { rest, folder }: ScriptCall): readonly CommandEffect[] {
+  if (!arg || !isKnown(arg))
+    return arg ? [opaque("Runs a script of the project that is not known before it runs")] : [];
+  const positional = rest.filter(({ text }) => text !== "--");
+  const short = /^ts?t$/.test(arg.text) ? "test" : arg.text;
+  const source = { of: "package", name: short, ...(folder && { folder }) } as const;
+  const far = FAR.test(arg.text)
+    ? [ask(`Runs the script ${shown(arg)} (${name}), which may reach beyond this project`, "prefix"), reach("network")]
+    : [];
+  return [CHANGE, ...far, { kind: "script", source, positional, otherwise: [project(rest)] }];
+}
+
+/** Runs a tool of the project; a package that is not known may be downloaded first. */
+function npx({ args }: Call): readonly CommandEffect[] {
+  const [runs] = restOf("npx", args);
+  if (runs?.kind !== "command") return runs ? [runs] : [];
+  const [first = knownArg(""), ...rest] = runs.words;
+  if (!isKnown(first)) return [opaque("Runs a package that is not known before it runs")];
+  // The version behind the name chooses no other program.
+  const named = { ...first, text: first.text.replace(/(?<=.)@[^/@]*$/, "") };
+  const command: CommandEffect = { kind: "command", words: [named, ...rest] };
+  if (projectTools.has(first.text)) return [project([]), command];
+  return [ask(`Runs the package ${shown(first)}, which may be downloaded first`, "prefix"), reach("network"), command];
+}
+
+const PIP = "list show freeze check help index debug inspect hash";
+const pip = manager({ looks: `${PIP} config`, odd: /^config (?!list|get|debug)/ });
+
+export const projectTools: ReadonlyMap<string, Program> = ruleTable({
+  "tsc tsgo black autopep8 isort yapf rustfmt gofmt goimports gofumpt clang-format shellcheck shfmt": tool,
+  "yamllint actionlint hadolint taplo nixfmt buf vue-tsc svelte-check tsd tsup tsdown vitest jest mocha ava tap": tool,
+  "karma cypress playwright eslint oxlint prettier biome stylelint standard xo tslint dprint knip depcruise": tool,
+  "madge size-limit markdownlint cspell commitlint htmlhint jshint lint-staged webpack vite rollup esbuild parcel":
+    tool,
+  "swc babel astro next nuxt gatsby remix storybook ng react-scripts tailwindcss postcss sass typedoc": tool,
+  "pytest py.test tox nox mypy pyright basedpyright ruff flake8 pylint pycodestyle bandit coverage vulture": tool,
+  "sphinx-build mkdocs behave rspec rubocop standardrb phpcs phpcbf cucumber phpunit pest phpstan psalm": tool,
+  "php-cs-fixer pint ctest cppcheck clang-tidy golangci-lint staticcheck gotestsum ktlint detekt scalafmt": tool,
+  "swiftlint swiftformat stylua luacheck hlint sqlfluff ansible-lint tflint vale codespell": tool,
+  "javac kotlinc scalac rustc ghc nim zigcc nasm protoc bison flex gcc g++ cc c++ clang clang++ gfortran": compiler,
+  "gradle gradlew mvn mvnw mvnd ant sbt lein bazel bazelisk turbo nx lerna rush moon grunt gulp rake invoke": tasks,
+  "ninja samu meson xcodebuild": tasks,
+  "terraform tofu": manager({ own: "validate fmt version show output providers graph" }),
+  "pre-commit tauri expo prisma": manager({
+    own: "run validate-config help dev build info start lint doctor validate generate",
+  }),
+  rustup: manager({ looks: "show which check doc" }),
+  dotnet: manager({ own: "build test run restore clean format --info --list-sdks --list-runtimes list msbuild watch" }),
+  swift: manager({ own: "build test run package" }),
+  mix: manager({ own: "test compile format credo dialyzer help phx.routes deps" }),
+  "flutter dart": manager({ own: "test build analyze doctor clean run devices format fix compile doc info" }),
+  zig: manager({ own: "build test fmt version env build-exe build-lib run targets" }),
+  "stack cabal dune": manager({ own: "build test check run repl bench haddock path ghc runtest fmt clean exec" }),
+  go: manager({
+    own: "build test vet fmt list version doc help clean fix work run mod env",
+    odd: /(?:^| )--?(?:exec|toolexec|vettool|overlay|gccgoflags|modfile|ldflags=.*-extld)|^env .*-[wu]\b|^run \S*@/,
+  }),
+  cargo: manager({
+    own: "build b check c test t nextest clippy fmt doc d bench tree metadata version run r clean help search locate-project pkgid fix llvm-cov expand deny machete udeps outdated audit miri",
+    odd: /(?:^| )(?:--config|-Z)/,
+  }),
+  "make gmake": make,
+  cmake,
+});
+
+export const packageManagers: ReadonlyMap<string, Program> = ruleTable({
+  "npm pnpm yarn bun": scripts,
+  "npx pnpx bunx": npx,
+  "pip pip3": pip,
+  uv: (call) =>
+    call.args[0]?.text === "pip"
+      ? pip({ ...call, name: "uv pip", args: call.args.slice(1) })
+      : manager({ looks: "help lock version tree", runs: "run" })(call),
+  "poetry pdm pipenv hatch rye": manager({
+    looks: "show check version about search list info outdated graph verify status",
+    own: "build test fmt lint",
+    runs: "run",
+  }),
+  "conda mamba gem": manager({ looks: "list info search which environment contents outdated specification help" }),
+  "bundle bundler": manager({ looks: "list show info check outdated version help doctor", runs: "exec" }),
+  composer: manager({
+    looks: "show validate outdated licenses diagnose why depends check-platform-reqs about status audit",
+    own: "test dump-autoload",
+  }),
+  "brew apt apt-get apt-cache yum dnf zypper apk snap flatpak port pkg nix winget choco pipx": manager({
+    system: true,
+    looks:
+      "list ls info search outdated deps leaves doctor home desc uses cat log show policy depends rdepends madison",
+  }),
+  "dpkg dpkg-query rpm pacman": ({ name, args }) =>
+    /^(?:-[lLsSW]|-q[ailpfcd]*|-Q\w*|-S[si]|--(?:list|listfiles|status|search|show|query|version))$/.test(
+      args[0]?.text ?? "",
+    ) && !args.slice(1).some(({ text }) => /^-[-A-Z]/.test(text))
+      ? []
+      : installs({ name, args: [knownArg("./package"), ...args], isOutside: true }),
+  "uvx corepack nvm fnm volta asdf mise pyenv rbenv sdk rvm direnv": manager({
+    looks: "ls current version versions where doctor",
+  }),
+});

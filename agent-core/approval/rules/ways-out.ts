@@ -1,0 +1,229 @@
+/** Ways out of the sandbox, one row each: services of this machine, accounts, other machines. Looking is told by allow-lists. */
+import {
+  ask,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  LOOK,
+  type Program,
+  reads,
+  readsSecrets,
+  writes,
+} from "../command-effect.ts";
+import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
+import type { Reach } from "../shell/recorder.ts";
+import { has, type Options, readOptions, valuesOf } from "./options.ts";
+import { type Rule, ruleTable } from "./rule.ts";
+
+type Way = {
+  readonly reach: Reach;
+  /** First words, or first two, of calls that only look; separated by commas. Default: none. */
+  readonly looks?: string;
+  /** Options of these calls, which choose and format. Any other one may read a file, write one or run a program. */
+  readonly options?: string;
+  /** A call with such words does not only look. */
+  readonly odd?: RegExp;
+  /** Clause about every other call. */
+  readonly does: string;
+  /** These first words are granted with all their words, among which are mounts and programs. */
+  readonly exact?: RegExp;
+};
+
+const CHOOSING =
+  "a q n l t f p c v A L R w d r m o all quiet last latest size tail since until timestamps follow details filter format output no-trunc no-stream no-color no-log-prefix services images volumes profiles hash human digests depth index protocol status orphans file project-name profile namespace all-namespaces selector field-selector watch recursive show-labels sort-by no-headers container previous all-containers prefix since-time client short ignore-not-found show-kind containers sum api-group namespaced verbs categories revision timeout max deployed failed pending versions version devel reverse date type";
+const FORGE =
+  "L s a A B H S l q c p u b e j d i P F t v limit state assignee author base head search label json jq template comments patch name-only color watch required interval branch workflow user event status created commit log log-failed job attempt exit-status order sort draft closed visibility language topic archived fork source include paginate slurp cache all active mine group per-page page milestone app version help";
+
+/** Options whose value is no word of the command. */
+const VALUES = {
+  open: true,
+  short: "H:c:l:n:s:f:p:",
+  long: "host= context= config= log-level= namespace= kubeconfig= cluster= user= server= file= project-name= profile= env-file= project-directory=".split(
+    " ",
+  ),
+} as const;
+
+/** All words with each of the others behind them. */
+function pairs(first: string, second: string): string {
+  return first
+    .split(" ")
+    .flatMap((one) => second.split(" ").map((other) => `${one} ${other}`))
+    .join(",");
+}
+
+function way({ reach, looks = "", options = "", odd = /^(?!)/, does, exact = /^(?!)/ }: Way): Program {
+  const looking = new Set(looks.split(","));
+  const listed = new Set(options.split(" "));
+  return ({ name, args }) => {
+    const { operands, written } = readOptions(args, VALUES);
+    const [first = "", second = ""] = operands.map(({ text }) => text);
+    const isPlain = args.every(isKnown) && !odd.test(args.map(({ text }) => text).join(" ")) && !written.has("--");
+    const isLook = looking.has(first) || looking.has(`${first} ${second}`);
+    const to: CommandEffect = { kind: "reach", reach };
+    if (isLook && isPlain && [...written.keys()].every((each) => listed.has(each)))
+      return [to, LOOK, ...readsSecrets(args)];
+    return [
+      to,
+      ask(
+        `Runs ${[name, ...operands.slice(0, 3).map(shown)].join(" ")}, which ${does}`,
+        exact.test(`${first} ${second}`) ? "exact" : "prefix",
+      ),
+    ];
+  };
+}
+
+/** Of these every call asks. */
+const always = (reach: Reach, does: string): Program => way({ reach, does, exact: /^/ });
+
+const OBJECTS =
+  "container image volume network context config node plugin service stack builder buildx manifest system";
+const docker = way({
+  reach: "outside",
+  looks: [
+    "ps,images,logs,inspect,version,info,stats,top,port,history,diff,events,search",
+    pairs(OBJECTS, "ls list ps inspect logs top stats port diff history df info events version du"),
+    pairs("compose", "ps logs ls images top port version events stats"),
+  ].join(","),
+  options: CHOOSING.replace(/ (?:o|output|file) /g, " "),
+  does: "can change containers, or give one this machine's files",
+  exact: /^(?:container )?(?:run|exec|create|cp)\b/,
+});
+
+/** `compose config` prints the values of `env_file`, which may lie anywhere; with these options it prints names. */
+const COMPOSE_NAMES = /^(?:-q|--(?:quiet|services|images|volumes|profiles))$/;
+
+const dockerOrCompose: Program = (call) => {
+  const args = call.name === "docker-compose" ? [knownArg("compose"), ...call.args] : call.args;
+  const [first, second, ...rest] = args;
+  const isNames = first?.text === "compose" && second?.text === "config" && rest.length > 0;
+  if (isNames && rest.every((arg) => COMPOSE_NAMES.test(arg.text))) return [{ kind: "reach", reach: "outside" }, LOOK];
+  return docker({ ...call, name: call.name.replace("-compose", ""), args });
+};
+
+const CLOUD_VERB = /^(?:(?:list|describe)-[\w-]+|ls|get-caller-identity)$/;
+const CLOUD_SECRET = /secret|credential|token|key|password|login|ssm|kms/;
+/** Some options name a file or another server, and values with these marks are the text of a file, or a place. */
+const CLOUD_ODD =
+  /^--[\w-]*(?:endpoint|file|cli-input|verify|bundle|debug|impersonat|http|url|proxy|token)|file(?:b)?:\/\/|(?:^|=)@|^s3:/;
+
+/** A word of a service's command line whose verb alone looks: `ec2 describe-instances`, `compute instances list`. */
+const cloud: Program = ({ name, args }) => {
+  const end = args.findIndex(({ text }) => text.startsWith("-"));
+  const words = args.slice(0, end < 0 ? undefined : end).map(({ text }) => text);
+  const at = words.findIndex((word) => (name === "aws" ? CLOUD_VERB : /^(?:list|describe|show)$/).test(word));
+  const isVerb = name === "aws" ? at === 1 : at > 0;
+  const isNamed = words.slice(0, at + 1).every((word) => /^[a-z][\w-]*$/.test(word) && !CLOUD_SECRET.test(word));
+  const isPlain = args.every((arg) => isKnown(arg) && !CLOUD_ODD.test(arg.text)) && words.length - at <= 2;
+  const account = ask(`Runs ${name} ${words.slice(0, 3).join(" ")} on a cloud account`);
+  return [{ kind: "reach", reach: "outside" }, isVerb && isNamed && isPlain ? LOOK : account];
+};
+
+const forge = way({
+  reach: "outside",
+  looks: `${pairs("pr mr issue run repo release workflow label gist ci pipeline cache project ruleset milestone variable", "list view status diff checks ls show watch")},status,version,help,search,auth status`,
+  options: FORGE,
+  does: "may change something on another machine",
+});
+
+/** With an address of its own, or data, the call does more than read what the chosen service knows. */
+const forgeOrApi: Program = (call) => {
+  const [topic, action, ...rest] = call.args;
+  const isRead = rest.every((arg) => isKnown(arg) && (!arg.text.startsWith("-") || FORGE_READS.test(arg.text)));
+  const isApi = topic?.text === "api" && action && isKnown(action) && !/^-|^graphql$|:\/\//.test(action.text);
+  return isApi && isRead ? [{ kind: "reach", reach: "outside" }, LOOK] : forge(call);
+};
+
+const FORGE_READS = /^(?:-[iqpt]|--(?:include|jq|paginate|template|slurp|preview|cache))/;
+
+/** A server of the user's own machine. */
+const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)$/;
+const HARMLESS_METHOD = /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH)$/i;
+
+const curl: Rule = {
+  short: "sSfgIiLvkN#46X:H:d:o:w:m:A:e:O",
+  long: "silent show-error fail fail-with-body globoff head include location verbose insecure no-buffer get compressed request= header= data= data-raw= json= output= write-out= max-time= connect-timeout= retry= retry-delay= retry-connrefused user-agent= referer= url= no-progress-meter",
+  unlisted: CHANGE,
+  effects: (_, options) => {
+    const urls = [...options.operands, ...valuesOf(options, "url")];
+    const data = valuesOf(options, "d", "data", "data-raw", "json");
+    const outputs = valuesOf(options, "o", "output");
+    const files = [...data, ...valuesOf(options, "H", "header")].filter(({ text }) => text.startsWith("@"));
+    const named = urls.filter(({ text }) => /^file:/i.test(text)).map((url) => ({ ...url, text: url.text.slice(7) }));
+    const reached = [...reads(files.map((file) => ({ ...file, text: file.text.slice(1) }))), ...reads(named)];
+    const to: CommandEffect = { kind: "reach", reach: "network" };
+    const isLocal = urls.length > 0 && urls.every((url) => isKnown(url) && LOCAL.test(hostOf(url)));
+    if (isLocal && reached.length === 0 && isPlain(options)) return [to, LOOK, ...writes(outputs)];
+    const what = data.length > 0 ? "Sends data to" : "Contacts";
+    const hosts = [...new Set(urls.map(hostOf))].join(", ") || "a host that is not known";
+    return [to, ask(`${what} ${hosts}`), ...reached, ...writes(outputs)];
+  },
+};
+
+/** Only chooses what a server of this machine is asked for: no file, no redirection, no other machine. */
+function isPlain(options: Options): boolean {
+  const outputs = valuesOf(options, "o", "output").every(({ text }) => /^(?:-|\/dev\/null)$/.test(text));
+  const formats = valuesOf(options, "w", "write-out").every((arg) => isKnown(arg) && !/^@|%output/.test(arg.text));
+  const methods = valuesOf(options, "X", "request").every(({ text }) => HARMLESS_METHOD.test(text));
+  return options.strange.length === 0 && outputs && formats && methods && !has(options, "L", "location", "O");
+}
+
+function hostOf(url: Arg): string {
+  const [place = ""] = url.text.replace(/^[a-z][\w+.-]*:\/\//i, "").split(/[/?#]/);
+  return shown(place.replace(/^[^@]*@/, "").replace(/:\d+$/, ""));
+}
+
+const rsync: Program = ({ name, args }: Call) => {
+  const operands = args.filter(({ text }) => !text.startsWith("-"));
+  const isRemote = operands.some(({ text }) => /^[^/]*:/.test(text));
+  const deletes = args.some(({ text }) => /^--(?:del|remove-source)/.test(text));
+  return [
+    { kind: "reach", reach: isRemote ? "network" : "inside" },
+    ask(`Copies whole folders with ${[name, ...operands.slice(-2).map(shown)].join(" ")}`),
+    ...reads(operands.slice(0, -1)),
+    ...writes(operands.slice(-1)),
+    ...(deletes ? operands.map((path): CommandEffect => ({ kind: "delete", path, recursive: true })) : []),
+  ];
+};
+
+export const waysOut: ReadonlyMap<string, Program> = ruleTable({
+  "docker podman nerdctl docker-compose": dockerOrCompose,
+  "kubectl oc k": way({
+    reach: "outside",
+    looks: `get,describe,logs,top,version,api-resources,api-versions,explain,cluster-info,events,${pairs("config", "current-context get-contexts get-clusters get-users")},auth can-i,rollout status,rollout history`,
+    options: CHOOSING,
+    odd: /(?:^| )--raw|(?:^|[ ,])secrets?(?:$|[ ./,])|-file(?:=| |$)|^(?!logs\b).* (?:-f|--filename)/i,
+    does: "may change a cluster or show its secrets",
+    exact: /^exec\b/,
+  }),
+  helm: way({
+    reach: "outside",
+    looks: "list,ls,status,history,search,version,env,repo list,dependency list",
+    options: CHOOSING,
+    does: "may change a cluster",
+  }),
+  "gh glab": forgeOrApi,
+  "aws gcloud az doctl": cloud,
+  "psql mysql mariadb redis-cli mongosh mongo clickhouse-client dropdb dropuser createdb mysqladmin pg_dump mysqldump":
+    always("outside", "reads or changes a database"),
+  pg_isready: always("outside", "asks a database"),
+  curl,
+  wget: {
+    options: { "O: output-document= o: output-file= a: append-output= P: directory-prefix=": "write" },
+    does: [{ kind: "reach", reach: "network" }, ask("Downloads with {line}")],
+  },
+  "ping ping6 dig nslookup host traceroute tracepath mtr whois getent": always(
+    "network",
+    "sends a name to the network",
+  ),
+  "nc ncat netcat socat telnet ftp lftp tftp mail mailx sendmail mutt aria2c http https xh": always(
+    "network",
+    "opens a network connection",
+  ),
+  "ssh mosh scp sftp ssh-copy-id ssh-keygen rclone s3cmd swaks": always(
+    "outside",
+    "works on another machine or with keys",
+  ),
+  "ngrok cloudflared": always("outside", "opens this machine to the network"),
+  "open xdg-open start": always("outside", "opens it in another program"),
+  rsync,
+});
