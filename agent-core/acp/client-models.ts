@@ -11,7 +11,7 @@ import { call, endingWith, InvalidResponseError } from "../protocol/method.ts";
 import type { Fault, FaultKind } from "../providers/fault.ts";
 import { faultOf } from "../providers/fault-message.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
-import { withImageMessages } from "../providers/wire/tool-images.ts";
+import { withImageMessages } from "../providers/wire/sent-images.ts";
 import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";
 
 type Part = HermesChatDelta["parts"][number];

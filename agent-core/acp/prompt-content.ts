@@ -4,6 +4,7 @@ import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from 
 import type { AIAgent } from "../agent/ai-agent.ts";
 import { withoutSecretFiles } from "../approval/secret-paths.ts";
 import { attachedText, textOfAttached } from "../messages/attached-text.ts";
+import { imageTypeOfBase64 } from "../messages/image-type.ts";
 import type { ContentPart, ImagePart, TextPart, UserMessage } from "../messages/message.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { attachmentOf } from "../protocol/attachments.ts";
@@ -74,6 +75,10 @@ export function hasPictures(message: UserMessage["content"]): message is readonl
 /** One line for the user for each attachment that the model does not get. */
 export function leftOut(blocks: readonly ContentBlock[]): readonly string[] {
   return blocks.flatMap((block) => {
+    if (block.type === "image" && imageTypeOfBase64(block.data) === undefined)
+      return [
+        `A picture was left out: it is no PNG, JPEG, WebP or GIF (${block.mimeType}). Convert it, or attach its path.`,
+      ];
     if (block.type === "audio") return ["An audio attachment was left out: Hermes does not support audio."];
     if (block.type !== "resource") return [];
     const name = filePath(block.resource.uri) ?? block.resource.uri;

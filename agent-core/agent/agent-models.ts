@@ -3,7 +3,6 @@
  */
 import type { Environment } from "../config/home.ts";
 import type { ContentPart, Message } from "../messages/message.ts";
-import { repairMessages } from "../messages/repair.ts";
 import { systemClock } from "../platform/clock.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { Adaptations } from "../providers/call/adaptations.ts";
@@ -70,7 +69,7 @@ export function modelCaller(
 /** Adds the prefill after the system prompt, so that the start of all requests stays the same. */
 function withPrefill(messages: readonly Message[], prefill: readonly Message[]): readonly Message[] {
   const start = messages[0]?.role === "system" ? 1 : 0;
-  return repairMessages([...messages.slice(0, start), ...prefill, ...messages.slice(start)]);
+  return [...messages.slice(0, start), ...prefill, ...messages.slice(start)];
 }
 
 /** Throws an Error in one line when there is no such model. */

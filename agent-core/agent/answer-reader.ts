@@ -50,6 +50,8 @@ export async function readAnswer(
 
 type Finish = Extract<ModelEvent, { type: "finish" }>;
 
+const REFUSED = "Refused by the provider.";
+
 class AnswerReader {
   readonly #notify: Notifier;
   readonly #sink: CallSink;
@@ -99,7 +101,7 @@ class AnswerReader {
     }
   }
 
-  answer({ reason, usage, reasoningDetails: details, origin, tokens }: Finish): ModelAnswer {
+  answer({ reason, usage, reasoningDetails: details, origin, tokens, isSilent }: Finish): ModelAnswer {
     this.#shownText.end();
     // The map has the order of completion; the history needs the order of the stream.
     const calls = [...this.#calls].sort(([first], [second]) => first - second).map(([, call]) => call);
@@ -110,6 +112,8 @@ class AnswerReader {
       ...(this.#reasoning !== "" && { reasoning: this.#reasoning }),
       ...(details !== undefined && details.length > 0 && { reasoning_details: details }),
       ...(origin !== undefined && { origin }),
+      // Only people read the provider's explanation: the refused prompt and its answer leave the conversation.
+      ...(isSilent && { unfinished: REFUSED }),
     };
     return { ok: true, message, reason, usage, ...(tokens && { tokens }) };
   }

@@ -4,7 +4,6 @@
  */
 
 import type { Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
-import { repairMessages } from "../messages/repair.ts";
 import { newId } from "../platform/new-id.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
@@ -225,7 +224,7 @@ async function ask(
   messages: readonly Message[],
   { withTools, sink, messageId }: { readonly withTools: boolean; readonly sink: CallSink; readonly messageId: string },
 ): Promise<ModelAnswer> {
-  const request: readonly Message[] = repairMessages([{ role: "system", content: turn.systemPrompt }, ...messages]);
+  const request: readonly Message[] = [{ role: "system", content: turn.systemPrompt }, ...messages];
   turn.notify.thinking({ active: true });
   try {
     return await readAnswer(turn.callModel(request, withTools, turn.signal), turn.notify, sink, messageId);

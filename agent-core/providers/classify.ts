@@ -101,6 +101,14 @@ const NO_MODEL =
 const NAMED_MODEL = /^model: \S/im;
 const BAD_KEY =
   /(invalid|incorrect|expired|missing|malformed).{0,20}(api.?key|credential|token)|api.?key not valid|unauthori[sz]ed/i;
+/**
+ * Sources: Azure ("content management policy"), DashScope ("data_inspection_failed", "inappropriate content"), Zhipu (1301,
+ * in Chinese), DeepSeek ("Content Exists Risk"), MiniMax ("input new_sensitive"), Volcengine ("SensitiveContentDetected"),
+ * Gemini ("PROHIBITED_CONTENT"), Anthropic ("blocked by content filtering policy"), OpenAI ("potentially violating our usage
+ * policy"), OpenRouter ("your input was flagged"), xAI ("violates usage guidelines"), Moonshot ("considered high risk").
+ */
+const FILTERED =
+  /content.{0,12}(filter|polic|moderation|exists risk|safety)|data.?inspection|responsible.?ai|usage (polic|guideline)|(input|prompt|content|request|response|output)[^.]{0,40}(flagged|was blocked|been blocked|high risk|filtered)|(inappropriate|sensitive|unsafe|harmful|prohibited)[ _]?content|(safety|guardrail|moderation)[^.]{0,40}(flagged|blocked|violat|rejected)|new_sensitive|敏感|违规|不安全|风险/i;
 const INVALID_REQUEST = /invalid_request|validation error|unprocessable/i;
 
 /** A request that a limit of tokens per minute can never admit: "Limit 30000, Requested 36278". */
@@ -119,6 +127,8 @@ const is =
 const rules: readonly Rule[] = [
   { status: () => true, text: NEVER_FITS, kind: "context-overflow" },
   { text: NEVER_FITS, kind: "context-overflow" },
+  { status: is(400, 403, 422, 451, 500), text: FILTERED, kind: "filtered" },
+  { status: is(400, 403, 422, 451, 500), codes: FILTERED, kind: "filtered" },
   { status: is(402), text: TEMPORARY, kind: "rate-limit" },
   { status: is(402), kind: "billing" },
   { status: is(401), kind: "authentication" },
@@ -162,6 +172,8 @@ const rules: readonly Rule[] = [
   { codes: /context_length_exceeded|request_too_large/, kind: "context-overflow" },
   // A failed response names the rejected part of the request. The same request would fail again.
   { codes: /image/, kind: "image-rejected" },
+  { text: FILTERED, kind: "filtered" },
+  { codes: FILTERED, kind: "filtered" },
   { codes: /invalid_prompt|bio_policy|data_residency/, kind: "bad-request" },
   { codes: /rate_limit/, kind: "rate-limit" },
   { codes: /overloaded/, kind: "overloaded" },

@@ -25,7 +25,7 @@ const DETAIL_CHARS = 240;
 
 /** Fault of a stream without a last event, or of an empty answer. */
 export function faultOf(
-  kind: "cut-off" | "empty" | "unread-call",
+  kind: "cut-off" | "empty" | "unread-call" | "filtered",
   { endpoint, model }: Pick<FaultFacts, "endpoint" | "model">,
 ): Fault {
   return { kind, message: faultMessage({ kind, endpoint, model, detail: "" }) };
@@ -63,6 +63,8 @@ export function faultMessage(facts: FaultFacts): string {
       return `${who} has no model ${model}${code}${detail} Choose another model.`;
     case "bad-request":
       return `${who} refused the request to ${model}${code}${detail} If it refuses each message, take the last one back with /undo, or choose another model.`;
+    case "filtered":
+      return `The content filter of ${who} refused the request to ${model}${code}${detail} Take your last message back with /undo, or put it another way.`;
     case "unsupported-parameter":
     case "reasoning-rejected":
     case "reasoning-missing":

@@ -22,6 +22,8 @@ export type FaultKind =
   | "reasoning-missing"
   /** The model rejected an image. */
   | "image-rejected"
+  /** A filter of the provider refused the content of the request, or of the answer before its first word. */
+  | "filtered"
   /** The answer is empty. */
   | "empty"
   /** The answer holds a call as text that could not be read. */

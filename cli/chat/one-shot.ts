@@ -1,6 +1,8 @@
 /** One prompt: an ACP client in the agent's process, which gets the same as every editor. */
+import { once } from "node:events";
 import { fstatSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
 import {
   type ClientContext,
   type ContentBlock,
@@ -122,6 +124,8 @@ async function dialog(): Promise<LineDialog> {
 
 /** A command such as a long test run may write its first line late. Milliseconds. */
 const INPUT_NOTE_AFTER_MS = 3_000;
+/** A program that starts others may leave their standard input open and write nothing. Milliseconds. */
+const SILENT_INPUT_MS = 10_000;
 const TYPE_PROMPT = "type a prompt, and end it with Enter and Ctrl+D; hermes --help shows more.";
 
 /** Content of the prompt: the words, and standard input as an attachment. Empty: neither has text. */
@@ -133,10 +137,25 @@ async function promptOf({ prompt, isTransient, images, cwd }: PromptOptions): Pr
   const line = isTyped ? TYPE_PROMPT : "waiting for the end of standard input …";
   const note = (): void => void process.stderr.write(`hermes: ${line}\n`);
   const timer = setTimeout(note, isTyped ? 0 : INPUT_NOTE_AFTER_MS);
-  const input = await text(process.stdin).finally(() => clearTimeout(timer));
+  const input = await (prompt === "" ? text(process.stdin) : begunInput()).finally(() => clearTimeout(timer));
   if (input.trim() === "") return words;
   if (prompt === "") return [{ type: "text", text: input.trim() }, ...pictures];
   return [...words, { type: "resource", resource: { uri: "stdin", mimeType: "text/plain", text: input } }];
+}
+
+/** Standard input beside a prompt, which starts without it when nothing comes. */
+async function begunInput(): Promise<string> {
+  const { stdin } = process;
+  const begun = once(stdin, "readable");
+  const silent = new AbortController();
+  const waiting = wait(SILENT_INPUT_MS, true, { signal: silent.signal }).catch(() => false);
+  if (await Promise.race([begun.then(() => false), waiting])) {
+    stdin.destroy();
+    process.stderr.write(`hermes: nothing came on standard input in ${SILENT_INPUT_MS / 1_000} s: starting without it.\n`);
+    return "";
+  }
+  silent.abort();
+  return text(stdin);
 }
 
 /** True for a pipe or a file. A socket is not read: programs that start others, and ssh, leave it open. */

@@ -64,6 +64,15 @@ test("standard input from a pipe or a file is attached to the prompt", async () 
   expect(asked()).toBe('"alone"');
 });
 
+test("a prompt beside a pipe that nobody writes to and nobody closes starts without it", async () => {
+  model.respondWith(() => say("ok"));
+  const { stdout, stderr } = await shell("mkfifo open; exec 3<>open; hermes alone < open");
+  expect([stdout, asked()]).toEqual(["ok\n", '"alone"']);
+  expect(stderr).toContain("nothing came on standard input in 10 s: starting without it.");
+  expect(await shell("(sleep 0.2; echo LATE) | hermes review")).toMatchObject({ code: 0 });
+  expect(asked()).toContain("LATE");
+});
+
 test("standard input that is too long is cut, and a line says so", async () => {
   model.respondWith(() => say("ok"));
   const { stderr } = await shell("head -c 300000 /dev/zero | tr '\\0' x | hermes review");

@@ -1,5 +1,5 @@
 /** Request parts that a conversation's models have refused, and that later requests omit. */
-import type { ContentPart, Message, ToolMessage } from "../../messages/message.ts";
+import type { ContentPart, Message, ToolMessage, UserMessage } from "../../messages/message.ts";
 import { withoutOpaqueParts } from "../dialect/speak-dialect.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
 import type { ToolSchema } from "../wire/wire.ts";
@@ -7,6 +7,9 @@ import type { RefusedRequest } from "./recovery.ts";
 
 /** Replacement of an image for a model without vision. */
 const NO_IMAGE = "[An image was here, which this model cannot see.]";
+/** Replacement of a tool result that was in a refused request. */
+const REFUSED_RESULT =
+  "[This result was left out, because the server refused the request with it. Do without it, or get a smaller part of it.]";
 /** Replacement of an image that was in a refused request. */
 const REFUSED_IMAGE = "[An image was here. It was left out, because the server refused the request with it.]";
 /** Shorter requests are not refused for their length. Characters of all messages. */
@@ -23,6 +26,11 @@ type Refusals = {
   /** Images of answered requests, and of refused ones that are left out. Base64 or data URLs. */
   readonly answeredImages: Set<string>;
   readonly refusedImages: Set<string>;
+  /** Ids of the calls whose results are left out. */
+  readonly refusedResults: Set<string>;
+  /** Texts of the user messages that are left out. */
+  readonly refusedTexts: Set<string>;
+  separatesRoles: boolean;
   /** Characters of the longest answered request; undefined before the first answer. */
   answeredChars: number | undefined;
   /** The server has answered, if only with an error. */
@@ -66,6 +74,15 @@ export class Adaptations {
     return this.#of(model).needsReasoning;
   }
 
+  /** Later requests have an assistant message between a tool result and a user message. */
+  separateRoles(model: ResolvedModel): void {
+    this.#of(model).separatesRoles = true;
+  }
+
+  separatesRoles(model: ResolvedModel): boolean {
+    return this.#of(model).separatesRoles;
+  }
+
   refusesImages(model: ResolvedModel): boolean {
     return this.#of(model).noImages;
   }
@@ -93,8 +110,27 @@ export class Adaptations {
   /** Facts for a refusal in unknown words. */
   factsOf(model: ResolvedModel, messages: readonly Message[]): Omit<RefusedRequest, "namesTool"> {
     const chars = charsOf(messages);
-    const isLongest = chars > LONG_CHARS && chars > (this.#of(model).answeredChars ?? 0);
-    return { hasNewImages: this.#newImages(model, messages).length > 0, isLongest };
+    const { answeredChars, refusedResults } = this.#of(model);
+    return {
+      hasNewImages: this.#newImages(model, messages).length > 0,
+      longestResult: Math.max(
+        0,
+        ...newResults(messages).map(({ tool_call_id: id, content }) => (refusedResults.has(id) ? 0 : content.length)),
+      ),
+      hasUserAfterResult: model.mode === "chat_completions" && messages.some(isUserAfterResult),
+      hasUnanswered: unanswered(messages).length > 0,
+      isLongest: chars > LONG_CHARS && chars > (answeredChars ?? 0),
+    };
+  }
+
+  /** Leaves the results out that no answer has followed yet. */
+  dropNewResults(model: ResolvedModel, messages: readonly Message[]): void {
+    for (const { tool_call_id: id } of newResults(messages)) this.#of(model).refusedResults.add(id);
+  }
+
+  /** Leaves the user messages out that got no answer, but for the last one. */
+  dropUnanswered(model: ResolvedModel, messages: readonly Message[]): void {
+    for (const message of unanswered(messages)) this.#of(model).refusedTexts.add(textOf(message));
   }
 
   /** Leaves the images out that no answered request had. Returns their number. */
@@ -121,11 +157,16 @@ export class Adaptations {
 
   /** The messages for this model; the same array when nothing changes. */
   apply(model: ResolvedModel, messages: readonly Message[]): readonly Message[] {
-    const { noImages, reasoningRefusals, refusedImages } = this.#of(model);
+    const { noImages, reasoningRefusals, refusedImages, refusedResults, refusedTexts } = this.#of(model);
     const reasoningFrom = reasoningRefusals > 1 ? messages.length : this.#reasoningFrom;
-    if (!noImages && reasoningFrom === 0 && refusedImages.size === 0) return messages;
-    return messages.map((message, index) => {
+    const refused = refusedImages.size + refusedResults.size + refusedTexts.size;
+    if (!noImages && reasoningFrom === 0 && refused === 0) return messages;
+    const left = new Set<Message>(unanswered(messages).filter((message) => refusedTexts.has(textOf(message))));
+    return messages.flatMap((message, index): Message | readonly Message[] => {
+      if (left.has(message)) return [];
       if (message.role === "assistant" && index < reasoningFrom) return withoutOpaqueParts(message);
+      if (message.role === "tool" && refusedResults.has(message.tool_call_id))
+        return { role: "tool", tool_call_id: message.tool_call_id, content: REFUSED_RESULT };
       if (message.role === "tool") return withoutResultImages(message, refusedImages);
       if (message.role !== "user" || typeof message.content === "string") return message;
       return { ...message, content: message.content.map((part) => withoutImage(part, noImages, refusedImages)) };
@@ -149,6 +190,9 @@ function nothingRefused(): Refusals {
     reasoningRefusals: 0,
     answeredImages: new Set(),
     refusedImages: new Set(),
+    refusedResults: new Set(),
+    refusedTexts: new Set(),
+    separatesRoles: false,
     answeredChars: undefined,
     isReached: false,
   };
@@ -165,6 +209,31 @@ function withoutResultImages(message: ToolMessage, refused: ReadonlySet<string>)
   const kept = images.filter(({ data }) => !refused.has(data));
   if (kept.length === images.length) return message;
   return { ...rest, content: `${message.content}\n${REFUSED_IMAGE}`, ...(kept.length > 0 && { images: kept }) };
+}
+
+/** Tool results that no answer has followed. */
+function newResults(messages: readonly Message[]): readonly ToolMessage[] {
+  const added = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1);
+  return added.filter((message) => message.role === "tool");
+}
+
+/** User messages that another one follows, because their turns failed. The messages are not repaired yet. */
+function unanswered(messages: readonly Message[]): readonly UserMessage[] {
+  return messages.flatMap((message, index) => {
+    if (message.role !== "user" || message.synthetic === true) return [];
+    const next = messages.slice(index + 1).find((each) => each.role !== "user" || each.synthetic !== true);
+    return next?.role === "user" ? [message] : [];
+  });
+}
+
+/** The wire moves a result's images into a user message behind it. */
+function isUserAfterResult(message: Message, index: number, messages: readonly Message[]): boolean {
+  if (message.role !== "tool") return false;
+  return message.images !== undefined || messages[index + 1]?.role === "user";
+}
+
+function textOf({ content }: UserMessage): string {
+  return typeof content === "string" ? content : JSON.stringify(content);
 }
 
 function imagesOf(messages: readonly Message[]): readonly string[] {

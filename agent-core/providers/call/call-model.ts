@@ -12,7 +12,7 @@ import { durationText, endpointName, faultOf } from "../fault-message.ts";
 import { modelInfo } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve-model.ts";
 import { type Silence, type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
-import { withSentImages } from "../wire/tool-images.ts";
+import { withSentImages } from "../wire/sent-images.ts";
 import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
 import type { Adaptations } from "./adaptations.ts";
 import type { ModelChain } from "./model-chain.ts";
@@ -51,7 +51,7 @@ export type ModelRoute = {
 };
 
 export type CallRequest = {
-  /** Repaired messages, the system message first. */
+  /** The system message first. Each request sends them repaired. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly sampling: Sampling;
@@ -124,9 +124,17 @@ class PersistentCall {
       }
       const isSilence = fault.kind === "timeout" && fault.status === undefined && size === 0;
       this.#count(size, isSilence ? undefined : limits.content.elapsed());
-      if (!(yield* this.#recover(fault))) return void (yield { type: "fault", fault: this.#withTries(fault) });
+      if (!(yield* this.#recover(fault))) return yield* this.#giveUp(last, fault);
       yield { type: "restart" };
     }
+  }
+
+  /** A refusal is an end of the answer; every other fault is none. */
+  async *#giveUp(last: LastEvent, fault: Fault): AsyncGenerator<CallEvent> {
+    if (last.type === "finish" && last.reason === "refusal") {
+      yield { type: "notice", severity: "warning", message: fault.message };
+      yield { ...last, isSilent: true };
+    } else yield { type: "fault", fault: this.#withTries(fault) };
   }
 
   /** Passes the events of one request on, without the last one. `size`: in characters. */
@@ -176,15 +184,21 @@ class PersistentCall {
     const request: ModelRequest = {
       endpoint: current.endpoint,
       model: current.model,
-      messages: withSentImages(adaptations.apply(current, this.#messages), this.#acceptsImages(current)),
+      messages: this.#sentMessages(current),
       tools: adaptations.toolsFor(current, tools),
       sampling,
       omittedParameters: adaptations.parametersOf(current),
       requiresReasoning: adaptations.requiresReasoning(current),
+      separatesRoles: adaptations.separatesRoles(current),
       extraBody: this.#route.extraBody?.(current) ?? {},
       ...(editorModels && { editorModels }),
     };
     return streamModel(request, current.mode, this.#signal, limits);
+  }
+
+  #sentMessages(model: ResolvedModel): readonly Message[] {
+    const kept = repairMessages(this.#route.adaptations.apply(model, this.#messages));
+    return withSentImages(kept, this.#acceptsImages(model));
   }
 
   #acceptsImages(model: ResolvedModel): boolean {
@@ -192,12 +206,14 @@ class PersistentCall {
     return acceptsImages(model) && !adaptations.refusesImages(model);
   }
 
-  /** An empty answer is a fault too, except a refusal. So is one with a call that could not be read, once. */
+  /** An empty answer is a fault too. So is one with a call that could not be read, once. */
   #faultOf(last: LastEvent, hasContent: boolean): Fault | undefined {
     if (last.type === "fault") return last.fault;
+    if (last.reason === "refusal" && (!hasContent || last.isSilent))
+      return faultOf("filtered", this.#route.chain.current);
     const isAskedAgain = last.hasUnreadCall === true && !this.#attempts.used.has("nudge");
     if (isAskedAgain) return faultOf("unread-call", this.#route.chain.current);
-    return hasContent || last.reason === "refusal" ? undefined : faultOf("empty", this.#route.chain.current);
+    return hasContent ? undefined : faultOf("empty", this.#route.chain.current);
   }
 
   /** Returns true after preparing another request. */
@@ -220,7 +236,7 @@ class PersistentCall {
         return true;
       }
       // Each remedy of a refusal in unknown words is a guess; the next one may help.
-      if (fault.kind === "bad-request") return yield* this.#recover(fault);
+      if (fault.kind === "bad-request" || fault.kind === "filtered") return yield* this.#recover(fault);
     }
     return yield* this.#fallBack(fault);
   }
@@ -234,21 +250,35 @@ class PersistentCall {
 
   /** Applies a remedy, and says in a line what the next request leaves out. */
   async *#applyVisibly(remedy: Remedy, fault: Fault): AsyncGenerator<CallEvent, boolean> {
-    const { chain, adaptations } = this.#route;
-    let left = "";
-    if (remedy === "drop-tool") {
-      const tool = this.#refusedTool(fault);
-      if (tool === undefined) return false;
-      adaptations.dropTool(chain.current, tool);
-      left = `the tool ${tool}`;
-    } else if (remedy === "drop-new-images") {
-      const count = adaptations.dropNewImages(chain.current, this.#messages);
-      if (count === 0) return false;
-      left = count === 1 ? "the new picture" : `the ${count} new pictures`;
-    } else return this.#apply(remedy, fault);
+    const left = this.#leaveOut(remedy, fault);
+    if (left === undefined) return this.#apply(remedy, fault);
     const message = `${firstSentence(fault.message)} The request is sent again without ${left}.`;
     yield { type: "notice", severity: "warning", message };
     return true;
+  }
+
+  /** The part that the next request leaves out; undefined for a remedy of another kind. */
+  #leaveOut(remedy: Remedy, fault: Fault): string | undefined {
+    const { chain, adaptations } = this.#route;
+    switch (remedy) {
+      case "drop-tool": {
+        const tool = this.#refusedTool(fault) ?? "";
+        adaptations.dropTool(chain.current, tool);
+        return `the tool ${tool}`;
+      }
+      case "drop-new-images": {
+        const count = adaptations.dropNewImages(chain.current, this.#messages);
+        return count === 1 ? "the new picture" : `the ${count} new pictures`;
+      }
+      case "drop-new-results":
+        adaptations.dropNewResults(chain.current, this.#messages);
+        return "the newest tool results";
+      case "drop-unanswered":
+        adaptations.dropUnanswered(chain.current, this.#messages);
+        return "the earlier messages that got no answer";
+      default:
+        return undefined;
+    }
   }
 
   /** Tool of a server or plugin that a refusal names, or whose number it gives. */
@@ -286,7 +316,7 @@ class PersistentCall {
   }
 
   /** Returns false when the remedy is not available. */
-  async #apply(remedy: Exclude<Remedy, "drop-tool" | "drop-new-images">, fault: Fault): Promise<boolean> {
+  async #apply(remedy: Remedy, fault: Fault): Promise<boolean> {
     const { chain, adaptations, refreshKey } = this.#route;
     switch (remedy) {
       case "refresh-key": {
@@ -303,6 +333,9 @@ class PersistentCall {
       case "add-reasoning":
         adaptations.requireReasoning(chain.current);
         return true;
+      case "separate-roles":
+        adaptations.separateRoles(chain.current);
+        return true;
       case "drop-images":
         adaptations.dropImages(chain.current);
         return true;
@@ -312,11 +345,13 @@ class PersistentCall {
         return shorter !== undefined;
       }
       case "nudge":
-        this.#messages = repairMessages([
+        this.#messages = [
           ...this.#messages,
           { role: "user", content: fault.kind === "empty" ? NUDGE.empty : NUDGE.unread },
-        ]);
+        ];
         return true;
+      default:
+        return false; // a remedy that leaves something out
     }
   }
 

@@ -22,6 +22,12 @@ export type Remedy =
   /** Leaves out the pictures that no answer has followed yet. */
   | "drop-new-images"
   | "drop-images"
+  /** Leaves out the tool results that no answer has followed yet. */
+  | "drop-new-results"
+  /** Leaves out the messages of earlier turns that no answer has followed. */
+  | "drop-unanswered"
+  /** Puts an assistant message between a tool result and a user message. */
+  | "separate-roles"
   /** Leaves out the tool that the refusal names. */
   | "drop-tool"
   | "shorten"
@@ -59,25 +65,38 @@ const remedies: { readonly [Kind in FaultKind]?: readonly Remedy[] } = {
 export type RefusedRequest = {
   /** It has pictures that no answer has followed yet. */
   readonly hasNewImages: boolean;
+  /** Characters of the longest tool result that no answer has followed yet; 0: none. */
+  readonly longestResult: number;
+  /** Messages of the user before its last one got no answer. */
+  readonly hasUnanswered: boolean;
+  /** A user message follows a tool result, which some templates refuse. */
+  readonly hasUserAfterResult: boolean;
   /** The refusal names one of its tools. */
   readonly namesTool: boolean;
   /** It is long, and longer than each request that was answered. */
   readonly isLongest: boolean;
 };
 
-/** Statuses of a refusal that is about the request's content. */
-const ABOUT_CONTENT: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422]);
+/** Statuses of a refusal that is about the request's content; undefined: an error within a stream. */
+const ABOUT_CONTENT: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422, 500, 502, undefined]);
+
+/** Shorter results hardly cause a refusal in unknown words. Characters. */
+const SHORT_RESULT_CHARS = 400;
 
 /** A refusal stays in each later request, unless what is new since the last answered one leaves it. */
-function remediesOf(
-  { kind, status }: Fault,
-  { hasNewImages, namesTool, isLongest }: RefusedRequest,
-): readonly Remedy[] {
-  const withoutImages: readonly Remedy[] = hasNewImages ? ["drop-new-images"] : [];
-  if (namesTool && ABOUT_CONTENT.has(status) && kind === "bad-request") return ["drop-tool", ...withoutImages];
-  if (kind === "context-overflow" && status === 413) return [...withoutImages, "shorten"];
-  if (kind !== "bad-request" || !ABOUT_CONTENT.has(status)) return remedies[kind] ?? [];
-  return isLongest ? [...withoutImages, "shorten"] : withoutImages;
+function remediesOf({ kind, status }: Fault, request: RefusedRequest): readonly Remedy[] {
+  const isUnknown = kind === "bad-request" && ABOUT_CONTENT.has(status);
+  const isTooLong = kind === "context-overflow" && status === 413;
+  if (!isUnknown && !isTooLong && kind !== "filtered") return remedies[kind] ?? [];
+  const ladder: readonly (readonly [Remedy, boolean])[] = [
+    ["separate-roles", isUnknown && request.hasUserAfterResult],
+    ["drop-tool", isUnknown && request.namesTool],
+    ["drop-new-images", request.hasNewImages],
+    ["drop-new-results", !isTooLong && request.longestResult > (isUnknown ? SHORT_RESULT_CHARS : 0)],
+    ["drop-unanswered", !isTooLong && request.hasUnanswered],
+    ["shorten", isTooLong || (isUnknown && request.isLongest)],
+  ];
+  return ladder.filter(([, helps]) => helps).map(([remedy]) => remedy);
 }
 
 const REPEATED: ReadonlySet<Remedy> = new Set(["drop-parameter", "drop-tool"]);

@@ -72,6 +72,7 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
       type: "finish",
       reason: reasonOf(state),
       usage: counts && usageOf(counts),
+      ...(stopReason === "refusal" && isSilent && { isSilent }),
       ...(reasoningDetails.length > 0 && { reasoningDetails }),
     },
   ];

@@ -13,7 +13,7 @@ import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import { parseJson } from "../../platform/json.ts";
 import { anthropicCallIds, sentCallId, sentName } from "./sent-call.ts";
-import { imageUrl } from "./tool-images.ts";
+import { imageUrl } from "./sent-images.ts";
 
 /** Content is always a list of blocks: a cache mark on a string would change its bytes. */
 export type BlockMessage = Omit<MessageParam, "role" | "content"> & {

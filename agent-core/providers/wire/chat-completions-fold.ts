@@ -215,10 +215,10 @@ const ENDS = {
 
 type End = keyof typeof ENDS | "unknown";
 
+/** Gateways write `FINISH_REASON_STOP` and `content_filter: PROHIBITED_CONTENT`. */
 function endOf(reason: string): End {
-  const known = (["whole", "length", "refusal", "failure"] as const).find((end) =>
-    ENDS[end].includes(reason.toLowerCase()),
-  );
+  const word = /^(?:finish_?reason[_.])?(\w+)/.exec(reason.toLowerCase())?.[1] ?? "";
+  const known = (["whole", "length", "refusal", "failure"] as const).find((end) => ENDS[end].includes(word));
   return known ?? "unknown";
 }
 

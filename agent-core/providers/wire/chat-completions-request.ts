@@ -10,11 +10,14 @@ import type { AssistantMessage, ContentPart, Message, ToolCall, UserMessage } fr
 import type { ChatQuirks } from "../deployments.ts";
 import { isReasoningDetail, placeReasoning } from "./reasoning-places.ts";
 import { type CallIds, chatCallIds, mistralCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
-import { followsResult, withImageMessages } from "./tool-images.ts";
+import { followsResult, withImageMessages } from "./sent-images.ts";
 import type { ModelRequest, Sampling, ToolSchema } from "./wire.ts";
 
-/** Mistral's models, also behind other servers: the template checks the ids. */
+/** Mistral's models, also behind other servers: the template checks the ids and the order of roles. */
 const MISTRAL = /(mi[sx]|minis|magis|devs|codes)tral|pixtral/i;
+
+/** Stands between a tool result and a user message, where a template allows only an answer after a result. */
+const BRIDGE: ChatCompletionMessageParam = { role: "assistant", content: "OK." };
 
 /** Rules for the messages of one request. */
 type MessageRules = {
@@ -34,10 +37,12 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
   const { model, tools, sampling } = request;
   const messages = withImageMessages(request.messages);
   const rules = rulesOf(request, quirks);
+  const sent = messages.map((message, index) => loweredOnce(message, rules, followsResult(messages, index)));
+  const separates = request.separatesRoles === true || quirks.nineCharCallIds === true || MISTRAL.test(model);
   return {
     ...request.extraBody,
     model,
-    messages: messages.map((message, index) => loweredOnce(message, rules, followsResult(messages, index))),
+    messages: separates ? sent.flatMap((each, index) => separated(each, sent[index - 1])) : sent,
     stream: true,
     ...(quirks.refusesStreamOptions !== true && { stream_options: { include_usage: true } }),
     ...(tools.length > 0 && {
@@ -45,6 +50,10 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
     }),
     ...lowerSampling(sampling, quirks),
   };
+}
+
+function separated(sent: ChatCompletionMessageParam, previous: ChatCompletionMessageParam | undefined) {
+  return sent.role === "user" && previous?.role === "tool" ? [BRIDGE, sent] : [sent];
 }
 
 function rulesOf({ model, requiresReasoning }: ModelRequest, quirks: ChatQuirks): MessageRules {

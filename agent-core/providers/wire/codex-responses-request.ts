@@ -12,7 +12,7 @@ import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } fr
 import { isOpenAiReasoningModel, knowsMinimalEffort } from "../model-info.ts";
 import { hashOf, responsesCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import { SECTION_BREAK } from "./text-sections.ts";
-import { imageUrl } from "./tool-images.ts";
+import { imageUrl } from "./sent-images.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
 /** The API refuses a lower limit. Tokens. */

@@ -55,6 +55,8 @@ export type ModelRequest = {
   readonly editorModels?: EditorModels;
   /** True when the server refused messages without reasoning; then each one of a turn with tools carries some. */
   readonly requiresReasoning?: boolean;
+  /** True when the server requires an assistant message between a tool result and a user message. */
+  readonly separatesRoles?: boolean;
   /** Lifetime of Anthropic's prompt cache. Default: `5m`; writing with `1h` costs more. */
   readonly cacheTtl?: "5m" | "1h";
 };
@@ -97,6 +99,8 @@ export type ModelEvent =
       readonly reason: FinishReason;
       readonly usage: Usage | undefined;
       readonly reasoningDetails?: readonly unknown[];
+      /** A refusal whose text is the provider's explanation, not the model's answer. */
+      readonly isSilent?: true;
       /** The text holds a call that could not be read. */
       readonly hasUnreadCall?: true;
       readonly tokens?: TokenTrace;

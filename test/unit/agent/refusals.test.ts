@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync } from "node:fs";
+import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -6,10 +6,18 @@ import * as z from "zod";
 import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
 import { systemClock } from "../../../agent-core/platform/clock.ts";
 import { defineTool, type Tool } from "../../../agent-core/tools/tool.ts";
-import { fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+import {
+  call,
+  callTools,
+  fail,
+  type ModelServer,
+  say,
+  startModelServer,
+} from "../../support/model-server/model-server.ts";
 
 let model: ModelServer;
 let agent: AIAgent;
+let cwd: string;
 let notices: string[];
 
 beforeEach(async () => {
@@ -23,7 +31,7 @@ afterEach(async () => {
 });
 
 function agentOptions(): AIAgentOptions {
-  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-refusals-")));
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-refusals-")));
   return {
     baseUrl: model.baseUrl,
     model: "test-model",
@@ -50,7 +58,8 @@ function notesTool(name: string): Tool {
   });
 }
 
-const picture = (data: string) => ({ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }) as const;
+const picture = (data: string) =>
+  ({ type: "image_url", image_url: { url: `data:image/png;base64,iVBORw0KGgoAAAAN${data}` } }) as const;
 const look = (data: string) => [{ type: "text", text: "look" } as const, picture(data)];
 const bodies = () => model.requests.map(({ body }) => JSON.stringify(body));
 
@@ -63,7 +72,7 @@ describe("a refusal in unknown words", () => {
     [400, "Provider returned error"],
     [413, "Payload Too Large"],
   ])("of a picture leaves the picture out, and the session goes on: %i %s", async (status, words) => {
-    model.respondWith((body) => (JSON.stringify(body).includes("base64,BAD") ? fail(status, words) : say("I see")));
+    model.respondWith((body) => (JSON.stringify(body).includes("AAANBAD") ? fail(status, words) : say("I see")));
     expect(await agent.chat("hello")).toBe("I see");
     const { finalResponse } = await agent.runConversation({ userMessage: look("BAD") });
     expect(finalResponse).toBe("I see");
@@ -103,11 +112,11 @@ describe("a refusal in unknown words", () => {
   });
 
   test("of a new picture keeps the pictures that were answered", async () => {
-    model.respondWith((body) => (JSON.stringify(body).includes("base64,BAD") ? fail(400, "nope") : say("I see")));
+    model.respondWith((body) => (JSON.stringify(body).includes("AAANBAD") ? fail(400, "nope") : say("I see")));
     await agent.runConversation({ userMessage: look("GOOD") });
     await agent.runConversation({ userMessage: look("BAD") });
-    expect(bodies().at(-1)).toContain("base64,GOOD");
-    expect(bodies().at(-1)).not.toContain("base64,BAD");
+    expect(bodies().at(-1)).toContain("AAANGOOD");
+    expect(bodies().at(-1)).not.toContain("AAANBAD");
   });
 
   test.each([
@@ -127,12 +136,119 @@ describe("a refusal in unknown words", () => {
     expect(bodies().at(-1)?.includes("[COMPRESSED: ")).toBe(true);
   });
 
-  test("of a filter that refuses each message names /undo, and the agent stays usable", async () => {
-    const filtered = fail(400, "Input data may contain inappropriate content (data_inspection_failed)");
-    model.respondWith((body) => (JSON.stringify(body).includes("secret word") ? filtered : say("fine")));
-    const result = await agent.runConversation({ userMessage: "the secret word" });
-    expect(result.fault?.message).toContain("take the last one back with /undo");
-    expect(model.requests).toHaveLength(1);
+  test.each(["tool", "any"])(
+    "of a template without a user message after a %s result puts an answer between",
+    async (name) => {
+      const named = new AIAgent({ ...agentOptions(), model: name === "tool" ? "devstral-small" : "my-model" });
+      model.respondWith(({ messages }) => {
+        const isRefused = messages.some(({ role }, at) => role === "user" && messages[at - 1]?.["role"] === "tool");
+        if (isRefused) return fail(400, "After the optional system message, something unexpected came");
+        return messages.at(-1)?.["content"] === "list"
+          ? callTools(call("search_files", { pattern: "*.md" }))
+          : say("fine");
+      });
+      const signal = AbortSignal.timeout(60_000);
+      model.script(callTools(call("search_files", { pattern: "*.md" })), fail(401, "no"));
+      await named.runConversation({ userMessage: "list", signal });
+      expect(await named.chat("and now?")).toBe("fine");
+      expect(model.requests.length).toBe(name === "tool" ? 3 : 4);
+      await named.close();
+    },
+  );
+});
+
+/** Refusals of content filters, as their services word them. */
+const FILTERS: readonly (readonly [string, number, string | Record<string, unknown>])[] = [
+  [
+    "Azure",
+    400,
+    "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify your prompt and retry.",
+  ],
+  ["DashScope", 400, "Input data may contain inappropriate content (data_inspection_failed)"],
+  [
+    "Zhipu",
+    400,
+    "系统检测到输入或生成内容可能包含不安全或敏感内容，请您避免输入易产生敏感内容的提示语，感谢您的配合。",
+  ],
+  ["DeepSeek", 400, "Content Exists Risk"],
+  ["MiniMax", 422, "input new_sensitive (1026)"],
+  [
+    "Volcengine",
+    400,
+    "The request failed because the input text may contain sensitive information. SensitiveContentDetected",
+  ],
+  ["Gemini", 400, "Prompt was blocked due to PROHIBITED_CONTENT"],
+  ["Anthropic", 400, "Output blocked by content filtering policy"],
+  ["OpenAI", 400, "Invalid prompt: your prompt was flagged as potentially violating our usage policy."],
+  [
+    "OpenRouter",
+    403,
+    'openai/gpt requires moderation on OpenAI. Your input was flagged for "violence". No credits were charged.',
+  ],
+  ["xAI", 403, "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"],
+  ["Moonshot", 400, "The request was rejected because it was considered high risk"],
+  ["an unknown service", 400, "no"],
+];
+
+describe("a content filter", () => {
+  const refused = (status: number, words: Parameters<typeof fail>[1]) => {
+    const filtered = fail(status, words);
+    model.respondWith((body) =>
+      JSON.stringify(body.messages.slice(1)).includes("secret word") ? filtered : say("fine"),
+    );
+  };
+
+  test.each(FILTERS)(
+    "of %s ends in one line with /undo, and the next message gets an answer",
+    async (_, status, words) => {
+      refused(status, String(words));
+      const { fault } = await agent.runConversation({ userMessage: "the secret word" });
+      expect(fault?.message).toMatch(/(take|Take) .*back with \/undo/);
+      expect(fault?.message).not.toContain("key");
+      expect(model.requests).toHaveLength(1);
+      expect(await agent.chat("another thing")).toBe("fine");
+      expect(notices.join("\n")).toContain("without the earlier messages that got no answer");
+      const before = model.requests.length;
+      expect(await agent.chat("and more")).toBe("fine");
+      expect(model.requests.length).toBe(before + 1);
+    },
+  );
+
+  test.each(FILTERS.slice(0, 4))(
+    "of %s that refuses a tool's result leaves the result out, and the turn goes on",
+    async (_, status, words) => {
+      writeFileSync(join(cwd, "a.txt"), "it holds the secret word");
+      refused(status, String(words));
+      model.script(callTools(call("read_file", { path: "a.txt" })));
+      expect(await agent.chat("read a.txt")).toBe("fine");
+      expect(notices.join("\n")).toContain("without the newest tool results");
+      const before = model.requests.length;
+      expect(await agent.chat("and more")).toBe("fine");
+      expect(model.requests.length).toBe(before + 1);
+    },
+  );
+
+  test.each(["content_filter", "safety", "content_filter: PROHIBITED_CONTENT", "sensitive"])(
+    "that ends an answer before its first word with %s does not end the session",
+    async (reason) => {
+      const silent = { parts: [], finish: reason };
+      model.respondWith((body) => (JSON.stringify(body).includes("secret word") ? silent : say("fine")));
+      expect((await agent.runConversation({ userMessage: "the secret word" })).stopReason).toBe("refusal");
+      expect(notices.join("\n")).toContain("/undo");
+      expect(await agent.chat("another thing")).toBe("fine");
+    },
+  );
+
+  test("that Anthropic explains leaves the conversation with the refused prompt", async () => {
+    const claude = new AIAgent({ ...agentOptions(), apiMode: "anthropic_messages" });
+    model.respondWith((body) =>
+      JSON.stringify(body).includes("secret word") ? { parts: [{ type: "refusal", text: "It harms." }] } : say("fine"),
+    );
+    const { stopReason, finalResponse } = await claude.runConversation({ userMessage: "the secret word" });
+    expect([stopReason, finalResponse]).toEqual(["refusal", "It harms."]);
+    expect(await claude.chat("another thing")).toBe("fine");
+    expect(model.requests.length).toBe(3);
+    await claude.close();
   });
 });
 

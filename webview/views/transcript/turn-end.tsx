@@ -29,6 +29,7 @@ const settings: Step = {
 };
 const log: Step = { label: t("Open Log"), act: ({ post }) => post({ type: "open-log" }) };
 const compress: Step = { label: t("Compress"), act: ({ post }) => post({ type: "prompt", text: "/compress" }) };
+const undo: Step = { label: t("Undo"), act: ({ post }) => post({ type: "prompt", text: "/undo" }) };
 const newSession: Step = { label: t("New Session"), act: (panel) => panel.newSession() };
 
 /** Steps for a fault without steps of its own. */
@@ -42,13 +43,14 @@ const steps: Readonly<Record<string, readonly Step[]>> = {
   malformed: [tryAgain, settings, chooseModel],
   "context-overflow": [compress, newSession, chooseModel],
   "model-not-found": [chooseModel, settings],
-  "bad-request": [chooseModel, log],
+  "bad-request": [undo, chooseModel, log],
+  filtered: [undo, chooseModel],
   "unsupported-parameter": [chooseModel, log],
   unknown: [tryAgain, chooseModel, log],
   cancelled: [],
   max_tokens: [goOn, chooseModel],
   max_turn_requests: [goOn],
-  refusal: [tryAgain, chooseModel],
+  refusal: [undo, tryAgain, chooseModel],
 };
 
 export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {

@@ -4,7 +4,7 @@ import type { Message, ToolMessage } from "../../../../agent-core/messages/messa
 import { lowerMessages } from "../../../../agent-core/providers/wire/anthropic-messages-history.ts";
 import { chatCompletionsBody } from "../../../../agent-core/providers/wire/chat-completions-request.ts";
 import { codexResponsesBody } from "../../../../agent-core/providers/wire/codex-responses-request.ts";
-import { withImageMessages, withSentImages } from "../../../../agent-core/providers/wire/tool-images.ts";
+import { withImageMessages, withSentImages } from "../../../../agent-core/providers/wire/sent-images.ts";
 import type { ModelRequest } from "../../../../agent-core/providers/wire/wire.ts";
 
 const PNG = { mimeType: "image/png", data: "iVBORw0KGgo=" };
@@ -102,4 +102,58 @@ test("older images are left out in steps, so that the provider's cache holds bet
 test("an image counts as a thousand tokens", () => {
   const [plain, seen] = [result("a", []), result("a", [PNG, PNG])];
   expect(estimateTokens([seen]) - estimateTokens([plain])).toBe(2_000);
+});
+
+const heads: Readonly<Record<string, string>> = {
+  "image/png": "\x89PNG\r\n\x1a\n\0\0",
+  "image/jpeg": "\xff\xd8\xff\xe0\0\x10JFIF",
+  "image/webp": "RIFF\x10\0\0\0WEBPVP8 ",
+  "image/gif": "GIF89a\x01\0\x01\0",
+};
+const base64 = (text: string): string => Buffer.from(text.padEnd(20, "\0"), "latin1").toString("base64");
+const shown = (data: string, mimeType: string) =>
+  ({ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } }) as const;
+
+test.each(Object.entries(heads))("a picture that is %s is sent as that, whatever its name says", (mimeType, head) => {
+  const data = base64(head);
+  const messages: Message[] = [
+    { role: "user", content: [shown(data, "image/jpg"), { type: "text", text: "look" }] },
+    ...CALLS.slice(1, 2),
+    result("a", [{ mimeType: "image/heic", data }]),
+  ];
+  const [user, , tool] = withSentImages(messages, true);
+  expect(user?.content?.[0]).toEqual(shown(data, mimeType));
+  expect(tool).toMatchObject({ images: [{ mimeType, data }] });
+});
+
+test.each([
+  ["BMP", "BM\x36\0\0\0"],
+  ["SVG", "<svg xmlns='http"],
+  ["HEIC", "\0\0\0\x18ftypheic"],
+  ["AVIF", "\0\0\0\x20ftypavif"],
+  ["TIFF", "II*\0"],
+  ["PDF", "%PDF-1.7"],
+])("a %s is left out with a line", (_, head) => {
+  const data = base64(head);
+  const messages: Message[] = [
+    { role: "user", content: [shown(data, "image/png"), { type: "text", text: "look" }] },
+    ...CALLS.slice(1, 2),
+    result("a", [{ mimeType: "image/png", data }, PNG]),
+  ];
+  const [user, , tool] = withSentImages(messages, true);
+  expect(user?.content?.[0]).toMatchObject({ type: "text", text: expect.stringContaining("left out") });
+  expect(tool).toMatchObject({ images: [PNG], content: expect.stringContaining("left out") });
+});
+
+test("older pictures of the user leave too, and those of the last message stay", () => {
+  const look = (): Message => ({
+    role: "user",
+    content: [shown(PNG.data, "image/png"), { type: "text", text: "look" }],
+  });
+  const answer: Message = { role: "assistant", content: "seen" };
+  const many = Array.from({ length: 20 }, () => [look(), answer]).flat();
+  const sent = JSON.stringify(withSentImages([...many, look()], true));
+  expect(sent.split(PNG.data).length - 1).toBe(13);
+  const once = { role: "user" as const, content: Array.from({ length: 30 }, () => shown(PNG.data, "image/png")) };
+  expect(withSentImages([once], true)).toEqual([once]);
 });
