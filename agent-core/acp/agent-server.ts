@@ -338,7 +338,7 @@ function createSession(create: () => AcpSession): AcpSession {
 
 /** Warnings about a stored session, one line each. `folderProblem` ends a sentence about the folder. */
 function storedNotes(
-  { path, damagedLines }: StoredSession,
+  { path, damagedLines, cwd: before }: StoredSession,
   cwd: string,
   folderProblem: string | undefined,
 ): readonly string[] {
@@ -346,6 +346,7 @@ function storedNotes(
   return [
     ...(damagedLines === 0 ? [] : [`${linesOf(damagedLines)} left out; the rest is complete (${path}).`]),
     ...(fault === undefined ? [] : [`This session can be read but not saved: ${fault}.`]),
+    ...(before === "" || before === cwd ? [] : [`This session began in ${before}, and goes on in ${cwd}.`]),
     ...(folderProblem === undefined ? [] : [`The folder ${cwd} ${folderProblem}. ${WITHOUT_FOLDER}`]),
   ];
 }

@@ -2,10 +2,12 @@
  * The memory of a session: its messages, title, plan and system prompt, each written to the journal as it changes.
  * Without a journal everything stays in memory.
  */
+
 import type { Effect } from "../approval/decision.ts";
 import type { Environment } from "../config/home.ts";
 import { placeSaying } from "../memory/statement.ts";
 import { type Message, ownWords, typedText, type UserMessage } from "../messages/message.ts";
+import { PLACE_HEAD } from "../prompt/system-prompt.ts";
 import { redact, secretsOf } from "../providers/redact.ts";
 import { type Compression, Conversation, type PositionRange } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
@@ -56,6 +58,15 @@ export class SessionRecord {
   /** Undefined until the first turn has begun. */
   get systemPrompt(): string | undefined {
     return this.#systemPrompt;
+  }
+
+  /** Folder that the model was told last; undefined before the first prompt. */
+  get toldFolder(): string | undefined {
+    const told = this.conversation.messages.flatMap(({ role, content, ...message }) =>
+      role === "user" && "synthetic" in message && typeof content === "string" ? [content] : [],
+    );
+    const last = [this.systemPrompt ?? "", ...told].findLast((text) => text.includes(PLACE_HEAD));
+    return last?.split(PLACE_HEAD).at(-1)?.split("\n", 1)[0];
   }
 
   /** Adds a message and returns its position. */

@@ -4,6 +4,7 @@ import type { Effect } from "../approval/decision.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import { type ContentPart, type Message, typedText, type UserMessage } from "../messages/message.ts";
 import { newId } from "../platform/new-id.ts";
+import { PLACE_HEAD } from "../prompt/system-prompt.ts";
 import type { HermesModelStep } from "../protocol/trajectory.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
@@ -57,6 +58,8 @@ export const TURN_RUNS = "A turn is running. Stop it before you undo or restore.
 
 /** The end of a turn waits this long for the problems of its edits. Milliseconds. */
 const SETTLE_MS = 1_500;
+
+const MOVED = "[The session goes on in another folder. Relative paths and commands refer to it from now on.]";
 
 const PLAN_MODE = "[Plan mode is on: you can read, search and run commands that only read. Every change is refused.]";
 const PLAN_WANTED =
@@ -303,10 +306,15 @@ export class TurnRunner {
     if (record.systemPrompt === undefined) record.freezeSystemPrompt(await setup.buildSystemPrompt(systemMessage));
   }
 
-  /** Adds the extensions' data for a message. The offline interpreter reads only what the user typed. */
+  /**
+   * Adds the new folder of a session that is continued elsewhere, and the extensions' data for a message. The offline
+   * interpreter reads only what the user typed.
+   */
   async #attach(message: RunOptions["userMessage"]): Promise<void> {
     const { record, setup } = this.#options;
-    const attached = await setup.extensions.attachments(typedText(message));
+    const { toldFolder = setup.cwd } = record;
+    const moved = toldFolder === setup.cwd ? [] : [`${MOVED}\n${PLACE_HEAD}${setup.cwd}`];
+    const attached = [...moved, ...(await setup.extensions.attachments(typedText(message)))];
     const isRead = attached.length > 0 && setup.models.current.mode !== "offline";
     if (isRead) record.add({ role: "user", content: attached.join("\n\n"), synthetic: true });
   }

@@ -1,4 +1,6 @@
 /** Search for the stored session that a user names. */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import { type ClientContext, methods } from "@zed-industries/agent-client-protocol";
 import { call } from "../../agent-core/protocol/method.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
@@ -17,8 +19,7 @@ export async function findSession(agent: ClientContext, wanted: string, cwd: str
   if (wanted === "last") {
     const { sessions } = await agent.request(methods.agent.session.list, { cwd });
     const [last] = sessions;
-    if (last === undefined) throw new Error(`There is no earlier session in ${cwd}.`);
-    return last.sessionId;
+    return last?.sessionId ?? movedSession(agent, cwd);
   }
   const { titled, building } = await titledWith(agent, wanted);
   const exact = titled.filter(({ title }) => title?.toLowerCase() === wanted.toLowerCase());
@@ -30,6 +31,17 @@ export async function findSession(agent: ClientContext, wanted: string, cwd: str
   if (other === undefined) return found.sessionId;
   const lines = titled.map(({ sessionId, title, cwd: where }) => `  ${sessionId}  ${title ?? "Untitled"} (${where})`);
   throw new Error(`Several sessions have “${wanted}” in their titles:\n${lines.join("\n")}`);
+}
+
+/** The latest session of a folder that is gone and had the same name: the project has moved. */
+async function movedSession(agent: ClientContext, cwd: string): Promise<string> {
+  const { sessions } = await agent.request(methods.agent.session.list, {});
+  const gone = sessions.filter((session) => !existsSync(session.cwd));
+  const moved = gone.find((session) => basename(session.cwd) === basename(cwd));
+  if (moved !== undefined) return moved.sessionId;
+  const [other] = gone;
+  const advice = other && ` The last one of ${other.cwd}, which is gone: hermes --resume ${other.sessionId}.`;
+  throw new Error(`There is no earlier session in ${cwd}.${advice ?? ""}`);
 }
 
 /** Only a hit in a message has a position. */

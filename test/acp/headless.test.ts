@@ -73,6 +73,22 @@ test("a prompt beside a pipe that nobody writes to and nobody closes starts with
   expect(asked()).toContain("LATE");
 });
 
+test("a session of a project that has moved is continued, and says so to the user and once to the model", async () => {
+  model.respondWith(() => say("ok"));
+  await shell("mkdir -p new project; cd project && hermes first; cd .. && mv project new/");
+  const moved = await shell("cd new/project && hermes -c second && hermes -c third");
+  expect(moved).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/began in \S+\/project, and goes on in \S+\/new\/project\./),
+  });
+  const { messages = [] } = model.requests.at(-1)?.body ?? {};
+  const told = JSON.stringify(messages.slice(1)).match(/Working folder: [^"\\]*/g);
+  expect(told).toEqual([expect.stringMatching(/\/new\/project$/)]);
+  expect(JSON.stringify(messages)).toContain("first");
+  const none = await shell("mkdir other; cd other && hermes -c fourth");
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("hermes --resume ") });
+});
+
 test("standard input that is too long is cut, and a line says so", async () => {
   model.respondWith(() => say("ok"));
   const { stderr } = await shell("head -c 300000 /dev/zero | tr '\\0' x | hermes review");
