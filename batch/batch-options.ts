@@ -1,7 +1,8 @@
 /** Options of `hermes batch`: those of the original's batch runner, and ours. */
-import { readFile } from "node:fs/promises";
+
 import { messageOf, UsageError } from "../agent-core/platform/errors.ts";
 import { parseJson } from "../agent-core/platform/json.ts";
+import { readText } from "../agent-core/platform/text-file.ts";
 import type { Option, Values } from "../cli/subcommand.ts";
 import { distributionNames } from "./distributions.ts";
 import { durationOf, numberOf } from "./option-values.ts";
@@ -182,7 +183,7 @@ function routingOf(values: BatchValues): RunSettings["routing"] {
 }
 
 async function readPrefill(path: string): Promise<unknown[]> {
-  const content = await readFile(path, "utf8").catch((error: unknown) => {
+  const content = await readText(path).catch((error: unknown) => {
     throw new UsageError(`--prefill_messages_file ${path}: ${messageOf(error)}.`);
   });
   const messages = parseJson(content);

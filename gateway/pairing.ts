@@ -2,8 +2,9 @@
  * Pairing of people who may write, by a code that they tell the owner. The file holds salted hashes of the codes, only its
  * owner may read it, and the agent's policy keeps the agent away from its folder.
  */
+
 import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
-import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import type { Clock } from "../agent-core/platform/clock.ts";
@@ -11,6 +12,7 @@ import { hasCode, UsageError } from "../agent-core/platform/errors.ts";
 import { withLockSync } from "../agent-core/platform/locks/file-lock.ts";
 import { makeFolder } from "../agent-core/platform/make-folder.ts";
 import { statOf } from "../agent-core/platform/paths.ts";
+import { readTextSync } from "../agent-core/platform/text-file.ts";
 
 /** Without letters and digits that look alike. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -159,7 +161,7 @@ export class Pairing {
 
   #parse(): PairingFile {
     try {
-      return fileSchema.parse(JSON.parse(readFileSync(this.#path, "utf8")));
+      return fileSchema.parse(JSON.parse(readTextSync(this.#path)));
     } catch (error) {
       if (hasCode(error, "ENOENT")) return EMPTY;
       throw new Error(`${this.#path} cannot be read. Nobody is paired until it is repaired or removed.`, {

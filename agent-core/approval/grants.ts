@@ -1,10 +1,12 @@
 /** Lasting answers: for this session, or for always in a file of the home folder. */
-import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+
+import { copyFileSync, existsSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { fileVersion } from "../config/home-file.ts";
 import { withLockSync } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
+import { readTextSync } from "../platform/text-file.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 
 const grantSchema = z.object({ id: z.string(), description: z.string() });
@@ -91,7 +93,7 @@ export class Grants implements GrantLookup {
   #load(): ReadonlyMap<string, Grant> {
     if (!existsSync(this.#path)) return new Map();
     try {
-      const { grants } = fileSchema.parse(JSON.parse(readFileSync(this.#path, "utf8")));
+      const { grants } = fileSchema.parse(JSON.parse(readTextSync(this.#path)));
       return new Map(grants.map((grant) => [grant.id, grant]));
     } catch {
       const copy = `${this.#path}.damaged`;

@@ -1,6 +1,8 @@
 /** Approval of web pages and of the browser. */
-import { readFileSync, statSync } from "node:fs";
+
+import { statSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { readTextSync } from "../platform/text-file.ts";
 import { holdsSecret, redact, secretsOf } from "../providers/redact.ts";
 import type { CommandScope } from "./command-scope.ts";
 import {
@@ -71,7 +73,7 @@ function secretValues(scope: CommandScope): readonly string[] {
   const files = scope.roots.flatMap((root) => secretsBelow(root, scope)).filter((path) => /\.env[^/]*$/.test(path));
   return files.slice(0, MAX_SETTINGS_FILES).flatMap((path) => {
     try {
-      return statSync(path).size > MAX_SETTINGS_BYTES ? [] : secretsOf(parseEnv(readFileSync(path, "utf8")));
+      return statSync(path).size > MAX_SETTINGS_BYTES ? [] : secretsOf(parseEnv(readTextSync(path)));
     } catch {
       return []; // gone or unreadable, for scripts too
     }

@@ -2,12 +2,14 @@
  * The one reader of files that Hermes reads by itself: instructions, skills, commands, hooks and lists of MCP servers. A file
  * of a workspace counts only inside it, without another name, and when it holds no secrets.
  */
+
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { homeFolder } from "../config/home.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { pathBelow, resolvePath } from "../platform/paths.ts";
+import { decodeText } from "../platform/text-file.ts";
 import { isSecretName, secretReason } from "./secret-paths.ts";
 
 export type FileLimits = {
@@ -56,20 +58,6 @@ export function readByItself(path: string, limits: FileLimits): (FoundFile & { r
     return refusal(error);
   } finally {
     if (file !== undefined) closeSync(file);
-  }
-}
-
-/** Encodings of UTF-16 by their byte order marks, in hexadecimal. */
-const MARKS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
-
-/** Text without its byte order mark; undefined for bytes that are no text. */
-export function decodeText(bytes: Uint8Array): string | undefined {
-  const mark = Buffer.from(bytes.subarray(0, 2)).toString("hex");
-  try {
-    const text = new TextDecoder(MARKS[mark] ?? "utf-8", { fatal: true }).decode(bytes);
-    return text.includes("\0") ? undefined : text;
-  } catch {
-    return undefined;
   }
 }
 

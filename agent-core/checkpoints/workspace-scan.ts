@@ -2,12 +2,14 @@
  * Scan of a workspace that finds changed files without reading them, by size and dates. A folder is listed again only after
  * its own date changed.
  */
-import { type Dirent, readFileSync, type Stats } from "node:fs";
+
+import type { Dirent, Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/search-rules.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { entriesOf, statOf } from "../platform/paths.ts";
+import { readTextSync } from "../platform/text-file.ts";
 
 /** Limit of files in a watched workspace. */
 const MAX_FILES = 20_000;
@@ -166,7 +168,7 @@ function rulesSignature(folder: string, files: readonly string[]): string {
 
 function read(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readTextSync(path);
   } catch {
     return "";
   }

@@ -1,9 +1,10 @@
 /** Sign-ins at providers: `auth.json` of the home, in the format of the original Hermes Agent. Values of others stay in it. */
-import { readFileSync } from "node:fs";
+
 import * as z from "zod";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
+import { readTextSync } from "../platform/text-file.ts";
 import { ACCOUNT, accountFile, type Environment } from "./home.ts";
 import { replaceFile } from "./home-file.ts";
 
@@ -63,7 +64,7 @@ function readProviders(home: string): Readonly<Record<string, unknown>> {
 
 function readAll(home: string): z.infer<typeof fileSchema> | undefined {
   try {
-    return fileSchema.safeParse(parseJson(readFileSync(accountFile(home), "utf8"))).data;
+    return fileSchema.safeParse(parseJson(readTextSync(accountFile(home)))).data;
   } catch {
     return undefined; // no file, or one that this user may not read: nobody is signed in
   }

@@ -3,11 +3,12 @@
  * cause a warning, and the default applies. If a protection is concerned, the strict value applies.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import type * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
+import { readTextSync } from "../platform/text-file.ts";
 import { accountFile, type Environment } from "./home.ts";
 import { sectionDefault } from "./section-defaults.ts";
 import { type Config, type SectionName, sections } from "./sections.ts";
@@ -171,7 +172,7 @@ async function readYaml(path: string, errors: string[]): Promise<Record<string, 
 function readIfExists(path: string, onFailure: (reason: string) => void): string | undefined {
   if (!existsSync(path)) return undefined;
   try {
-    return readFileSync(path, "utf8");
+    return readTextSync(path);
   } catch (error) {
     onFailure(firstLine(error));
     return undefined;

@@ -5,13 +5,14 @@
 
 import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type * as z from "zod";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
+import { readText, textOf } from "../platform/text-file.ts";
 
 /**
  * Writes a temporary file and renames it, so that a reader or a power cut finds the old text or the new. Only the owner may
@@ -37,7 +38,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 /** Value of a JSON file; undefined for a missing or damaged file. */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, "utf8"));
+    return JSON.parse(await readText(path));
   } catch {
     return undefined; // a damaged cache counts as empty
   }
@@ -145,7 +146,7 @@ function quoted(value: string): string {
 
 async function readOrEmpty(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readText(path);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return "";
     throw error;
@@ -179,5 +180,5 @@ export function fileVersion(path: string): string | undefined {
 export function readSettings(path: string): string {
   const bytes = readFileSync(path);
   if (bytes.length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-  return bytes.toString("utf8");
+  return textOf(bytes);
 }

@@ -1,8 +1,9 @@
 /** Files and folders of the Hermes home. */
+
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { readText } from "../platform/text-file.ts";
 
 /** Environment variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -116,5 +117,5 @@ export function modelsFile(home: string): string {
 
 /** Text of SOUL.md, the user's description of the agent; undefined without a readable file. */
 export async function readSoul(home: string): Promise<string | undefined> {
-  return readFile(join(home, "SOUL.md"), "utf8").catch(() => undefined);
+  return readText(join(home, "SOUL.md")).catch(() => undefined);
 }

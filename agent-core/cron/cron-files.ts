@@ -2,7 +2,8 @@
  * Files of planned jobs: `jobs.json` with the jobs, and `runs.jsonl`, the ledger of their runs. Instants are UTC, next to the
  * rule and its time zone, from which every next run is computed.
  */
-import { readFile, stat } from "node:fs/promises";
+
+import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
@@ -13,6 +14,7 @@ import { hasCode, messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
+import { readText } from "../platform/text-file.ts";
 import {
   BUILT_IN,
   type BuiltIn,
@@ -135,7 +137,7 @@ export class CronFiles {
     if (stamp === undefined) return { version: 1, jobs: [] };
     const key = `${path} ${stamp}`;
     if (this.#table?.stamp === key) return this.#table.value;
-    const text = await readFile(path, "utf8");
+    const text = await readText(path);
     const original = isOurs ? undefined : await readOriginal(text);
     const value = original === undefined ? parseTable(path, text) : await this.#import(original, zone);
     this.#table = { stamp: key, value };
@@ -146,7 +148,7 @@ export class CronFiles {
   #import(original: OriginalTable, zone: string): Promise<Table> {
     return withLock(join(this.folder, ".import.lock"), async () => {
       const { path, isOurs } = await this.#place();
-      if (isOurs) return parseTable(path, await readFile(path, "utf8"));
+      if (isOurs) return parseTable(path, await readText(path));
       const { importJobs } = await import("./original-jobs.ts");
       const beat = await stat(join(this.folder, ORIGINAL_HEARTBEAT)).catch(() => undefined);
       const isOriginalRunning = beat !== undefined && this.#now() - beat.mtimeMs < HEARTBEAT_MS;

@@ -1,11 +1,12 @@
 /** The section `hooks` of the home's config.yaml, and the user's consents to its commands. */
-import { readFileSync } from "node:fs";
+
 import { join } from "node:path";
 import * as z from "zod";
 import { writeJsonFile } from "../config/home-file.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { nearName } from "../platform/names.ts";
+import { readTextSync } from "../platform/text-file.ts";
 import { type CommandHook, MAX_TIMEOUT_SECONDS } from "./command-hook.ts";
 import { HOOK_EVENTS } from "./hook.ts";
 
@@ -97,7 +98,7 @@ function parsedList(value: unknown): z.infer<typeof allowlistSchema> {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readTextSync(path);
   } catch {
     return ""; // nothing is allowed yet
   }

@@ -1,4 +1,5 @@
 /** Search on this machine: by ripgrep, or built in with the same ignore rules and hits. */
+
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -7,6 +8,7 @@ import { Readable } from "node:stream";
 import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import { findProgram } from "../platform/find-program.ts";
+import { readText } from "../platform/text-file.ts";
 import type { HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import {
   anyCaseGlob,
@@ -281,7 +283,7 @@ async function rulesAbove(root: string): Promise<readonly FolderRules[]> {
 async function rulesOf(folder: string, names: readonly string[]): Promise<readonly FolderRules[]> {
   const found = ignoreFilesIn(folder, names);
   if (found.length === 0) return [];
-  return [rulesFrom(folder, await Promise.all(found.map((path) => readFile(path, "utf8").catch(() => ""))))];
+  return [rulesFrom(folder, await Promise.all(found.map((path) => readText(path).catch(() => ""))))];
 }
 
 /** Undefined for a file that is too large, unreadable or binary. */

@@ -1,11 +1,13 @@
 /** Memory across sessions: small files that the user can read and change. One project's notes are in a file of their own. */
-import { open, readdir, readFile } from "node:fs/promises";
+
+import { open, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { replaceFile } from "../config/home-file.ts";
 import { sectionDefault } from "../config/section-defaults.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
+import { readText } from "../platform/text-file.ts";
 import {
   changedEntry,
   MemoryLedger,
@@ -123,7 +125,7 @@ export class Memory {
   async read(target: MemoryTarget): Promise<Notes> {
     if (target === "project" && this.#project === undefined) return [];
     try {
-      return parseNotes(await readFile(this.path(target), "utf8"));
+      return parseNotes(await readText(this.path(target)));
     } catch (error) {
       if (hasCode(error, "ENOENT")) return [];
       throw error;

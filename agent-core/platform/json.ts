@@ -1,10 +1,12 @@
 /** Reads text that need not be JSON. */
 import { jsonrepair } from "jsonrepair";
 
+const BYTE_ORDER_MARK = "\ufeff";
+
 /** Value of JSON; undefined for any other text. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch {
     return undefined;
   }

@@ -1,12 +1,14 @@
 /** Plugins in the home's folder `plugins`, by their manifests. */
+
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import * as z from "zod";
 import { extensionPlaces } from "../config/home.ts";
 import { setPluginEnabled } from "../config/home-file.ts";
 import { hasCode, messageOf, UsageError } from "../platform/errors.ts";
 import { nearName } from "../platform/names.ts";
+import { readText } from "../platform/text-file.ts";
 
 export type InstalledPlugin = {
   readonly name: string;
@@ -86,7 +88,7 @@ async function readManifest(folder: string): Promise<z.output<typeof manifestSch
     const path = join(folder, file);
     try {
       const { parseYaml } = await import("../config/yaml.ts");
-      const parsed = manifestSchema.safeParse(parseYaml(await readFile(path, "utf8")) ?? {});
+      const parsed = manifestSchema.safeParse(parseYaml(await readText(path)) ?? {});
       if (parsed.success) return parsed.data;
       const [issue] = parsed.error.issues;
       return `${path}: ${[...(issue?.path ?? []), issue?.message].join(" ")}`;

@@ -151,7 +151,9 @@ async function begunInput(): Promise<string> {
   const waiting = wait(SILENT_INPUT_MS, true, { signal: silent.signal }).catch(() => false);
   if (await Promise.race([begun.then(() => false), waiting])) {
     stdin.destroy();
-    process.stderr.write(`hermes: nothing came on standard input in ${SILENT_INPUT_MS / 1_000} s: starting without it.\n`);
+    process.stderr.write(
+      `hermes: nothing came on standard input in ${SILENT_INPUT_MS / 1_000} s: starting without it.\n`,
+    );
     return "";
   }
   silent.abort();

@@ -3,7 +3,7 @@
  * `mcp.servers`. The agent gets them with each session. Servers of a workspace are not among them, because they need the
  * user's consent.
  */
-import { readFile } from "node:fs/promises";
+
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
@@ -11,6 +11,7 @@ import { type ParseError, parse } from "jsonc-parser";
 import * as vscode from "vscode";
 import * as z from "zod";
 import { hasCode, messageOf } from "../../agent-core/platform/errors.ts";
+import { readText } from "../../agent-core/platform/text-file.ts";
 
 /** Value of a variable or a header. */
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
@@ -85,7 +86,7 @@ const stateSchema = z.looseObject({
 
 /** Folder of the workspace's profile; the user's own folder for the default profile. */
 async function profileFolder(user: string, workspace: string): Promise<string> {
-  const text = await readFile(join(user, "globalStorage", "storage.json"), "utf8").catch(() => "");
+  const text = await readText(join(user, "globalStorage", "storage.json")).catch(() => "");
   const state = stateSchema.safeParse(parse(text)).data;
   const id = state?.profileAssociations.workspaces[workspace];
   const profile = state?.userDataProfiles.find(({ location }) => location === id);
@@ -95,7 +96,7 @@ async function profileFolder(user: string, workspace: string): Promise<string> {
 
 async function readServers(path: string): Promise<{ readonly servers: object; readonly problems: readonly string[] }> {
   try {
-    const text = await readFile(path, "utf8");
+    const text = await readText(path);
     const errors: ParseError[] = [];
     const parsed = fileSchema.safeParse(parse(text, errors, { allowTrailingComma: true }) ?? {});
     if (parsed.success && errors.length === 0) return { servers: parsed.data.servers, problems: [] };

@@ -1,12 +1,14 @@
 /** Connects another editor to the agent of this extension: its settings, copied or added to the editor's file. */
+
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { applyEdits, type FormattingOptions, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { readText } from "../../agent-core/platform/text-file.ts";
 import { showInformation, withErrorMessage } from "../notifications.ts";
 import type { Services } from "../services.ts";
 
@@ -64,7 +66,7 @@ function setUpInTerminal({ command, args, env }: AgentCommand): void {
 
 /** Adds the agent to a file, which other programs may have changed a moment ago: it is read right before the write. */
 async function addTo(file: string, agent: AgentCommand): Promise<void> {
-  const before = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+  const before = await readText(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;
   });

@@ -11,8 +11,8 @@ import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from "../../messages/message.ts";
 import { isOpenAiReasoningModel, knowsMinimalEffort } from "../model-info.ts";
 import { hashOf, responsesCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
-import { SECTION_BREAK } from "./text-sections.ts";
 import { imageUrl } from "./sent-images.ts";
+import { SECTION_BREAK } from "./text-sections.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
 /** The API refuses a lower limit. Tokens. */
