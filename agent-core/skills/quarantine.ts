@@ -4,9 +4,9 @@ import { cp, lstat, mkdir, readdir, readFile, rm, stat } from "node:fs/promises"
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { decodeText } from "../platform/text-file.ts";
 import { runGit } from "../host/run-git.ts";
 import { messageOf } from "../platform/errors.ts";
+import { decodeText } from "../platform/text-file.ts";
 import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem } from "./skill.ts";
 import { isInside } from "./skill-places.ts";
 
