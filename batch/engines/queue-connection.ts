@@ -73,12 +73,17 @@ export async function openQueue(url: string, password: string | undefined): Prom
 const SAFE = { maxStalledCount: 10, maxStartedAttempts: 50, runRetryDelay: 2_000 };
 
 async function openRedis(address: URL): Promise<TaskQueue> {
-  const [{ Queue: RedisQueue, Worker: RedisWorker }, { Redis }] = await Promise.all([
+  // The bundle has only the default export of a library in CommonJS.
+  const [{ Queue: RedisQueue, Worker: RedisWorker }, { default: ioredis }] = await Promise.all([
     import("bullmq"),
     import("ioredis"),
   ]);
   // A command of a coordinator fails at once: it is repeated.
-  const client = new Redis(address.href, { lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+  const client = new ioredis.Redis(address.href, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+  });
   client.on("error", () => undefined); // each command reports it
   try {
     await within(client.connect(), address);
