@@ -10,7 +10,7 @@ import { foldersOnDisk } from "./chat/build-sessions.ts";
 import type { Panels } from "./chat/panels.ts";
 import { StartPage } from "./chat/start-page.ts";
 import { hoverOverMemory } from "./commands/memory-files.ts";
-import { showRemoteFiles } from "./documents/remote-files.ts";
+import { provideRemoteFiles } from "./documents/remote-files.ts";
 import { MODEL_SETTINGS } from "./models/agent-environment.ts";
 import type { Services } from "./services.ts";
 import type { AttentionCounter, StatusItem } from "./status-item.ts";
@@ -39,7 +39,7 @@ export function followServices(
     reportDecisions(services),
     followWorker(services),
     agents.onDidEnd((name) => sessions.agentEnded(name)),
-    showRemoteFiles(agents),
+    provideRemoteFiles(agents),
     agents.onDidReport(({ name, text }) => sessions.agentReported(name, text)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => sessions.foldersChanged()),
     hoverOverMemory(worker),

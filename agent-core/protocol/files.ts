@@ -83,6 +83,9 @@ export type HermesOpenFiles = z.infer<typeof HermesOpenFiles>;
 /** A file in the folders of a session, for a client on another machine. */
 export const HermesReadFile = z.object({ sessionId: z.string(), path: z.string() });
 
+/** The user's change of such a file. `expected`: text that it must hold. */
+export const HermesWriteFile = HermesReadFile.extend({ expected: z.string(), text: z.string() });
+
 /** Response of a client that reports the result of the change. */
 export const writeResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
 /** JSON-RPC error code of a refused change; `message` says what differs, `data` is `HermesConflict`. */
@@ -100,6 +103,8 @@ export const fileMethods = {
   open: { name: "_hermes/editor/files", params: nothing, result: HermesOpenFiles },
   /** Client → agent: text of a file on the agent's machine. Refused outside the session's folders. */
   read: { name: "_hermes/fs/read", params: HermesReadFile, result: z.object({ text: z.string() }) },
+  /** The same: writes one. Refused (-32010) when it holds another text. */
+  write: { name: "_hermes/fs/write", params: HermesWriteFile, result: nothing },
   /** Client → agent: the user saved a file. The agent does not count it as a change of a command that runs. */
   saved: { name: "_hermes/file_saved", params: HermesFileSaved },
   /** Client → agent: the user decided on an edit. The journal of the session that made the edit keeps it. */

@@ -126,7 +126,8 @@ const context = [
 ] as const;
 
 const workspace = [
-  z.object({ type: z.literal("open-review"), path }),
+  /** `before`: text before the edit, of a file on another machine; the window knows it of its own files. */
+  z.object({ type: z.literal("open-review"), path, before: z.string().exactOptional() }),
   z.object({ type: z.literal("keep-file"), path }),
   z.object({ type: z.literal("undo-file"), path }),
   z.object({ type: z.literal("keep-all") }),

@@ -68,8 +68,11 @@ type Connected = { readonly connection: ClientConnection; readonly facts: Initia
  */
 export function connectForeign(stream: Stream, services: ClientServices, isRemote: boolean): Promise<Connected> {
   const { fs: _files, terminal: _terminal, ...others } = CAPABILITIES;
-  const capabilities = isRemote ? others : { ...CAPABILITIES, auth: { terminal: true } };
-  return initialize(standardClient(services), stream, capabilities);
+  const app = standardClient(services);
+  if (!isRemote) return initialize(app, stream, { ...CAPABILITIES, auth: { terminal: true } });
+  // The processes of the other machine have no terminals here.
+  onAgentNotification(app, processMethods.changed, ({ params }) => services.panels.setProcesses(params));
+  return initialize(app, stream, { ...others, _meta: { hermes: { processes: true } } });
 }
 
 /** Rejects when the agent does not answer `initialize`. */

@@ -1,5 +1,6 @@
-/** Files of another machine, read-only: the agent of a session reads them there. */
+/** Files of another machine: the agent of a session reads them there, and writes what the user changes. */
 import { posix } from "node:path";
+import type { ClientContext } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { fileMethods } from "../../agent-core/protocol/files.ts";
 import { call } from "../../agent-core/protocol/method.ts";
@@ -7,6 +8,8 @@ import type { Agents } from "../agent/agents.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 
 const SCHEME = "hermes-remote";
+/** Texts before an edit, as documents to compare with. */
+const BEFORE_SCHEME = "hermes-remote-before";
 
 /** A path of the session's machine, relative to its folder. */
 export function uriIn({ agent, sessionId }: Pick<ChatSession, "agent" | "sessionId">, path: string): vscode.Uri {
@@ -15,16 +18,93 @@ export function uriIn({ agent, sessionId }: Pick<ChatSession, "agent" | "session
   return vscode.Uri.from({ scheme: SCHEME, path: posix.resolve(remoteCwd, path), query: sessionId ?? "" });
 }
 
-/** A file that cannot be read shows the reason. */
-export function showRemoteFiles(agents: Pick<Agents, "of">): vscode.Disposable {
-  return vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
-    async provideTextDocumentContent({ path, query: sessionId }) {
-      const agent = agents.of(sessionId);
-      try {
-        return (await call(await agent.agent(), fileMethods.read, { sessionId, path })).text;
-      } catch (error) {
-        return vscode.l10n.t("{0} cannot be read: {1}", path, await agent.explain(error));
-      }
-    },
-  });
+/** Opens a file of another machine beside its text before an edit. A hunk is reverted in the diff, and saved. */
+export async function showRemoteChange(uri: vscode.Uri, before: string): Promise<void> {
+  const then = uri.with({ scheme: BEFORE_SCHEME, fragment: String(texts.size) });
+  texts.set(then.toString(), before);
+  const title = vscode.l10n.t("{0} (agent's edits)", posix.basename(uri.path));
+  await vscode.commands.executeCommand("vscode.diff", then, uri, title);
+}
+
+const texts = new Map<string, string>();
+
+export function provideRemoteFiles(agents: Pick<Agents, "of">): vscode.Disposable {
+  const before = { provideTextDocumentContent: (uri: vscode.Uri) => texts.get(uri.toString()) ?? "" };
+  return vscode.Disposable.from(
+    vscode.workspace.registerFileSystemProvider(SCHEME, new RemoteFiles(agents), { isCaseSensitive: true }),
+    vscode.workspace.registerTextDocumentContentProvider(BEFORE_SCHEME, before),
+  );
+}
+
+/** One file at a time: there are no folders to list, and nothing is created or removed. */
+class RemoteFiles implements vscode.FileSystemProvider {
+  readonly #agents: Pick<Agents, "of">;
+  readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+  /** Text of each file when it was read or written last, and that time. */
+  readonly #known = new Map<string, { readonly text: string; readonly at: number }>();
+
+  readonly onDidChangeFile = this.#changed.event;
+
+  constructor(agents: Pick<Agents, "of">) {
+    this.#agents = agents;
+  }
+
+  watch(): vscode.Disposable {
+    return new vscode.Disposable(() => undefined);
+  }
+
+  async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const { text, at } = await this.#read(uri);
+    return { type: vscode.FileType.File, ctime: 0, mtime: at, size: Buffer.byteLength(text) };
+  }
+
+  async readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    return Buffer.from((await this.#read(uri)).text);
+  }
+
+  async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
+    const text = Buffer.from(content).toString();
+    const expected = this.#known.get(uri.toString())?.text ?? "";
+    await this.#ask(uri, (agent, file) => call(agent, fileMethods.write, { ...file, expected, text }));
+    this.#known.set(uri.toString(), { text, at: Date.now() });
+  }
+
+  readDirectory(): never {
+    throw vscode.FileSystemError.Unavailable();
+  }
+
+  createDirectory(): never {
+    throw vscode.FileSystemError.NoPermissions();
+  }
+
+  delete(): never {
+    throw vscode.FileSystemError.NoPermissions();
+  }
+
+  rename(): never {
+    throw vscode.FileSystemError.NoPermissions();
+  }
+
+  /** The time is new only for another text: VS Code then reads an open file again. */
+  async #read(uri: vscode.Uri): Promise<{ readonly text: string; readonly at: number }> {
+    const { text } = await this.#ask(uri, (agent, file) => call(agent, fileMethods.read, file));
+    const known = this.#known.get(uri.toString());
+    if (known?.text === text) return known;
+    const read = { text, at: Date.now() };
+    this.#known.set(uri.toString(), read);
+    return read;
+  }
+
+  async #ask<Result>(
+    { path, query: sessionId }: vscode.Uri,
+    request: (agent: ClientContext, file: { readonly sessionId: string; readonly path: string }) => Promise<Result>,
+  ): Promise<Result> {
+    const agent = this.#agents.of(sessionId);
+    try {
+      return await request(await agent.agent(), { sessionId, path });
+    } catch (error) {
+      const reason = await agent.explain(error);
+      throw vscode.FileSystemError.Unavailable(vscode.l10n.t("{0} cannot be reached: {1}", path, reason));
+    }
+  }
 }

@@ -36,7 +36,7 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
         type="button"
         class="diff-head"
         title={t("{0}: open the diff", path)}
-        onClick={() => post({ type: "open-review", path })}
+        onClick={() => post({ type: "open-review", path, before: oldText ?? "" })}
       >
         <Icon name={oldText === null ? "new-file" : "diff"} />
         <span class="diff-name">{name}</span>

@@ -3,8 +3,8 @@ import { type AgentApp, methods, RequestError } from "@zed-industries/agent-clie
 import { pathBelow, resolvePath } from "../../platform/paths.ts";
 import { steerMethod } from "../../protocol/conversation.ts";
 import { delegationMethods } from "../../protocol/delegation.ts";
-import { fileMethods } from "../../protocol/files.ts";
-import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
+import { fileMethods, WRITE_CONFLICT } from "../../protocol/files.ts";
+import { INVALID_PARAMS, invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { type HermesProcessId, processMethods } from "../../protocol/processes.ts";
 import { restoreMethods } from "../../protocol/restores.ts";
 import { sessionMethods } from "../../protocol/sessions.ts";
@@ -70,13 +70,23 @@ async function changeOption(session: AcpSession, id: string, value: string): Pro
 
 /** Earlier pages, contents of the window, rewind, restores, files of the session's folder. */
 export function registerConversationMethods(app: AgentApp, server: AgentServer): void {
-  onClientRequest(app, fileMethods.read, async ({ params: { sessionId, path }, signal }) => {
+  const { files } = server.options.local;
+  const inFolder = ({ sessionId, path }: { readonly sessionId: string; readonly path: string }): string => {
     const { cwd } = server.session(sessionId);
     const real = resolvePath(path);
     if (pathBelow(resolvePath(cwd), real) === undefined) throw invalidParams("path", `${path} is outside ${cwd}`);
-    const read = await server.options.local.files.readText(real, signal);
+    return real;
+  };
+  onClientRequest(app, fileMethods.read, async ({ params, signal }) => {
+    const read = await files.readText(inFolder(params), signal);
     if (!read.ok) throw invalidParams("path", read.message);
     return { text: read.text };
+  });
+  onClientRequest(app, fileMethods.write, async ({ params, signal }) => {
+    const { expected, text: after } = params;
+    const written = await files.guardedWrite({ path: inFolder(params), expected, after, purpose: "revert" }, signal);
+    if (written.ok) return {};
+    throw new RequestError(written.reason === "conflict" ? WRITE_CONFLICT : INVALID_PARAMS, written.message);
   });
   // Allowed while a turn runs.
   onClientRequest(app, sessionMethods.earlier, ({ params: { sessionId, ...page }, signal }) =>

@@ -5,7 +5,7 @@ import { call } from "../../../agent-core/protocol/method.ts";
 import { processMethods } from "../../../agent-core/protocol/processes.ts";
 import { openSettings } from "../../commands/open-settings.ts";
 import { existingLinks, openFileLink, showFile } from "../../documents/file-links.ts";
-import { uriIn } from "../../documents/remote-files.ts";
+import { showRemoteChange, uriIn } from "../../documents/remote-files.ts";
 import { chooseModel } from "../../models/choose-model.ts";
 import { enterKey } from "../../models/enter-key.ts";
 import { withErrorMessage } from "../../notifications.ts";
@@ -45,7 +45,7 @@ export function workspaceActions(services: Services, panel: ChatPanel): Workspac
   return {
     ...reviewActions(services, panel),
     ...editorActions(services, panel),
-    ...processActions(services, panel),
+    ...processActions(panel),
     ...extensionActions(services, panel),
     ...learntActions(services),
     ...modelActions(services, panel),
@@ -54,8 +54,11 @@ export function workspaceActions(services: Services, panel: ChatPanel): Workspac
 
 function reviewActions({ review, opener }: Services, panel: ChatPanel): ReviewActions {
   return {
-    "open-review": ({ path: given }) => {
-      if (panel.shown.agent.offers.remoteCwd !== undefined) return showFile(uriIn(panel.shown, given), {});
+    "open-review": ({ path: given, before }) => {
+      if (panel.shown.agent.offers.remoteCwd !== undefined) {
+        const uri = uriIn(panel.shown, given);
+        return before === undefined ? showFile(uri, {}) : showRemoteChange(uri, before);
+      }
       const path = inWorkspace(given);
       const [document] = review.documentsOf(path);
       return document === undefined ? showFile(vscode.Uri.file(path), {}) : opener.openDiff(document, false);
@@ -88,17 +91,17 @@ function editorActions({ terminals, log }: Services, panel: ChatPanel): EditorAc
   };
 }
 
-function processActions({ worker }: Services, panel: ChatPanel): ProcessActions {
+function processActions(panel: ChatPanel): ProcessActions {
   return {
     "process-input": ({ id, text }) =>
       withErrorMessage(vscode.l10n.t("The process cannot take the input"), async () => {
         const input = { sessionId: panel.openSessionId, id, text };
-        const { reason } = await call(await worker.agent(), processMethods.input, input);
+        const { reason } = await call(await panel.shown.agent.agent(), processMethods.input, input);
         if (reason !== undefined) throw new Error(reason);
       }),
     "process-stop": ({ id }) =>
       withErrorMessage(vscode.l10n.t("The process cannot be stopped"), async () => {
-        await call(await worker.agent(), processMethods.stop, { sessionId: panel.openSessionId, id });
+        await call(await panel.shown.agent.agent(), processMethods.stop, { sessionId: panel.openSessionId, id });
       }),
   };
 }

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import * as vscode from "vscode";
 import { AgentProcess, type AgentProgram } from "../../../extension/agent/agent-process.ts";
 import { ChatSession } from "../../../extension/chat/chat-session.ts";
-import { showRemoteFiles, uriIn } from "../../../extension/documents/remote-files.ts";
+import { provideRemoteFiles, showRemoteChange, uriIn } from "../../../extension/documents/remote-files.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { DiskEdits } from "../../../extension/review/disk-edits.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
@@ -140,7 +140,7 @@ suite("other agents", () => {
     assert.match(await turn("hello"), /you said: hello/);
   });
 
-  test("an agent of another machine works in its folder there, and its files open read-only", async () => {
+  test("an agent of another machine works in its folder there, and a hunk of its edits is reverted from here", async () => {
     const there = mkdtempSync(join(tmpdir(), "hermes-there-"));
     writeFileSync(join(there, "far.txt"), "from there\n");
     const served = spawn(process.execPath, [join(ROOT, "dist", "cli.js"), "serve", "--listen", "0", "--root", there], {
@@ -155,10 +155,23 @@ suite("other agents", () => {
       assert.equal(remote.agent.title, `Far (${hostname()})`);
       assert.equal(remote.agent.offers.remoteCwd, there);
       const uri = uriIn(remote.session, "far.txt");
-      const documents = showRemoteFiles({ of: () => remote.agent });
-      const document = await vscode.workspace.openTextDocument(uri);
+      const files = provideRemoteFiles({ of: () => remote.agent });
+      await showRemoteChange(uri, "as it was\n");
+      const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+      assert.ok(tab instanceof vscode.TabInputTextDiff);
+      assert.equal((await vscode.workspace.openTextDocument(tab.original)).getText(), "as it was\n");
+      const document = await vscode.workspace.openTextDocument(tab.modified);
       assert.equal(document.getText(), "from there\n");
-      documents.dispose();
+      await replaceText(document, "as it was\n");
+      assert.ok(await document.save());
+      assert.equal(readFileSync(join(there, "far.txt"), "utf8"), "as it was\n");
+      // The file has changed there since: nothing is lost.
+      writeFileSync(join(there, "far.txt"), "newer\n");
+      await replaceText(document, "mine\n");
+      assert.equal(await document.save(), false);
+      assert.equal(readFileSync(join(there, "far.txt"), "utf8"), "newer\n");
+      await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+      files.dispose();
     } finally {
       remote.agent.dispose();
       served.kill();
@@ -167,3 +180,9 @@ suite("other agents", () => {
     }
   });
 });
+
+async function replaceText(document: vscode.TextDocument, text: string): Promise<void> {
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text);
+  assert.ok(await vscode.workspace.applyEdit(edit));
+}
