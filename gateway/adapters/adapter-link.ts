@@ -72,6 +72,9 @@ export class AdapterLink {
       limits,
       send: (chat, message) => this.#sent("send", chat, message),
       edit: (chat, id, message) => this.#sent("edit", chat, id, message),
+      ...(this.#methods.includes("stream") && {
+        stream: (chat, id, message) => this.#sent("stream", chat, id, message),
+      }),
       sendFile: (chat, file: OutgoingFile) => this.#sent("sendFile", chat, file),
     };
   }

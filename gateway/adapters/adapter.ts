@@ -71,9 +71,12 @@ export type Outgoing = {
 export const failureKinds = ["rate", "format", "gone", "refused", "unauthorized", "unsent", "unknown"] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
-/** `id`: of the message, for edits. */
+/** A part of an answer that is being written. `markdown`: the same text before the adapter's markup. */
+export type Growing = Outgoing & { readonly markdown: string };
+
+/** `id`: of the message, for edits. `isDraft`: the next message in the chat takes its place. */
 export type Sent =
-  | { readonly ok: true; readonly id: string }
+  | { readonly ok: true; readonly id: string; readonly isDraft?: boolean }
   | { readonly ok: false; readonly kind: FailureKind; readonly reason: string; readonly retryAfterMs?: number };
 
 export type Limits = {
@@ -119,6 +122,11 @@ export type Adapter = {
   disconnect(): Promise<void>;
   send(chat: string, message: Outgoing): Promise<Sent>;
   edit?(chat: string, id: string, message: Outgoing): Promise<Sent>;
+  /**
+   * Shows an answer while it grows, where the platform has a way of its own. Each call has the whole text so far, and the id
+   * that the one before returned. `edit` with this id ends it. Refused: edits are used instead.
+   */
+  stream?(chat: string, id: string | undefined, message: Growing): Promise<Sent>;
   sendFile?(chat: string, file: OutgoingFile): Promise<Sent>;
   fetchFile?(ref: string): Promise<Uint8Array>;
   /** Shows that an answer is on its way. */

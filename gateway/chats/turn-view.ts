@@ -42,7 +42,7 @@ export class TurnView {
     const { outbox, place, clock, editMs: everyMs, progress, preview: id, onPreview: onId } = options;
     this.#options = options;
     if (everyMs === undefined) return;
-    this.#answer = new LiveMessage({ outbox, place, clock, everyMs, id, onId });
+    this.#answer = new LiveMessage({ outbox, place, clock, everyMs, id, onId, isAnswer: true });
     if (progress !== "off") this.#progress = new LiveMessage({ outbox, place, clock, everyMs });
   }
 
@@ -81,7 +81,7 @@ export class TurnView {
     const whole = this.text;
     // The start stays still while the end grows; of a long answer only the end is of interest.
     const shown = whole.length <= room ? whole : `… ${whole.slice(-room).replace(/^\S*\s/, "")}`;
-    if (shown !== "") this.#answer?.show(`${shown} ▌`);
+    if (shown !== "") this.#answer?.show(shown);
   }
 
   #call({

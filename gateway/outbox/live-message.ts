@@ -1,6 +1,9 @@
-/** A message that grows by edits while an answer is written, beside the ledger. */
+/** A message that grows while an answer is written, by a stream of the platform or by edits, beside the ledger. */
 import type { Clock } from "../../agent-core/platform/clock.ts";
 import type { Outbox, Place } from "./outbox.ts";
+
+/** End of a text that goes on. */
+const CURSOR = " ▌";
 
 export class LiveMessage {
   readonly #outbox: Outbox;
@@ -8,6 +11,9 @@ export class LiveMessage {
   readonly #clock: Clock;
   readonly #everyMs: number;
   readonly #onId: (id: string) => void;
+  readonly #isAnswer: boolean;
+  #isStreamed: boolean;
+  #isDraft: boolean = false;
   #id: string | undefined;
   #wanted: string | undefined;
   #shown: string | undefined;
@@ -16,7 +22,10 @@ export class LiveMessage {
   #isSending: boolean = false;
   #isLost: boolean = false;
 
-  /** `id`: a message of an earlier process. `everyMs`: time between two edits. `onId`: called when the message is sent. */
+  /**
+   * `id`: a message of an earlier process. `everyMs`: time between two edits. `onId`: called when the message is sent.
+   * `isAnswer`: it may be streamed, and shows that it goes on.
+   */
   constructor(options: {
     readonly outbox: Outbox;
     readonly place: Place;
@@ -24,6 +33,7 @@ export class LiveMessage {
     readonly everyMs: number;
     readonly id?: string | undefined;
     readonly onId?: (id: string) => void;
+    readonly isAnswer?: boolean;
   }) {
     this.#outbox = options.outbox;
     this.#place = options.place;
@@ -31,6 +41,8 @@ export class LiveMessage {
     this.#everyMs = options.everyMs;
     this.#id = options.id;
     this.#onId = options.onId ?? (() => undefined);
+    this.#isAnswer = options.isAnswer === true;
+    this.#isStreamed = this.#isAnswer && options.id === undefined && options.outbox.streams(options.place);
   }
 
   /** Shows this text with the next edit. */
@@ -47,7 +59,7 @@ export class LiveMessage {
     if (last !== undefined && this.#id !== undefined && last !== this.#shown) {
       void this.#outbox.editLater(this.#place, this.#id, last);
     }
-    return this.#id;
+    return this.#isDraft ? undefined : this.#id;
   }
 
   #tick(): void {
@@ -59,11 +71,19 @@ export class LiveMessage {
   }
 
   async #send(text: string): Promise<void> {
-    const sent = await this.#outbox.preview(this.#place, this.#id, text);
+    const shown = this.#isAnswer && !this.#isStreamed ? text + CURSOR : text;
+    const sent = await this.#outbox.preview(this.#place, this.#id, shown, this.#isStreamed);
     if (sent.ok) {
       this.#shown = text;
-      if (this.#id === undefined) this.#onId(sent.id);
+      this.#isDraft = sent.isDraft === true;
+      if (this.#id === undefined && !this.#isDraft) this.#onId(sent.id);
       this.#id = sent.id;
+      return;
+    }
+    if (this.#isStreamed && sent.kind === "refused") {
+      this.#isStreamed = false;
+      if (this.#isDraft) this.#id = undefined;
+      this.#isDraft = false;
       return;
     }
     if (sent.kind === "gone") this.#id = undefined;

@@ -5,7 +5,15 @@
 import { basename } from "node:path";
 import type { Clock } from "../../agent-core/platform/clock.ts";
 import { newId } from "../../agent-core/platform/new-id.ts";
-import { type Button, failed, type Limits, type Outgoing, type OutgoingFile, type Sent } from "../adapters/adapter.ts";
+import {
+  type Button,
+  failed,
+  type Growing,
+  type Limits,
+  type Outgoing,
+  type OutgoingFile,
+  type Sent,
+} from "../adapters/adapter.ts";
 import type { GatewayJournal, OutgoingEntry } from "../journal.ts";
 import { lengthOf, toMarkup } from "../text/markup.ts";
 import { splitMarkdown } from "../text/split.ts";
@@ -30,6 +38,8 @@ export type Sender = {
   readonly limits: Limits;
   send(chat: string, message: Outgoing): Promise<Sent>;
   edit(chat: string, id: string, message: Outgoing): Promise<Sent>;
+  /** Missing where the platform has no way of its own. */
+  stream?(chat: string, id: string | undefined, message: Growing): Promise<Sent>;
   sendFile(chat: string, file: OutgoingFile): Promise<Sent>;
 };
 
@@ -103,13 +113,13 @@ export class Outbox {
     return promise;
   }
 
-  /** Edits or sends a message beside the ledger, if the rates allow it now: a preview that a later one replaces. */
-  async preview(
-    place: Place,
-    id: string | undefined,
-    markdown: string,
-    buttons: readonly Button[] = [],
-  ): Promise<Sent> {
+  /** The platform shows growing answers in its own way. */
+  streams({ platform }: Place): boolean {
+    return this.#options.senderOf(platform)?.stream !== undefined;
+  }
+
+  /** Edits, streams or sends a message beside the ledger, if the rates allow it now: a preview that a later one replaces. */
+  async preview(place: Place, id: string | undefined, markdown: string, isStreamed = false): Promise<Sent> {
     const sender = this.#options.senderOf(place.platform);
     if (sender === undefined) return failed("unsent", "the platform is not connected");
     const rates = this.#ratesOf(place.platform, sender);
@@ -119,10 +129,13 @@ export class Outbox {
     const message = {
       text: toMarkup(markdown, sender.limits.markup),
       isPlain: false,
-      buttons,
+      buttons: [],
       nonce: newId().slice(0, 25),
     };
-    const sent = await (id === undefined ? sender.send(place.chat, message) : sender.edit(place.chat, id, message));
+    const usual = (): Promise<Sent> =>
+      id === undefined ? sender.send(place.chat, message) : sender.edit(place.chat, id, message);
+    const sent = await (isStreamed ? sender.stream?.(place.chat, id, { ...message, markdown }) : usual());
+    if (sent === undefined) return failed("refused", "the platform has no streams");
     if (!sent.ok && sent.kind === "rate") rates.pause(sent.retryAfterMs ?? DEFAULT_PAUSE_MS, clock.now());
     return sent;
   }

@@ -20,6 +20,7 @@ import {
   failedRequest,
   failedStatus,
   fileOf,
+  type Growing,
   type Incoming,
   type Limits,
   needed,
@@ -70,6 +71,11 @@ const pressBody = z.object({
   message: z.object({ ts: text, thread_ts: text.optional() }),
   actions: z.array(z.object({ value: text, action_ts: text })).min(1),
 });
+const writer = z
+  .object({ team_id: text.optional(), event: z.object({ user: text, team: text.optional() }) })
+  .transform(({ team_id: team, event }) => {
+    return { recipient_user_id: event.user, recipient_team_id: event.team ?? team ?? "" };
+  });
 const envelope = z.object({
   ack: z.custom<() => Promise<void>>((value) => typeof value === "function"),
   body: z.unknown(),
@@ -79,6 +85,10 @@ export const makeAdapter: AdapterModule["makeAdapter"] = (settings) => new Slack
 
 class Slack implements Adapter {
   readonly limits = LIMITS;
+  /** Text that each open stream has, by its message. */
+  readonly #streams = new Map<string, string>();
+  /** Writers whose message has no answer yet: a stream names the one that it is for. */
+  readonly #writers = new Map<string, z.infer<typeof writer>>();
   readonly #web: WebClient;
   readonly #socket: SocketModeClient;
   readonly #token: string;
@@ -136,7 +146,28 @@ class Slack implements Adapter {
 
   edit(chat: string, id: string, message: Outgoing): Promise<Sent> {
     return attempt(async () => {
-      await this.#web.chat.update({ channel: addressOf(chat).channel, ts: id, ...partsOf(message) });
+      const { channel } = addressOf(chat);
+      if (this.#streams.delete(id)) await this.#web.chat.stopStream({ channel, ts: id });
+      await this.#web.chat.update({ channel, ts: id, ...partsOf(message) });
+      return id;
+    });
+  }
+
+  /** A stream is in a thread, and only grows: of an answer too long for a preview it shows the start. */
+  async stream(chat: string, id: string | undefined, { markdown }: Growing): Promise<Sent> {
+    const { channel, thread } = addressOf(chat);
+    if (thread === undefined) return failed("refused", "streams are in threads");
+    return attempt(async () => {
+      if (id === undefined) {
+        const what = { channel, thread_ts: thread, markdown_text: markdown, ...this.#writers.get(chat) };
+        const { ts = "" } = await this.#web.chat.startStream(what);
+        this.#streams.set(ts, markdown);
+        return ts;
+      }
+      const shown = this.#streams.get(id) ?? "";
+      if (!markdown.startsWith(shown)) return id;
+      await this.#web.chat.appendStream({ channel, ts: id, markdown_text: markdown.slice(shown.length) });
+      this.#streams.set(id, markdown);
       return id;
     });
   }
@@ -158,6 +189,7 @@ class Slack implements Adapter {
   async #take(raw: unknown, me: string, host: AdapterHost): Promise<void> {
     const { ack, body } = envelope.parse(raw);
     const event = eventOf(body, me);
+    if (event?.kind === "message") this.#writers.set(event.chat, writer.parse(body));
     if (event !== undefined) await host.receive(event);
     await ack();
   }
@@ -248,5 +280,7 @@ async function attempt(call: () => Promise<string>): Promise<Sent> {
 function kindOf(reason: string): FailureKind {
   if (REVOKED.test(reason)) return "unauthorized";
   if (/^(?:invalid_blocks|invalid_arguments)$/.test(reason)) return "format";
-  return /^(?:message_not_found|cant_update_message|edit_window_closed)$/.test(reason) ? "gone" : "refused";
+  return /^(?:message_not_found|cant_update_message|edit_window_closed|streaming_state_conflict)$/.test(reason)
+    ? "gone"
+    : "refused";
 }

@@ -1,4 +1,5 @@
 /** Telegram by long polling: no port of this machine is open. */
+import { randomInt } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { Api, GrammyError, HttpError, InputFile } from "grammy";
 import { UsageError } from "../../../agent-core/platform/errors.ts";
@@ -14,6 +15,7 @@ import {
   failedRequest,
   failedStatus,
   fileOf,
+  type Growing,
   type Incoming,
   type Limits,
   needed,
@@ -97,6 +99,19 @@ class Telegram implements Adapter {
       await this.#api.editMessageText(addressOf(chat).id, Number(id), message.text, options).catch(sameText);
       return id;
     });
+  }
+
+  /** A draft, which the next message replaces. Only direct chats have them. */
+  stream(chat: string, id: string | undefined, message: Growing): Promise<Sent> {
+    return attempt(async () => {
+      const { id: place, thread } = addressOf(chat);
+      const draft = id ?? String(randomInt(1, 2 ** 31));
+      await this.#api.sendMessageDraft(Number(place), Number(draft), message.text, {
+        ...(!message.isPlain && { parse_mode: "HTML" }),
+        ...(thread !== undefined && { message_thread_id: thread }),
+      });
+      return draft;
+    }).then((sent) => (sent.ok ? { ...sent, isDraft: true } : sent));
   }
 
   sendFile(chat: string, { name, bytes, caption }: OutgoingFile): Promise<Sent> {

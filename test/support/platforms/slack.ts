@@ -13,6 +13,8 @@ export class FakeSlack extends FakePlatform {
   readonly #unacknowledged = new Map<string, Fields>();
   readonly #uploads = new Map<string, string>();
   readonly #sockets = new Set<WebSocket>();
+  /** Markdown of the messages that grow. */
+  readonly #streams = new Map<string, string>();
 
   constructor() {
     super();
@@ -38,10 +40,14 @@ export class FakeSlack extends FakePlatform {
     const mentioned = text.replaceAll("@hermes_bot", `<@${BOT}>`).replace(/^\/(?=[a-z])/, "!");
     const type = isGroup ? "channel" : "im";
     this.#emit("events_api", {
+      team_id: "T1",
       event: { type: "message", user, text: mentioned, channel: chat, channel_type: type, ts, ...shared },
     });
     if (isGroup && mentioned !== text)
-      this.#emit("events_api", { event: { type: "app_mention", user, text: mentioned, channel: chat, ts } });
+      this.#emit("events_api", {
+        team_id: "T1",
+        event: { type: "app_mention", user, text: mentioned, channel: chat, ts },
+      });
   }
 
   press({ chat, id, buttons }: Shown, label: string, user = "7"): void {
@@ -96,8 +102,25 @@ export class FakeSlack extends FakePlatform {
       case "chat.update": {
         const known = this.shown.find(({ id }) => id === fields["ts"]);
         if (known === undefined) return { ok: false, error: "message_not_found" };
-        return this.#show(known.id, fields, known.chat.includes(":") ? known.chat.slice(known.chat.indexOf(":")) : "");
+        if (this.#streams.has(known.id)) return { ok: false, error: "streaming_state_conflict" };
+        return this.#show(known.id, fields, threadOf(known));
       }
+      case "chat.startStream": {
+        if (fields["recipient_user_id"] === undefined || fields["recipient_team_id"] === undefined)
+          return { ok: false, error: "missing_recipient_user_id" };
+        const id = `1.${this.newId()}`;
+        this.#streams.set(id, String(fields["markdown_text"]));
+        return this.#grow(id, fields, `:${fields["thread_ts"]}`);
+      }
+      case "chat.appendStream": {
+        const id = String(fields["ts"]);
+        const shown = this.#streams.get(id);
+        if (shown === undefined) return { ok: false, error: "message_not_in_streaming_state" };
+        this.#streams.set(id, shown + String(fields["markdown_text"]));
+        return this.#grow(id, fields, threadOf(this.shown.find((one) => one.id === id)));
+      }
+      case "chat.stopStream":
+        return this.#streams.delete(String(fields["ts"])) ? {} : { ok: false, error: "message_not_in_streaming_state" };
       case "files.getUploadURLExternal": {
         const id = `F${this.newId()}`;
         this.#uploads.set(id, String(fields["filename"]));
@@ -111,6 +134,10 @@ export class FakeSlack extends FakePlatform {
       default:
         return {};
     }
+  }
+
+  #grow(id: string, fields: Fields, thread: string): Fields {
+    return this.#show(id, { ...fields, text: this.#streams.get(id) }, thread);
   }
 
   #show(id: string, fields: Fields, thread: string): Fields {
@@ -141,4 +168,8 @@ export class FakeSlack extends FakePlatform {
     this.#unacknowledged.set(id, envelope);
     for (const socket of this.#sockets) socket.send(JSON.stringify(envelope));
   }
+}
+
+function threadOf(message: Shown | undefined): string {
+  return message?.chat.includes(":") === true ? message.chat.slice(message.chat.indexOf(":")) : "";
 }

@@ -12,6 +12,9 @@ export class FakeTelegram extends FakePlatform {
   #updates: Fields[] = [];
   #polled: (() => void) | undefined;
   isRevoked = false;
+  /** Each state of a draft, in order. */
+  readonly drafts: { readonly id: string; readonly text: string }[] = [];
+  hasDrafts = false;
 
   constructor() {
     super();
@@ -99,6 +102,10 @@ export class FakeTelegram extends FakePlatform {
       case "sendMessage":
       case "editMessageText":
         return this.#message(method, fields);
+      case "sendMessageDraft":
+        if (Number(fields["chat_id"]) < 0 || !this.hasDrafts) return "TEXTDRAFT_PEER_INVALID";
+        this.drafts.push({ id: String(fields["draft_id"]), text: plain(String(fields["text"]), fields) });
+        return true;
       case "sendPhoto":
       case "sendDocument":
         return this.#show(String(this.newId()), fields, { file: fileName(fields) });

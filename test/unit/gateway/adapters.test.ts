@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { say } from "../../support/model-server/model-server.ts";
+import { hold, say } from "../../support/model-server/model-server.ts";
 import { FakeDiscord } from "../../support/platforms/discord.ts";
 import { FakeSlack } from "../../support/platforms/slack.ts";
 import { startGateway } from "../../support/platforms/start-gateway.ts";
+import { FakeTelegram } from "../../support/platforms/telegram.ts";
 import { FakeWhatsApp } from "../../support/platforms/whatsapp.ts";
 
 test("Discord's socket resumes after a cut and after missed heartbeats, and no message is lost or answered twice", async () => {
@@ -80,4 +81,59 @@ test("A forged webhook of WhatsApp, and one of another number, is refused or ign
   whatsapp.write("true one");
   await whatsapp.until("hello");
   expect(model.requests).toHaveLength(1);
+});
+
+/** An answer in two parts with a pause between them, and its end. */
+function inTwoParts() {
+  const pause = hold();
+  const parts = [
+    { type: "text", text: "First **half**" } as const,
+    pause.part,
+    { type: "text", text: ", rest." } as const,
+  ];
+  return { pause, answer: { parts } };
+}
+
+test("A direct chat of Telegram shows a growing answer as a draft, and the whole one comes as one message", async () => {
+  const telegram = await new FakeTelegram().start();
+  telegram.hasDrafts = true;
+  const { model } = await startGateway(telegram);
+  const { pause, answer } = inTwoParts();
+  model.script(answer);
+  telegram.write("tell");
+  await expect.poll(() => telegram.drafts.at(-1)?.text, { timeout: 20_000 }).toBe("First half");
+  pause.release();
+  await telegram.until("First half, rest.");
+  expect(telegram.texts()).toEqual(["First half, rest."]);
+  expect(new Set(telegram.drafts.map(({ id }) => id)).size).toBe(1);
+  expect(telegram.calls).not.toContain("editMessageText");
+});
+
+test("A group of Telegram has no drafts, so the answer grows by edits", async () => {
+  const telegram = await new FakeTelegram().start();
+  telegram.hasDrafts = true;
+  const { model } = await startGateway(telegram);
+  const { pause, answer } = inTwoParts();
+  model.script(answer);
+  telegram.write("@hermes_bot tell", { chat: "-100", isGroup: true });
+  await telegram.until("First half ▌");
+  pause.release();
+  await telegram.until("First half, rest.");
+  expect(telegram.texts()).toEqual(["First half, rest."]);
+});
+
+test("A thread of Slack shows a growing answer as a stream for its asker, which the whole answer ends", async () => {
+  const slack = await new FakeSlack().start();
+  const { model } = await startGateway(slack);
+  const { pause, answer } = inTwoParts();
+  model.script(answer);
+  slack.write("@hermes_bot tell", { chat: "C9", isGroup: true });
+  await slack.until("First half");
+  pause.release();
+  await slack.until("First half, rest.");
+  expect(slack.texts()).toEqual(["First half, rest."]);
+  const used = slack.calls.filter((name) => /Stream|chat\./.test(name));
+  expect(used[0]).toBe("chat.startStream");
+  expect(used.slice(-2)).toEqual(["chat.stopStream", "chat.update"]);
+  expect(used).not.toContain("chat.postMessage");
 });

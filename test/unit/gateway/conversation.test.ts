@@ -20,7 +20,7 @@ const platforms: Readonly<Record<string, () => FakePlatform>> = {
 };
 
 /** Rounds of the six steps. */
-const ROUNDS = sweep(8, 1);
+const ROUNDS = sweep(9, 1);
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
