@@ -22,6 +22,7 @@ import { availableCommands } from "./commands/slash-commands.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./config-options.ts";
 import { hermesCapabilities } from "./connected-client.ts";
 import { compactionUpdate, compressionUpdate, noticeAsThought } from "./conversation-updates.ts";
+import { NextUpdates } from "./next-protocol.ts";
 import { leftOut } from "./prompt-content.ts";
 import { PromptRunner } from "./prompt-runner.ts";
 import { ReplayPages } from "./replay.ts";
@@ -77,6 +78,7 @@ export class AcpSession {
   readonly #isKept: boolean;
   /** The client handles `_hermes/extensions/changed`. */
   readonly #showsExtensions: boolean;
+  readonly #next: NextUpdates;
   /** The client shows notices; other clients get thoughts. */
   readonly #showsNotices: boolean;
   #isAnnouncing: boolean = false;
@@ -99,6 +101,7 @@ export class AcpSession {
     this.#takeLearnt = options.takeLearnt;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = params.trusted;
+    this.#next = new NextUpdates(identity.capabilities);
     this.#showsNotices = identity.capabilities.session?.notices != null;
     const updates = updateCallbacks({ send: (update) => this.send(update), costUsd: () => this.agent.usage.costUsd });
     const { status } = updates.callbacks;
@@ -307,10 +310,13 @@ export class AcpSession {
   }
 
   /** Settles when the update has left. Never rejects. */
-  #deliver(sent: SessionUpdate): Promise<void> {
-    const update = sent.sessionUpdate === "notice" && !this.#showsNotices ? noticeAsThought(sent) : sent;
-    if (update === undefined) return Promise.resolve();
-    return this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
+  async #deliver(sent: SessionUpdate): Promise<void> {
+    const shown = sent.sessionUpdate === "notice" && !this.#showsNotices ? noticeAsThought(sent) : sent;
+    if (shown === undefined) return;
+    const notified = this.#next.of(shown).map((update) => {
+      return this.#client.notify(methods.client.session.update, { sessionId: this.id, update });
+    });
+    await Promise.all(notified).catch(() => undefined);
   }
 
   #forCommands(options: AcpSessionOptions, signal: AbortSignal): CommandSession {

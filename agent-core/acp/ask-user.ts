@@ -187,8 +187,8 @@ function textOf(content: unknown, key: string): string {
   return typeof value === "string" ? value.trim() : "";
 }
 
-/** Page for the user's browser. `purpose`: one line for the user. */
-export type Page = { readonly url: URL; readonly purpose: string };
+/** Page for the user's browser. `purpose`: one line for the user. `done` settles when the user needs the page no more. */
+export type Page = { readonly url: URL; readonly purpose: string; readonly done: Promise<unknown> };
 
 /** `unavailable`: the client opens no pages, so the user needs the link. */
 export type PageOutcome = "opened" | "refused" | "unavailable";
@@ -200,20 +200,24 @@ export async function openPage(
     sessionId,
     capabilities,
   }: Pick<UserClient, "client" | "sessionId"> & { readonly capabilities: ClientCapabilities },
-  { url: { href: url }, purpose: message }: Page,
+  { url: { href: url }, purpose: message, done }: Page,
 ): Promise<PageOutcome> {
   try {
     if (hermesCapabilities(capabilities).openUrl === true) {
       return (await call(client, openUrlMethod, { url })).opened ? "opened" : "refused";
     }
     if (capabilities.elicitation?.url == null) return "unavailable";
+    const elicitationId = newId();
     const response = await client.request(methods.client.elicitation.create, {
       mode: "url",
       sessionId,
-      elicitationId: newId(),
+      elicitationId,
       url,
       message,
     });
+    const complete = (): void =>
+      void client.notify(methods.client.elicitation.complete, { elicitationId }).catch(() => undefined);
+    if (response.action === "accept") done.then(complete, complete);
     return response.action === "accept" ? "opened" : "refused";
   } catch {
     return "unavailable";

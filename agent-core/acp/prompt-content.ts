@@ -19,6 +19,9 @@ export function userMessage(blocks: readonly ContentBlock[]): string | readonly 
   if (blocks.every((block) => block.type === "text" && block.text.trim() === "")) {
     throw invalidParams("prompt", "it has no text and no attachment");
   }
+  if (blocks.every(({ type }) => type === "audio")) {
+    throw invalidParams("prompt", "Hermes cannot hear audio. Send the words as text");
+  }
   const parts = blocks.map(partOf);
   if (blocks.some(({ type }) => type !== "text" && type !== "audio")) return parts;
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");

@@ -12,6 +12,7 @@ import type { CommandSession } from "./commands/command.ts";
 import { commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { noticeUpdate, userUpdates } from "./conversation-updates.ts";
+import { withUsage } from "./next-protocol.ts";
 import { hasPictures, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
 import { faultError, sessionUnusable, throwRequestError } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
@@ -173,10 +174,11 @@ export class PromptRunner {
     if (problem !== undefined) throw sessionUnusable(sessionId, problem);
     model.record();
     const turnEnded = beginTurn();
+    const usage = agent.usage;
     try {
       const { stopReason, fault } = await agent.runConversation({ userMessage: message, signal });
       await saveTrajectory?.(stopReason === "end_turn");
-      if (stopReason !== "error") return { stopReason };
+      if (stopReason !== "error") return withUsage({ stopReason }, usage, agent.usage);
       if (fault !== undefined) throw faultError(fault, client.keyHint);
       throw new Error("The turn failed without a reported cause.");
     } finally {

@@ -26,9 +26,11 @@ import {
 import {
   registerExtensionMethods,
   registerMemoryMethods,
+  registerProviderMethods,
   registerSettingsMethods,
 } from "./methods/settings-methods.ts";
 import { registerWorktreeMethods } from "./methods/worktree-methods.ts";
+import { withMovedFields } from "./next-protocol.ts";
 
 const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] = [
   registerConnectionMethods,
@@ -39,6 +41,7 @@ const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] =
   registerProcessMethods,
   registerDelegationMethods,
   registerSettingsMethods,
+  registerProviderMethods,
   registerWorktreeMethods,
   registerExtensionMethods,
   registerMemoryMethods,
@@ -68,16 +71,19 @@ export function serve(
   options: AgentServerOptions,
 ): { readonly connection: AgentConnection; readonly dispose: () => Promise<void> } {
   const { app, dispose } = agentApp(options);
-  const readable = stream.readable.pipeThrough(cancelsInOrder());
+  const readable = stream.readable.pipeThrough(prepared());
   return { connection: app.connect({ ...stream, readable }), dispose };
 }
 
-/** Delays a cancel until the prompts before it have their handlers: the connection handles notifications first. */
-function cancelsInOrder(): TransformStream<AnyMessage, AnyMessage> {
+/**
+ * Messages as the library takes them. A cancel waits until the prompts before it have their handlers, as the connection
+ * handles notifications first.
+ */
+function prepared(): TransformStream<AnyMessage, AnyMessage> {
   return new TransformStream({
     async transform(message, controller) {
       if ("method" in message && message.method === methods.agent.session.cancel) await setImmediate();
-      controller.enqueue(message);
+      controller.enqueue(withMovedFields(message));
     },
   });
 }

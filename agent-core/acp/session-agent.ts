@@ -13,7 +13,7 @@ import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import type { LearntContext } from "../learning/learnt-context.ts";
 import { McpExtension } from "../mcp/mcp-extension.ts";
-import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
+import { carriedServer, editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
 import { Plugins } from "../plugins/plugins.ts";
 import type { EditorFiles } from "../prompt/surroundings.ts";
 import { fileMethods } from "../protocol/files.ts";
@@ -31,6 +31,7 @@ import { sessionHost } from "./acp-host.ts";
 import { askPassword, askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
 import { reservedNames } from "./commands/slash-commands.ts";
 import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";
+import { carryTo } from "./next-protocol.ts";
 import type { StartingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
 
@@ -247,7 +248,10 @@ function mcpServers({ configured, params, home, trusted, client, identity, id, l
   const place = { source: "config", sourceName: "config.yaml", path: configFile(home) } as const;
   const own = serversFrom(configured.config.mcpServers, place);
   const editor = editorServers(params.mcpServers);
-  const servers = mergeServers(own.servers, editor.servers);
+  const carried = params.acpServers.map(({ name, serverId }) => {
+    return carriedServer(name, `${id}:${serverId}`, carryTo(client, id, serverId));
+  });
+  const servers = mergeServers(own.servers, editor.servers, carried);
   const { capabilities } = identity;
   return new McpExtension({
     servers,

@@ -5,6 +5,7 @@ import { folderProblem } from "../host/node-files.ts";
 import { invalidParams } from "../protocol/handle.ts";
 import { readMeta } from "../protocol/method.ts";
 import { HermesSessionMeta } from "../protocol/sessions.ts";
+import { type AcpServer, acpServers } from "./next-protocol.ts";
 
 export type SessionParams = {
   /** Absolute folder. */
@@ -13,6 +14,8 @@ export type SessionParams = {
   readonly otherFolders: readonly string[];
   /** MCP servers of the client, for this session alone. */
   readonly mcpServers: readonly McpServer[];
+  /** Those that the client has itself. */
+  readonly acpServers: readonly AcpServer[];
   /** False when the editor says that the user does not trust the workspace. */
   readonly trusted: boolean;
   /** Model of a new session, as `provider:model`; undefined: the configured one. */
@@ -32,6 +35,7 @@ export function sessionParams(params: {
     cwd: params.cwd,
     otherFolders: params.additionalDirectories ?? [],
     mcpServers: params.mcpServers ?? [],
+    acpServers: acpServers(params._meta),
     // In an editor without workspace trust, the user's configuration is the consent.
     trusted: ours?.trusted ?? true,
     model: ours?.model,

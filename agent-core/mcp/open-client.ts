@@ -3,11 +3,13 @@ import { isAbsolute, resolve } from "node:path";
 import {
   type AuthProvider,
   Client,
+  type ClientOptions,
   type CreateMessageRequest,
   type CreateMessageResult,
   type ElicitRequest,
   type ElicitResult,
   type FetchLike,
+  type JSONRPCMessage,
   type Progress,
   type RequestOptions,
   type Root,
@@ -20,6 +22,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import * as z from "zod";
 import { codeOf, messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
 import { type ArgumentCheck, argumentCheck } from "../tools/argument-check.ts";
@@ -41,7 +44,7 @@ import {
   toolAnswer,
 } from "./server-answers.ts";
 import { SignInNeeded } from "./server-auth.ts";
-import { type HttpSettings, type ServerConfig, serverDetail } from "./server-config.ts";
+import { type Carry, type HttpSettings, type ServerConfig, serverDetail } from "./server-config.ts";
 import { StdioTransport, serverEnvironment } from "./stdio-transport.ts";
 
 /** Answers to a server's own requests, and notice of its changes. */
@@ -102,12 +105,51 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
       throw new Error(log() === "" ? problem : `${problem} (${log()})`);
     });
   }
+  if (settings.kind === "acp") {
+    const transport = new CarriedTransport(config.carry);
+    return connect(transport, { config, ports, log: () => "" }, { mode: { pin: CARRIED_VERSION } });
+  }
   try {
     return await connectByHttp(settings, { config, ports, log: () => "" });
   } catch (error) {
     const code = codeOf(error) ?? "";
     if (!NOBODY_THERE.test(code)) throw error;
     throw new Error(`${serverDetail(config)} cannot be reached (${code}). Start the server, or correct its address`);
+  }
+}
+
+/** The only revision that ACP carries: it has no requests of the server, and no state. */
+const CARRIED_VERSION = "2026-07-28";
+
+const outcome = z.union([z.object({ result: z.unknown() }), z.object({ error: z.looseObject({ code: z.number() }) })]);
+
+/** Requests to a server of the session's client. */
+class CarriedTransport implements Transport {
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  onclose?: NonNullable<Transport["onclose"]>;
+  readonly #carry: Carry | undefined;
+  readonly #ended = new AbortController();
+
+  constructor(carry: Carry | undefined) {
+    this.#carry = carry;
+  }
+
+  /** The client is connected. */
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort(new Error("the server was closed"));
+    this.onclose?.();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!("method" in message && "id" in message)) return; // a carried server takes no notifications
+    const { id } = message;
+    const answer = async (): Promise<object> => outcome.parse(await this.#carry?.(message, this.#ended.signal));
+    const settled = await answer().catch((error: unknown) => ({ error: { code: -32_603, message: messageOf(error) } }));
+    this.onmessage?.({ jsonrpc: "2.0", id, ...settled } as JSONRPCMessage); // an outcome is a result or an error
   }
 }
 
@@ -163,10 +205,17 @@ export const ourFetch: FetchLike = async (url, { method, headers, body, signal }
 
 type Connecting = { readonly config: ServerConfig; readonly ports: ServerPorts; readonly log: () => string };
 
-async function connect(transport: Transport, { config, ports, log }: Connecting): Promise<OpenClient> {
+async function connect(
+  transport: Transport,
+  { config, ports, log }: Connecting,
+  versionNegotiation?: ClientOptions["versionNegotiation"],
+): Promise<OpenClient> {
   const client = new Client(
     { name: "hermes", title: "Hermes", version: "1" },
-    { capabilities: { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } } },
+    {
+      capabilities: { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } },
+      ...(versionNegotiation && { versionNegotiation }),
+    },
   );
   client.setRequestHandler("roots/list", () => ({ roots: ports.roots() }));
   client.setRequestHandler("sampling/createMessage", ({ params }, { mcpReq }) => ports.sample(params, mcpReq.signal));

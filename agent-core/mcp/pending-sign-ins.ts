@@ -11,6 +11,8 @@ import type { SignInOptions } from "./sign-in.ts";
 export type OpenPage = (page: {
   readonly url: URL;
   readonly purpose: string;
+  /** Settles when the user needs the page no more. */
+  readonly done: Promise<unknown>;
 }) => Promise<"opened" | "refused" | "unavailable">;
 
 /** `device`: the user types a code on any device, for a machine without a browser. */
@@ -45,10 +47,10 @@ export class PendingSignIns {
     const pasted = Promise.withResolvers<URL>();
     const opened = Promise.withResolvers<string>();
     opened.promise.catch(() => undefined);
-    const done = this.#run(config, connection, method, {
+    const done: Promise<void> = this.#run(config, connection, method, {
       pasted: pasted.promise,
       signal: cancelled.signal,
-      open: async (url) => opened.resolve(await this.#show(url, config.name)),
+      open: async (url) => opened.resolve(await this.#show(url, config.name, done)),
       show: (code) => opened.resolve(this.#showCode(code, config.name)),
     });
     done.catch(opened.reject);
@@ -90,9 +92,9 @@ export class PendingSignIns {
   }
 
   /** Returns the outcome in one line. Throws when the user refused. */
-  async #show(url: URL, name: string): Promise<string> {
+  async #show(url: URL, name: string, done: Promise<void>): Promise<string> {
     const purpose = `Sign in to the MCP server ${name}`;
-    const outcome = await this.#openPage({ url, purpose }).catch((error: unknown) => {
+    const outcome = await this.#openPage({ url, purpose, done }).catch((error: unknown) => {
       throw new Error(`the page could not be opened: ${messageOf(error)}`);
     });
     if (outcome === "refused") throw new Error("the page was not opened");

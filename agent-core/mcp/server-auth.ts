@@ -47,7 +47,7 @@ const known = new Map<string, ServerAuth>();
 
 /** Undefined for a program, and for a server whose headers may have its credentials. */
 export function serverAuthOf({ name, settings }: ServerConfig, home: string): ServerAuth | undefined {
-  if (settings.kind === "stdio") return undefined;
+  if (settings.kind === "stdio" || settings.kind === "acp") return undefined;
   if (settings.auth !== "oauth" && Object.keys(settings.headers).length > 0) return undefined;
   const url = new URL(settings.url);
   const { oauth: registration } = settings;

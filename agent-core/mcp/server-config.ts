@@ -28,6 +28,15 @@ export type HttpSettings = {
   readonly oauth: McpServerSection["oauth"];
 };
 
+/** A server of the session's client, over the client's own connection. `id`: unique in this process. */
+export type CarriedSettings = { readonly kind: "acp"; readonly id: string };
+
+/** Sends a request to a server of the client, and resolves to the outcome in the form of MCP. */
+export type Carry = (
+  request: { readonly id: string | number; readonly method: string; readonly params?: unknown },
+  signal: AbortSignal,
+) => Promise<unknown>;
+
 export type ServerConfig = {
   readonly name: string;
   readonly source: ServerSource;
@@ -35,7 +44,9 @@ export type ServerConfig = {
   readonly sourceName: string;
   /** File that defines the server; absolute. */
   readonly path?: string;
-  readonly settings: StdioSettings | HttpSettings;
+  readonly settings: StdioSettings | HttpSettings | CarriedSettings;
+  /** Only with `CarriedSettings`. */
+  readonly carry?: Carry;
   /** Idle timeout of a call: progress restarts it. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
@@ -137,6 +148,11 @@ export function serverFiles(folders: readonly string[]): readonly ServerFile[] {
   );
 }
 
+/** A server of the client itself. */
+export function carriedServer(name: string, id: string, carry: Carry): ServerConfig {
+  return { ...DEFAULTS, name, source: "editor", sourceName: "editor", settings: { kind: "acp", id }, carry };
+}
+
 /** Servers of `mcpServers` in a request of the client. */
 export function editorServers(servers: readonly McpServer[]): ServerConfigs {
   const usable: ServerConfig[] = [];
@@ -176,6 +192,7 @@ export function serverHash({ settings }: ServerConfig): string {
 
 /** The command line or address for display, in one line without keys. */
 export function serverDetail({ settings }: ServerConfig): string {
+  if (settings.kind === "acp") return "a part of the editor";
   return withoutKeys(
     settings.kind === "stdio" ? [settings.command, ...settings.args].map(quoted).join(" ") : settings.url,
   );

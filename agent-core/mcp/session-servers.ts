@@ -241,7 +241,7 @@ export class SessionServers implements Extension {
     const { cwd, otherFolders } = this.#options;
     const { config } = entry;
     const authOf = async (): Promise<ServerAuth | undefined> => {
-      if (config.settings.kind === "stdio") return undefined;
+      if (config.settings.kind === "stdio" || config.settings.kind === "acp") return undefined;
       const { serverAuthOf } = await import("./server-auth.ts");
       entry.auth = serverAuthOf(config, this.#options.home);
       return entry.auth;

@@ -253,6 +253,8 @@ const listParams = z.object({
 });
 export type ListParams = z.infer<typeof listParams>;
 
+const HermesAuthStatus = z.object({ state: z.enum(["authenticated", "unauthenticated"]) });
+
 /** Methods of ACP that are not stable yet, so that its library does not type them. */
 export const forkMethod = { name: "session/fork", params: forkParams, result: forkResult };
 export const unstableMethods = {
@@ -261,11 +263,9 @@ export const unstableMethods = {
   archive: { name: "session/archive", params: inSession, result: nothing },
   unarchive: { name: "session/unarchive", params: inSession, result: nothing },
   status: { name: "session/status", params: inSession, result: z.object({ status: z.enum(["open", "saved"]) }) },
-  authStatus: {
-    name: "auth/status",
-    params: nothing,
-    result: z.object({ state: z.enum(["authenticated", "unauthenticated"]) }),
-  },
+  authStatus: { name: "auth/status", params: nothing, result: HermesAuthStatus },
+  /** Agent → client. */
+  authStatusUpdate: { name: "auth/status_update", params: HermesAuthStatus },
 };
 
 export const sessionMethods = {

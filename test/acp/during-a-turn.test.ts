@@ -23,12 +23,12 @@ test("/stop cancels the running turn and those that wait", async () => {
   const turn = agent.prompt(id, "go");
   await model.nextRequest();
   const waiting = agent.prompt(id, "and then this");
-  expect((await agent.prompt(id, " /stop ")).result).toEqual({ stopReason: "end_turn" });
-  expect([(await turn).result, (await waiting).result]).toEqual([
+  expect((await agent.prompt(id, " /stop ")).result).toMatchObject({ stopReason: "end_turn" });
+  expect([(await turn).result, (await waiting).result]).toMatchObject([
     { stopReason: "cancelled" },
     { stopReason: "cancelled" },
   ]);
-  expect((await agent.prompt(id, "more")).result).toEqual({ stopReason: "end_turn" });
+  expect((await agent.prompt(id, "more")).result).toMatchObject({ stopReason: "end_turn" });
   expect(agent.text()).toBe("again");
   await agent.prompt(id, "/stop");
   expect(agent.text()).toContain("Nothing is running.");
@@ -40,10 +40,11 @@ test("/steer sends a message into the running turn; /queue and a plain prompt wa
   model.script({ parts: [call("read_file", { path: "a.txt" }), gate.part] }, say("one"), say("two"), say("three"));
   const turn = agent.prompt(id, "go");
   await gate.reached;
-  expect((await agent.prompt(id, "/steer in French")).result).toEqual({ stopReason: "end_turn" });
+  expect((await agent.prompt(id, "/steer in French")).result).toMatchObject({ stopReason: "end_turn" });
   const later = [agent.prompt(id, "/queue second"), agent.prompt(id, "third")];
   gate.release();
-  for (const { result } of await Promise.all([turn, ...later])) expect(result).toEqual({ stopReason: "end_turn" });
+  for (const { result } of await Promise.all([turn, ...later]))
+    expect(result).toMatchObject({ stopReason: "end_turn" });
   expect([1, 2, 3].map((request) => said(model, request))).toEqual([
     ["go", "in French"],
     ["go", "in French", "second"],
@@ -67,7 +68,10 @@ test.each([
     const second = agent.prompt(id, "in French");
     if (mode === "steer") await second;
     gate.release();
-    expect([(await turn).result, (await second).result]).toEqual([{ stopReason: end }, { stopReason: "end_turn" }]);
+    expect([(await turn).result, (await second).result]).toMatchObject([
+      { stopReason: end },
+      { stopReason: "end_turn" },
+    ]);
     const words = said(model, 1)?.map((content) => (typeof content === "string" ? content : "")) ?? [];
     expect(heard.every((each) => words.some((word) => word.includes(each)))).toBe(true);
   },
@@ -104,14 +108,14 @@ test("while a permission request waits, /queue and /steer are taken, and /stop e
   const turn = agent.prompt(id, "go");
   await asked.promise;
   const queued = agent.prompt(id, "/queue later");
-  expect((await agent.prompt(id, "/steer keep the file")).result).toEqual({ stopReason: "end_turn" });
-  expect((await agent.prompt(id, "/stop")).result).toEqual({ stopReason: "end_turn" });
-  expect([(await turn).result, (await queued).result]).toEqual([
+  expect((await agent.prompt(id, "/steer keep the file")).result).toMatchObject({ stopReason: "end_turn" });
+  expect((await agent.prompt(id, "/stop")).result).toMatchObject({ stopReason: "end_turn" });
+  expect([(await turn).result, (await queued).result]).toMatchObject([
     { stopReason: "cancelled" },
     { stopReason: "cancelled" },
   ]);
   expect(existsSync(join(agent.cwd, "a.txt"))).toBe(true);
-  expect((await agent.prompt(id, "more")).result).toEqual({ stopReason: "end_turn" });
+  expect((await agent.prompt(id, "more")).result).toMatchObject({ stopReason: "end_turn" });
   expect(agent.text()).toContain("again");
 });
 
@@ -130,7 +134,7 @@ test("a permission for the session lets other calls run that wait for the same o
   const turn = agent.prompt(id, "go");
   await both.promise;
   options[0]?.({ outcome: { outcome: "selected", optionId: "session" } });
-  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  expect((await turn).result).toMatchObject({ stopReason: "end_turn" });
 });
 
 test("/model, /mode and /title act during a turn, and answer by a notice", async () => {
@@ -139,7 +143,7 @@ test("/model, /mode and /title act during a turn, and answer by a notice", async
   const turn = agent.prompt(id, "go");
   await model.nextRequest();
   for (const command of ["/mode auto", "/title Averages", "/mode none"])
-    expect((await agent.prompt(id, command)).result).toEqual({ stopReason: "end_turn" });
+    expect((await agent.prompt(id, command)).result).toMatchObject({ stopReason: "end_turn" });
   expect(agent.of("current_mode_update").at(-1)).toMatchObject({ currentModeId: "auto" });
   const notices = agent.of("agent_thought_chunk").map(({ content }) => (content as { text: string }).text);
   expect(notices.join("")).toMatch(/^Mode: auto\.\nTitle: Averages\nThere is no mode none\. Available: /);

@@ -52,7 +52,7 @@ async function delegated(
   });
   await agent.initialize({ elicitation: { form: {} } });
   const sessionId = await agent.newSession();
-  expect((await agent.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
+  expect((await agent.prompt(sessionId, "go")).result).toMatchObject({ stopReason: "end_turn" });
   const result = model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "tool")?.["content"];
   const journal = readFileSync(join(sessionsFolder(agent.home), `${sessionId}.jsonl`), "utf8")
     .trim()

@@ -279,6 +279,6 @@ test("a home that this user may not enter is named by the command line, and ends
   if (NOBODY !== undefined) chownSync(agent.cwd, NOBODY, NOBODY);
   await agent.initialize();
   const { result } = await agent.prompt(await agent.newSession(), "list files");
-  expect(result).toEqual({ stopReason: "end_turn" });
+  expect(result).toMatchObject({ stopReason: "end_turn" });
   expect(JSON.stringify(agent.of("agent_thought_chunk"))).toContain("This session is not being saved");
 });

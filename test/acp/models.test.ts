@@ -205,7 +205,7 @@ test("a change in the middle of a turn holds from the next model call", async ()
   await held.reached;
   await choose(agent, sessionId, "model", "custom:other-model");
   held.release();
-  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  expect((await turn).result).toMatchObject({ stopReason: "end_turn" });
   expect(model.requests.map(({ body }) => body["model"])).toEqual(["test-model", "other-model"]);
 });
 

@@ -34,7 +34,7 @@ test("a patch of several files is announced with its diffs, and done", async () 
     ...["*** Delete File: c.txt", "*** End Patch"],
   ]);
   const { result } = await agent.prompt(await agent.newSession(), "go");
-  expect(result).toEqual({ stopReason: "end_turn" });
+  expect(result).toMatchObject({ stopReason: "end_turn" });
   expect([file(agent, "new/d.txt"), file(agent, "a.txt"), file(agent, "moved/b.txt")]).toEqual([
     "dee\n",
     "one\nTWO\nthree\n",

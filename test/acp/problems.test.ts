@@ -104,7 +104,7 @@ test("before the turn ends, the model is asked once about errors that its edits 
   const turn = agent.prompt(sessionId, "go");
   while (model.requests.length < 2) await model.nextRequest();
   find(bracket);
-  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  expect((await turn).result).toMatchObject({ stopReason: "end_turn" });
   const [, second = [], third = []] = model.requests.map(({ body }) => body.messages);
   expect(model.requests).toHaveLength(3);
   expect(third.slice(0, second.length)).toEqual(second);
@@ -129,7 +129,7 @@ test("a stop does not wait for the problems of edits", async () => {
   while (model.requests.length < 2) await model.nextRequest();
   while (agent.text() !== "done") await agent.nextUpdate();
   agent.notify("session/cancel", { sessionId });
-  expect((await turn).result).toEqual({ stopReason: "cancelled" });
+  expect((await turn).result).toMatchObject({ stopReason: "cancelled" });
 });
 
 test("a client that refuses, or answers nonsense, does not spoil the edit", async () => {
@@ -138,7 +138,7 @@ test("a client that refuses, or answers nonsense, does not spoil the edit", asyn
   agent.on("_hermes/editor/problems/settled", () => ({ files: "many" }));
   await agent.initialize({ _meta: { hermes: { problems: true } } });
   const sessionId = await agent.newSession();
-  expect((await agent.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
+  expect((await agent.prompt(sessionId, "go")).result).toMatchObject({ stopReason: "end_turn" });
   await agent.prompt(sessionId, "and now?");
   expect(model.requests.map(({ body }) => JSON.stringify(body.messages)).join()).toContain(
     JSON.stringify(told).slice(1, -1),

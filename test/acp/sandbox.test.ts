@@ -45,7 +45,7 @@ async function start(
 
 async function run({ agent, model, id }: Started, ...inputs: readonly Json[]): Promise<string[]> {
   model.script(...inputs.map((input) => ({ parts: [call("terminal", input)] })), say("done"));
-  expect((await agent.prompt(id, "go")).result).toEqual({ stopReason: "end_turn" });
+  expect((await agent.prompt(id, "go")).result).toMatchObject({ stopReason: "end_turn" });
   return (model.requests.at(-1)?.body.messages ?? [])
     .filter((message) => message["role"] === "tool")
     .map((message) => String(message["content"]));

@@ -17,6 +17,7 @@ import { editorModelMethods } from "../../protocol/editor-models.ts";
 import { fileMethods } from "../../protocol/files.ts";
 import { failure, invalidParams, onClientNotification, onClientRequest } from "../../protocol/handle.ts";
 import { learningMethods } from "../../protocol/learning.ts";
+import { notify } from "../../protocol/method.ts";
 import { unstableMethods } from "../../protocol/sessions.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import type { AgentServer } from "../agent-server.ts";
@@ -56,9 +57,10 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
       agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },
       agentCapabilities: {
         loadSession: true,
-        mcpCapabilities: { http: true, sse: true },
+        mcpCapabilities: { http: true, sse: true, ...{ acp: true } },
         promptCapabilities: { image: true, embeddedContext: true },
         auth: { logout: {}, ...{ status: {} } },
+        ...{ providers: {} },
         sessionCapabilities: {
           close: {},
           list: {},
@@ -84,6 +86,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
     await server.reconfigure();
     const model = server.configuration.directory.resolve(undefined);
     if (!model.ok) throw authRequired(model, server.client.keyHint);
+    notify(client, unstableMethods.authStatusUpdate, { state: "authenticated" });
     return {};
   });
   onClientRequest(app, unstableMethods.authStatus, async () => {
@@ -92,8 +95,9 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
     return { state: isReady ? ("authenticated" as const) : ("unauthenticated" as const) };
   });
   // The keys stay in the home: other programs use them too.
-  app.onRequest(methods.agent.logout, () => {
+  app.onRequest(methods.agent.logout, ({ client }) => {
     server.isLoggedOut = true;
+    notify(client, unstableMethods.authStatusUpdate, { state: "unauthenticated" });
     return {};
   });
 }

@@ -8,6 +8,7 @@ import type { Memory } from "../../memory/memory.ts";
 import { extensionMethods } from "../../protocol/extensions.ts";
 import { failure, invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { memoryMethods } from "../../protocol/memory.ts";
+import { nothing } from "../../protocol/method.ts";
 import { type HermesKey, type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../protocol/settings.ts";
 import { checkKey } from "../../providers/catalogue/check-key.ts";
 import { ANY_KEY, custom, type Deployment, deploymentAt, deployments } from "../../providers/deployments.ts";
@@ -65,6 +66,15 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
       })),
     };
   });
+}
+
+/** The standard's way to route model calls. Loaded with the first use: few clients do. */
+export function registerProviderMethods(app: AgentApp, server: AgentServer): void {
+  for (const act of ["list", "set", "disable"] as const) {
+    onClientRequest(app, { name: `providers/${act}`, params: nothing, result: nothing }, async ({ params }) =>
+      (await import("./provider-routes.ts")).providerRoutes[act](server, params),
+    );
+  }
 }
 
 /** MCP servers, plugins, hooks and skills. */

@@ -1,0 +1,118 @@
+/**
+ * Names that the protocol's unstable version has and the library's stable schemas lack: plans with an id, sub-agents as
+ * sessions, and MCP servers of the client. The schemas drop fields they do not know, so those of a request move into `_meta`.
+ */
+import type {
+  AgentContext,
+  AnyMessage,
+  ClientCapabilities,
+  PromptResponse,
+  SessionUpdate,
+} from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import type { Carry } from "../mcp/server-config.ts";
+import type { HermesTask } from "../protocol/delegation.ts";
+import { call, endingWith } from "../protocol/method.ts";
+import type { UsageSum } from "../sessions/usage-ledger.ts";
+
+const acpServer = z.object({ type: z.literal("acp"), name: z.string(), serverId: z.string().min(1) });
+export type AcpServer = z.infer<typeof acpServer>;
+
+/** `_meta` of a request whose fields have moved there. */
+const MovedMeta = z.object({
+  next: z.object({ plan: z.unknown(), subagents: z.unknown(), servers: z.array(acpServer).exactOptional() }).partial(),
+});
+
+/** The message as the library's schemas keep it. */
+export function withMovedFields(message: AnyMessage): AnyMessage {
+  if (!("method" in message) || message.params == null) return message;
+  const { clientCapabilities, mcpServers } = Object(message.params);
+  if (clientCapabilities != null) {
+    const { plan, subagents } = Object(clientCapabilities);
+    const moved = withNext(clientCapabilities, { plan, subagents });
+    return { ...message, params: { ...message.params, clientCapabilities: moved } };
+  }
+  if (!Array.isArray(mcpServers)) return message;
+  const servers = mcpServers.filter((server) => acpServer.safeParse(server).success);
+  if (servers.length === 0) return message;
+  const others = mcpServers.filter((server) => !servers.includes(server));
+  return { ...message, params: withNext({ ...message.params, mcpServers: others }, { servers }) };
+}
+
+function withNext(holder: object, next: object): object {
+  return { ...holder, _meta: { ...Object(holder)._meta, next } };
+}
+
+function movedTo(meta: unknown): z.infer<typeof MovedMeta>["next"] {
+  return MovedMeta.safeParse(meta).data?.next ?? {};
+}
+
+/** MCP servers that the client has itself, from `_meta` of a request that opens a session. */
+export function acpServers(meta: unknown): readonly AcpServer[] {
+  return movedTo(meta).servers ?? [];
+}
+
+const mcpMessage = { name: "mcp/message", params: z.unknown(), result: z.unknown() };
+
+/** Requests to an MCP server of the client. The session's id, which the standard does not need, leads to its connection. */
+export function carryTo(client: AgentContext, sessionId: string, serverId: string): Carry {
+  return ({ id, method, params }, signal) =>
+    call(client, mcpMessage, { sessionId, serverId, requestId: String(id), method, params }, endingWith(signal));
+}
+
+/** Updates in the form that a client has declared, in place of the stable one or beside it. */
+export class NextUpdates {
+  readonly #hasPlans: boolean;
+  readonly #hasSubagents: boolean;
+  /** Last update of each sub-agent. */
+  readonly #subagents = new Map<string, string>();
+
+  constructor({ _meta: meta }: ClientCapabilities) {
+    const { plan, subagents } = movedTo(meta);
+    this.#hasPlans = plan != null;
+    this.#hasSubagents = subagents != null;
+  }
+
+  of(update: SessionUpdate): readonly SessionUpdate[] {
+    if (update.sessionUpdate === "plan" && this.#hasPlans) return [planOf(update.entries)];
+    if (update.sessionUpdate !== "tool_call_update" || !this.#hasSubagents) return [update];
+    const { tasks } = Object(update._meta?.["hermes"]);
+    return Array.isArray(tasks) ? [...this.#announce(tasks), update] : [update];
+  }
+
+  #announce(tasks: readonly HermesTask[]): readonly SessionUpdate[] {
+    return tasks.flatMap(({ sessionId, goal: title, status }) => {
+      if (sessionId === undefined) return [];
+      const state = { state: status === "running" || status === "checking" ? "running" : "idle" };
+      const update = { sessionUpdate: "subagent_update", sessionId, title, state };
+      const isKnown = this.#subagents.get(sessionId) === JSON.stringify(update);
+      this.#subagents.set(sessionId, JSON.stringify(update));
+      return isKnown ? [] : [unstable(update)];
+    });
+  }
+}
+
+/** The session has one plan. */
+const PLAN_ID = "todo";
+
+function planOf(entries: readonly unknown[]): SessionUpdate {
+  if (entries.length === 0) return unstable({ sessionUpdate: "plan_removed", planId: PLAN_ID });
+  return unstable({ sessionUpdate: "plan_update", plan: { type: "items", planId: PLAN_ID, entries } });
+}
+
+/** The library sends what its types do not have. */
+function unstable(update: object): SessionUpdate {
+  return update as unknown as SessionUpdate;
+}
+
+/** The response to a prompt with the tokens of its turn: input from the provider's cache counts separately. */
+export function withUsage(response: PromptResponse, before: UsageSum, after: UsageSum): PromptResponse {
+  const cachedReadTokens = after.cachedInputTokens - before.cachedInputTokens;
+  const inputTokens = Math.max(0, after.inputTokens - before.inputTokens - cachedReadTokens);
+  const outputTokens = after.outputTokens - before.outputTokens;
+  const totalTokens = inputTokens + cachedReadTokens + outputTokens;
+  if (totalTokens === 0) return response; // the server counts nothing
+  const thoughtTokens = after.reasoningTokens - before.reasoningTokens;
+  const usage = { totalTokens, inputTokens, outputTokens, cachedReadTokens, thoughtTokens };
+  return { ...response, ...{ usage } };
+}
