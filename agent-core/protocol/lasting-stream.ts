@@ -164,7 +164,7 @@ class LastingStream {
     const stream = this.#options.open();
     const connection = { writer: stream.writable.getWriter(), reader: stream.readable.getReader() };
     this.#connection = connection;
-    this.#heardAt = Date.now();
+    this.#heardAt = performance.now();
     const pings = setInterval(() => this.#ping(connection), PING_MS);
     try {
       const begin = this.#isLasting ? this.#resume() : this.#begin();
@@ -185,7 +185,7 @@ class LastingStream {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      this.#heardAt = Date.now();
+      this.#heardAt = performance.now();
       this.#receive(value);
     }
   }
@@ -232,7 +232,7 @@ class LastingStream {
   }
 
   #ping({ reader }: Connection): void {
-    const silence = Date.now() - this.#heardAt;
+    const silence = performance.now() - this.#heardAt;
     if (!this.#isLasting) return;
     if (silence > 2 * PING_MS) void reader.cancel(new Error("the server does not answer")).catch(() => undefined);
     else if (silence >= PING_MS / 2) void this.#ask(pingMethod.name, {});

@@ -63,7 +63,7 @@ export class SocketServer {
   constructor(hub: SessionHub, options: SocketServerOptions) {
     this.#hub = hub;
     this.#options = options;
-    this.#guard = new Guard({ ...options, now: () => Date.now() });
+    this.#guard = new Guard({ ...options, now: () => performance.now() });
     this.#acp = new AcpServer({ agent: { connect: (stream) => hub.connect(stream) } });
     this.#server = this.#createServer(options.tls, this.#onRequest());
     this.#server.maxConnections = options.maxConnections * SOCKETS_PER_CONNECTION;

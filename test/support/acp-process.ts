@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { AcpClient } from "./acp-client.ts";
 
+type OtherProgram = { readonly program: string; readonly args: readonly string[] };
+
 export class AcpProcess extends AcpClient {
   /** Lines of stdout that were no JSON; must stay empty. */
   readonly strayLines: string[] = [];
@@ -12,16 +14,18 @@ export class AcpProcess extends AcpClient {
 
   /**
    * `user`: number of the user and group that it runs as; default: the test's own. `script`: program of the agent; default:
-   * the bundle. An array has its arguments, too.
+   * the bundle. An array has its arguments, too. `program`: in place of Node.
    */
   constructor(
     environment: Readonly<Record<string, string>> = {},
     home?: string,
     user?: number,
-    script: string | readonly string[] = "dist/acp.js",
+    script: string | readonly string[] | OtherProgram = "dist/acp.js",
   ) {
     super(home);
-    this.child = spawn("node", [script].flat(), {
+    const { program, args } =
+      typeof script === "object" && "program" in script ? script : { program: "node", args: [script].flat() };
+    this.child = spawn(program, args, {
       env: {
         PATH: process.env["PATH"],
         TMPDIR: tmpdir(),

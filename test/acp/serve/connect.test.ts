@@ -13,6 +13,7 @@ import type { Part } from "../../support/model-server/answer.ts";
 import { call, hold, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 import { AUTHORITY, TLS_FILES } from "../../support/network/servers.ts";
 import { TOKEN, wireTo } from "../../support/served-agent.ts";
+import { startSshServer } from "../../support/ssh-server.ts";
 
 const run = promisify(execFile);
 
@@ -80,7 +81,7 @@ test("A server prints its port and the line for an editor, and ends its turns be
   child.kill("SIGTERM");
   while ((await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
   gate.release();
-  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  expect((await turn).result).toMatchObject({ stopReason: "end_turn" });
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
@@ -107,7 +108,7 @@ test("An editor over stdio does not notice that the bridge lost its connection",
   await gate.reached;
   wire.cut();
   gate.release();
-  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  expect((await turn).result).toMatchObject({ stopReason: "end_turn" });
   expect(asked).toHaveLength(1);
   expect(bridge.text()).toBe("one two");
 });
@@ -128,7 +129,7 @@ test("A server that was killed in a turn goes on with the session, and the turn 
   gate.release();
   await serve(home, model, first.port);
   expect((await turn).error?.message).toContain("The server has restarted");
-  expect((await bridge.prompt(id, "third")).result).toEqual({ stopReason: "end_turn" });
+  expect((await bridge.prompt(id, "third")).result).toMatchObject({ stopReason: "end_turn" });
   expect(bridge.text()).toContain("again");
 });
 
@@ -167,6 +168,29 @@ test("A server with TLS speaks WebSocket and HTTP/2, and a client that does not 
   session.destroy();
 });
 
+test("A client names the certificate of a server that has expired", async () => {
+  const folder = temporaryFolder("hermes-certificate-");
+  const at = (name: string): string => join(folder, name);
+  const openssl = (...args: readonly string[]) => run("openssl", args, { cwd: folder });
+  const key = ["-newkey", "rsa:2048", "-nodes", "-keyout"];
+  await openssl("req", "-x509", ...key, "ca.key", "-out", "ca.pem", "-subj", "/CN=authority", "-days", "30");
+  await openssl("req", ...key, "server.key", "-out", "server.csr", "-subj", "/CN=localhost");
+  writeFileSync(at("names"), "subjectAltName=DNS:localhost");
+  const authority = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names"];
+  await openssl("x509", "-req", "-in", "server.csr", ...authority, "-days", "-1", "-out", "server.pem");
+  const files = ["--tls-cert", at("server.pem"), "--tls-key", at("server.key")];
+  const { port } = await serve(temporaryFolder("hermes-served-"), await startModel(), 0, files);
+  const variables = { HERMES_SERVE_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: at("ca.pem") };
+  const client = new AcpProcess(variables, undefined, undefined, ["dist/cli.js", "connect", `wss://localhost:${port}`]);
+  let said = "";
+  client.child.stderr?.on("data", (data) => {
+    said += data;
+  });
+  void client.initialize();
+  expect(await client.exited).toBe(1);
+  expect(said).toContain(`localhost:${port}/acp cannot be reached: certificate has expired`);
+});
+
 test("acpx works through the bridge", async () => {
   const model = await startModel();
   const { port } = await serve(temporaryFolder("hermes-served-"), model);
@@ -182,6 +206,33 @@ test("acpx works through the bridge", async () => {
     options,
   );
   expect(stdout).toContain("One line.");
+});
+
+test("An agent over the system's ssh works in the folder of its machine", async () => {
+  const model = await startModel();
+  const folder = temporaryFolder("hermes-ssh-");
+  const program = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    return join(folder, name);
+  };
+  program("hermes-acp", `exec ${process.execPath} ${process.cwd()}/dist/acp.js`);
+  // The login shell of the other machine, whose PATH has the user's own programs.
+  const login = program("login", `export PATH=${folder}:$PATH; exec /bin/sh -c "$2"`);
+  const variables = Object.entries(environment(folder, model)).map(([name, value]) => `${name}='${value}'`);
+  const shell = program("shell", `export SHELL=${login} ${variables.join(" ")}; exec /bin/sh "$@"`);
+  const server = await startSshServer(shell);
+  onTestFinished(() => server.stop());
+  const { port, key, user, programs } = server;
+  const line = ["-p", String(port), "-i", key, "-T", "-o", "ServerAliveInterval=60", `${user}@127.0.0.1`];
+  const remote = ["exec $SHELL -lc 'exec hermes-acp'"];
+  const PATH = `${programs}:${process.env["PATH"]}`;
+  const agent = new AcpProcess({ PATH }, undefined, undefined, { program: "ssh", args: [...line, ...remote] });
+  onTestFinished(() => agent.stop());
+  await agent.initialize();
+  model.script(callRead(), say("Three lines."));
+  await agent.prompt(await agent.newSession(), "How long is a.txt?");
+  expect(agent.text()).toBe("Three lines.");
+  expect(agent.strayLines).toEqual([]);
 });
 
 function callRead() {

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { addJobs, jobId, openQueue } from "../../../batch/engines/queue-connection.ts";
-import { hold } from "../../support/model-server/model-server.ts";
+import { call, hold } from "../../support/model-server/model-server.ts";
 import { hasPrograms } from "../../support/programs.ts";
 import { type QueueServer, startPostgres, startRedis } from "../../support/queue-servers.ts";
 import { sweep } from "../../support/scale.ts";
@@ -75,6 +76,8 @@ describe.each(sweep(["redis", "postgres"] as const, ["postgres"] as const))("A b
 
 /** Time of the model for an answer, so that kills meet running tasks. Milliseconds. */
 const ANSWER_MS = 300;
+/** One task of so many calls a tool. */
+const WITH_TOOL = 10;
 
 /** Exit code of a coordinator that begins while the server is away. */
 const TRY_AGAIN = 75;
@@ -82,24 +85,23 @@ const TRY_AGAIN = 75;
 const kinds = sweep(["redis", "postgres"] as const, ["redis"] as const);
 
 describe.runIf(hasPrograms("redis-server", "postgres")).each(kinds)("A batch over %s under kills", (kind) => {
-  const tasks = sweep(500, 24);
+  const tasks = sweep(Number(process.env["HERMES_TEST_COUNT"] ?? 5_000), 24);
+  const workerCount = sweep(4, 1);
   const kills = sweep(10, 1);
+  const withTool = Math.ceil(tasks / WITH_TOOL);
 
-  test("has each task once in its results", { timeout: sweep(900_000, 90_000) }, async () => {
+  test("has each task once in its results and statistics", { timeout: sweep(1_800_000, 90_000) }, async () => {
     const [rig, server] = await Promise.all([startRig(), start(kind)]);
     let answered = 0;
     let reached = Promise.withResolvers<void>();
-    rig.model.respondWith(() => {
+    rig.model.respondWith(({ messages }) => {
       answered += 1;
       if (answered % Math.ceil(tasks / (kills * 3 + 1)) === 0) reached.resolve();
       const until = new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
-      return {
-        parts: [
-          { type: "wait", until },
-          { type: "reasoning", text: "hm" },
-          { type: "text", text: "done" },
-        ],
-      };
+      const index = Number(/task (\d+)/.exec(String(messages.find(({ role }) => role === "user")?.["content"]))?.[1]);
+      const isCalling = index % WITH_TOOL === 0 && messages.at(-1)?.["role"] !== "tool";
+      const part = isCalling ? call("terminal", { command: "true" }) : ({ type: "text", text: "done" } as const);
+      return { parts: [{ type: "wait", until }, { type: "reasoning", text: "hm" }, part] };
     });
     const file = rig.write("tasks.jsonl", prompts(tasks));
     const program = join(import.meta.dirname, "support/coordinator-process.ts");
@@ -114,7 +116,8 @@ describe.runIf(hasPrograms("redis-server", "postgres")).each(kinds)("A batch ove
       return { child, ended: once(child, "exit") };
     };
     let coordinator = coordinate();
-    const workers = [await startWorker(rig, server.url)];
+    const workers: TestWorker[] = [];
+    while (workers.length < workerCount) workers.push(await startWorker(rig, server.url));
     const victims = ["worker", "coordinator", "server"];
     for (let count = 0; count < kills * victims.length; count += 1) {
       await Promise.race([reached.promise, coordinator.ended]);
@@ -138,6 +141,16 @@ describe.runIf(hasPrograms("redis-server", "postgres")).each(kinds)("A batch ove
     const indices = rig.lines("trajectories.jsonl").map(({ prompt_index: index }) => index);
     expect(indices).toHaveLength(tasks);
     expect(new Set(indices).size).toBe(tasks);
+    const turns = tasks + withTool;
+    expect(JSON.parse(readFileSync(join(rig.folder, "data/r1/statistics.json"), "utf8"))).toMatchObject({
+      total_prompts: tasks,
+      tool_statistics: { terminal: { count: withTool, success: withTool, failure: 0 } },
+      reasoning_statistics: {
+        total_assistant_turns: turns,
+        turns_with_reasoning: turns,
+        turns_without_reasoning: 0,
+      },
+    });
   });
 });
 

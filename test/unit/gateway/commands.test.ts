@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DOMParser } from "linkedom";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { leaveDelivery } from "../../../agent-core/config/deliveries.ts";
 import { systemClock } from "../../../agent-core/platform/clock.ts";
@@ -125,3 +126,57 @@ test.runIf(process.platform === "linux")(
     await expect(installService({ ...facts, platform: "win32" })).rejects.toThrow("on Linux and macOS");
   },
 );
+
+test("install on macOS writes a launch agent whose keys launchd knows, with each word of the command as it is", async () => {
+  const home = folder();
+  mkdirSync(join(home, "bin"));
+  writeFileSync(join(home, "bin", "launchctl"), `#!/bin/sh\necho "$@" >> ${join(home, "calls")}\n`, { mode: 0o755 });
+  vi.stubEnv("PATH", `${join(home, "bin")}:${process.env["PATH"]}`);
+  vi.stubEnv("HOME", home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const program = "/Users/me & you/<hermes>/cli.js";
+  const facts = { node: "/usr/local/bin/node", program, home, platform: "darwin", path: "/usr/bin:/bin" } as const;
+  await installService(facts);
+  const file = join(home, "Library", "LaunchAgents", "org.hermes-agent.gateway.plist");
+  const { documentElement: root } = new DOMParser().parseFromString(readFileSync(file, "utf8"), "text/xml");
+  expect(root.tagName).toBe("plist");
+  expect(plistValue([...root.children][0])).toEqual({
+    Label: "org.hermes-agent.gateway",
+    ProgramArguments: [facts.node, program, "gateway", "run"],
+    EnvironmentVariables: { HERMES_HOME: home, PATH: facts.path },
+    RunAtLoad: true,
+    KeepAlive: { SuccessfulExit: false },
+    StandardErrorPath: join(home, "Library", "Logs", "hermes-gateway.log"),
+  });
+  await uninstallService(facts);
+  expect(existsSync(file)).toBe(false);
+  expect(readFileSync(join(home, "calls"), "utf8")).toBe(`load -w ${file}\nunload -w ${file}\n`);
+});
+
+type PropertyElement = {
+  readonly tagName: string;
+  readonly textContent: string | null;
+  readonly children: Iterable<PropertyElement>;
+};
+
+/** Value of an element of a property list. */
+function plistValue(element: PropertyElement | undefined): unknown {
+  const children = [...(element?.children ?? [])];
+  switch (element?.tagName) {
+    case "dict":
+      return Object.fromEntries(
+        children.flatMap((child, at) =>
+          child.tagName === "key" ? [[child.textContent, plistValue(children[at + 1])]] : [],
+        ),
+      );
+    case "array":
+      return children.map(plistValue);
+    case "string":
+      return element.textContent;
+    case "true":
+    case "false":
+      return element.tagName === "true";
+    default:
+      throw new Error(`${element?.tagName} is not expected`);
+  }
+}
