@@ -49,7 +49,7 @@ export function buildServices(
   const panels = panelsIn(log);
   const router = new SessionRouter();
   const attention = new AttentionCounter();
-  const { review, opener, editReview, diskEdits, checkpoints, onDidSettle } = buildReview(context, log);
+  const { review, opener, editReview, diskEdits, checkpoints, onDidSettle } = buildReview(context, panels, log);
   const keys = new KeyStore(context);
   const environment = new AgentEnvironment(keys);
   const lastModel = new LastModel(context.globalState);

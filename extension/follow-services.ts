@@ -27,14 +27,13 @@ export function followServices(
   services: Services,
   { status, attention, onDidSettle }: WindowParts,
 ): readonly vscode.Disposable[] {
-  const { sessions, agents, worker, opener, lastModel, panels, review } = services;
+  const { sessions, agents, worker, lastModel, panels, review } = services;
   return [
     onDidSettle(() => {
       panels.setFacts({ review: review.files, undone: review.undoneCount });
       attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
     }),
     status.follow(sessions, () => lastModel.chosen !== undefined),
-    sessions.onDidChange(() => (sessions.shown.isRunning ? opener.turnRuns() : opener.turnEnded())),
     attention.onDidChange(({ waiting }) => status.waiting(waiting)),
     reportDecisions(services),
     followWorker(services),

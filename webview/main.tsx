@@ -58,6 +58,7 @@ panel.start();
 
 const HOST_MESSAGES: Readonly<Record<HostMessage["type"], true>> = {
   events: true,
+  "ask-focus": true,
   facts: true,
   history: true,
   "extension-acted": true,

@@ -109,6 +109,9 @@ export class Panel {
       case "events":
         this.#channel.receive(message);
         break;
+      case "ask-focus":
+        this.post({ type: "has-focus", id: message.id, value: document.hasFocus() });
+        break;
       case "facts":
         this.store.apply([{ kind: "facts", facts: message.facts }]);
         break;

@@ -31,6 +31,8 @@ const connection = [
   z.object({ type: z.literal("command-done"), id }),
   /** The page got the keyboard focus. */
   z.object({ type: z.literal("focus") }),
+  /** Answer to `ask-focus`: the page has the keyboard focus now. */
+  z.object({ type: z.literal("has-focus"), id, value: z.boolean() }),
 ] as const;
 
 const conversation = [

@@ -1,5 +1,6 @@
 /** The host's end of the connection to one panel: facts of the workspace, one-shot commands, and its session's log. */
 import { randomUUID } from "node:crypto";
+import { Deadline } from "../../agent-core/platform/deadline.ts";
 import type {
   ExtensionActed,
   HistoryUpdate,
@@ -8,6 +9,9 @@ import type {
   WorkspaceFacts,
 } from "../../agent-core/protocol/panel-events.ts";
 import type { EventLog } from "./event-log.ts";
+
+/** Timeout of a page that does not answer because it is about to close; others answer at once. Milliseconds. */
+export const PAGE_ANSWER_MS = 1_000;
 
 type QueuedCommand = Extract<HostMessage, { type: "command" }>;
 
@@ -25,6 +29,9 @@ export class PanelConnection {
   /** Undefined while the panel's script does not run. */
   #post: ((message: HostMessage) => void) | undefined;
 
+  /** Questions about the focus that the page has not answered yet, by id. */
+  readonly #focusAsked = new Map<string, (hasFocus: boolean) => void>();
+
   constructor(ports: ConnectionPorts) {
     this.#ports = ports;
   }
@@ -36,6 +43,22 @@ export class PanelConnection {
 
   sendFacts(): void {
     this.#post?.({ type: "facts", facts: this.#ports.facts() });
+  }
+
+  /** Asks the page for the keyboard focus. False while its script does not run. */
+  async hasFocus(): Promise<boolean> {
+    if (this.#post === undefined) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const id = randomUUID();
+    this.#focusAsked.set(id, resolve);
+    this.#post({ type: "ask-focus", id });
+    const isAnswered = await new Deadline(PAGE_ANSWER_MS).waitFor(promise);
+    this.#focusAsked.delete(id);
+    return isAnswered && promise;
+  }
+
+  focusAnswered(id: string, hasFocus: boolean): void {
+    this.#focusAsked.get(id)?.(hasFocus);
   }
 
   /** Sends a command; it stays queued until the panel has run it. */

@@ -6,7 +6,7 @@ import { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import type { ChatPanel, Panels } from "./panels.ts";
 
 /** Messages with an action. `servePage` itself handles the others; `ready` attaches the panel. */
-export type PanelRequest = Exclude<PanelMessage, { type: "ack" | "command-done" | "focus" }>;
+export type PanelRequest = Exclude<PanelMessage, { type: "ack" | "command-done" | "focus" | "has-focus" }>;
 
 export type PanelActions<Type extends PanelRequest["type"] = PanelRequest["type"]> = {
   readonly [T in Type]: (message: Extract<PanelRequest, { type: T }>) => unknown;
@@ -35,7 +35,8 @@ export function servePage(webview: vscode.Webview, panel: ChatPanel, parts: Page
     if (message === undefined) return;
     if (message.type === "ack") connection.acknowledge(message.epoch, message.next);
     else if (message.type === "command-done") connection.commandDone(message.id);
-    else if (message.type === "focus") panels.active = panel;
+    else if (message.type === "has-focus") connection.focusAnswered(message.id, message.value);
+    else if (message.type === "focus") panels.focused(panel);
     else {
       if (message.type === "ready") {
         connection.attach((sent) => void webview.postMessage(sent), message.epoch, message.next);

@@ -4,13 +4,10 @@ import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
 import type { PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "./chat-session.ts";
-import { PanelConnection } from "./panel-connection.ts";
+import { PAGE_ANSWER_MS, PanelConnection } from "./panel-connection.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 
 type SessionOfPanel = Pick<ChatSession, "log">;
-
-/** Timeout of a page that does not answer because it is about to close; others answer at once. Milliseconds. */
-const DRAFT_MS = 1_000;
 
 /** Shows a panel to the user, with the keyboard focus. */
 type Reveal = () => unknown;
@@ -51,7 +48,7 @@ export class ChatPanel {
     const { promise, resolve } = Promise.withResolvers<PromptContent>();
     this.#takeDraft = resolve;
     this.connection.command({ kind: "give-draft" });
-    return (await new Deadline(DRAFT_MS).waitFor(promise)) ? promise : undefined;
+    return (await new Deadline(PAGE_ANSWER_MS).waitFor(promise)) ? promise : undefined;
   }
 
   /** Receives the unsent message of the page. */
@@ -78,11 +75,15 @@ export class Panels {
   readonly sideBar: ChatPanel;
   readonly #all = new Set<ChatPanel>();
   readonly #sightChanged = new vscode.EventEmitter<void>();
+  readonly #gotFocus = new vscode.EventEmitter<void>();
   #facts: WorkspaceFacts;
   #active: ChatPanel;
 
   /** A panel was shown, hidden, or used after another one, or shows another session. */
   readonly onDidChangeSight = this.#sightChanged.event;
+
+  /** The user moved the keyboard focus into a panel. */
+  readonly onDidFocus = this.#gotFocus.event;
 
   /** `revealSideBar` opens the side bar with the view. */
   constructor(isTrusted: boolean, revealSideBar: Reveal) {
@@ -105,6 +106,17 @@ export class Panels {
   /** Facts of the workspace, the same in all panels. */
   get facts(): WorkspaceFacts {
     return this.#facts;
+  }
+
+  focused(panel: ChatPanel): void {
+    this.active = panel;
+    this.#gotFocus.fire();
+  }
+
+  /** True when the keyboard focus is in a panel, by the answer of its page: events of other editors may come late. */
+  async haveFocus(): Promise<boolean> {
+    const answers = await Promise.all([...this.#all].map(({ connection }) => connection.hasFocus()));
+    return answers.includes(true);
   }
 
   addTab(reveal: Reveal): ChatPanel {

@@ -10,7 +10,7 @@ import { Proposals } from "./proposals.ts";
 import { CheckpointDocuments, OriginalDocuments } from "./read-only-documents.ts";
 import { Review } from "./review.ts";
 import { FileBadges, ReviewSourceControl, ReviewTree } from "./review-lists.ts";
-import { ReviewOpener } from "./review-opener.ts";
+import { type PanelFocus, ReviewOpener } from "./review-opener.ts";
 import { ReviewStore } from "./review-store.ts";
 
 export type BuiltReview = {
@@ -25,12 +25,16 @@ export type BuiltReview = {
 };
 
 /** Registers everything with the context, and restores the reviews of an earlier window. */
-export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): BuiltReview {
+export function buildReview(
+  context: vscode.ExtensionContext,
+  panels: PanelFocus,
+  log: vscode.LogOutputChannel,
+): BuiltReview {
   const store = new ReviewStore(context.storageUri, (problem) => log.warn(problem));
   const applied = new AppliedEdits(store, (problem) => log.warn(problem));
   const proposals = new Proposals();
   const review = new Review(applied, proposals);
-  const opener = new ReviewOpener(review, (problem) => log.error(problem));
+  const opener = new ReviewOpener(review, panels, (problem) => log.error(problem));
   const settled = settling(review);
   const checkpoints = new CheckpointDocuments();
   const show = (path: string, where: "file" | "proposal"): void => {

@@ -1,6 +1,6 @@
 /**
  * Shows edits under review: in the file, as a diff against the baseline, or all files at once. An edit opens by itself
- * only while the user does not type: another tab would take their keys.
+ * only while the keyboard is in the panel: another tab in front of the user's would take their keys.
  */
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
@@ -12,8 +12,11 @@ const TITLES: Readonly<Record<string, string>> = {
   [GONE_SCHEME]: vscode.l10n.t("deleted by Hermes"),
 };
 
-/** Pause after the last key or click in a text editor. Pauses between words and sentences are shorter. Milliseconds. */
-const TYPING_PAUSE_MS = 5_000;
+/** The panels, which know if the keyboard is in one of them. */
+export type PanelFocus = {
+  readonly haveFocus: () => Promise<boolean>;
+  readonly onDidFocus: vscode.Event<void>;
+};
 
 type ShownEdit = { readonly path: string; readonly where: "file" | "proposal" };
 
@@ -21,23 +24,18 @@ export class ReviewOpener implements vscode.Disposable {
   readonly caret = new HunkCaret();
   readonly #keyQueue = new KeyedQueue();
   readonly #review: Review;
-  readonly #report: (problem: string) => void;
   readonly #subscriptions: readonly vscode.Disposable[];
-  /** Time of the user's last key or click in a text editor. */
-  #lastUse = Number.NEGATIVE_INFINITY;
-  /** Time at which the turn of the session in view began; undefined between turns. */
-  #turnBegan: number | undefined;
   /** Files that this object brought to the front, until the user clicks or types there, or leaves. */
   readonly #unasked = new Set<string>();
   #inFront = fileInFront();
-  /** The last edit that came while the user typed. */
+  readonly #panels: PanelFocus;
+  /** The last edit that waits for the keyboard focus in a panel. */
   #pending: ShownEdit | undefined;
-  #timer: NodeJS.Timeout | undefined;
 
   /** `report` gets messages about editors that could not be opened or closed. */
-  constructor(review: Review, report: (problem: string) => void) {
+  constructor(review: Review, panels: PanelFocus, report: (problem: string) => void) {
     this.#review = review;
-    this.#report = report;
+    this.#panels = panels;
     this.#subscriptions = [
       review.onDidChange((uri) => {
         if (uri.scheme !== PROPOSAL_SCHEME || review.find(uri) !== undefined) return;
@@ -47,7 +45,6 @@ export class ReviewOpener implements vscode.Disposable {
         // Changes by the agent or by an extension have another kind, or none.
         const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
         if (kind !== Keyboard && kind !== Mouse) return;
-        this.#lastUse = Date.now();
         this.#unasked.delete(textEditor.document.uri.toString());
       }),
       vscode.window.onDidChangeActiveTextEditor(() => {
@@ -55,24 +52,25 @@ export class ReviewOpener implements vscode.Disposable {
         this.#inFront = fileInFront();
         if (left !== undefined && left !== this.#inFront) this.#unasked.delete(left);
       }),
+      panels.onDidFocus(() => {
+        const edit = this.#pending;
+        this.#pending = undefined;
+        if (edit !== undefined) this.#open(edit).catch((error: unknown) => report(String(error)));
+      }),
     ];
   }
 
   /**
-   * Shows a new edit without taking the focus. A user who has worked in an editor since the turn began may type there at
-   * any moment, and the keys would go into the file that was opened: then the edit waits in the review bar. After the
-   * last key before the turn, a proposal waits for a pause, and another edit for the end of the turn.
+   * Shows a new edit without taking the focus, when the keyboard is in a panel. Keys go into the file in front, and VS Code
+   * reports them after their arrival: only the page of the panel knows that the next key is not for that file. A proposal,
+   * and an edit of a window in the background, wait until the user comes to a panel. The review bar has all edits.
    */
   async showEdit(path: string, where: "file" | "proposal"): Promise<void> {
-    const pause = this.#remainingPause();
-    if (pause <= 0 && !this.#isInUse()) {
-      this.#pending = undefined;
-      return this.#open({ path, where });
-    }
-    this.#pending = { path, where };
-    if (where === "file") return; // a proposal that waits for the pause still opens after it: the turn waits for its answer
-    clearTimeout(this.#timer);
-    if (!this.#isInUse()) this.#timer = setTimeout(() => this.#showLater({ path, where }), pause);
+    const isAway = !vscode.window.state.focused;
+    const isInPanel = await this.#panels.haveFocus();
+    if (isInPanel) this.#pending = undefined;
+    else if (isAway || where === "proposal") this.#pending = { path, where };
+    if (isInPanel) await this.#open({ path, where });
   }
 
   /** Shows an edit that the user has just made in the panel. */
@@ -83,32 +81,6 @@ export class ReviewOpener implements vscode.Disposable {
   /** True for a file that is in front because Hermes shows its edit there. */
   isUnasked(uri: vscode.Uri): boolean {
     return this.#unasked.has(uri.toString());
-  }
-
-  /** Call it while a turn runs in the session in view, at least once at its beginning. */
-  turnRuns(): void {
-    this.#turnBegan ??= Date.now();
-  }
-
-  /** Shows the last edit that waits, unless the user works in an editor. The review bar has them all. */
-  turnEnded(): void {
-    const edit = this.#pending;
-    const isInUse = this.#isInUse();
-    this.#pending = undefined;
-    this.#turnBegan = undefined;
-    if (edit !== undefined && !isInUse && this.#remainingPause() <= 0) this.#showLater(edit);
-  }
-
-  #showLater({ path, where }: ShownEdit): void {
-    this.showEdit(path, where).catch((error: unknown) => this.#report(String(error)));
-  }
-
-  #isInUse(): boolean {
-    return this.#turnBegan !== undefined && this.#lastUse >= this.#turnBegan;
-  }
-
-  #remainingPause(): number {
-    return this.#lastUse + TYPING_PAUSE_MS - Date.now();
   }
 
   async #open({ path, where }: ShownEdit): Promise<void> {
@@ -167,7 +139,6 @@ export class ReviewOpener implements vscode.Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.#timer);
     this.caret.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
   }

@@ -385,31 +385,34 @@ suite("review of landed edits", () => {
     );
   });
 
-  test("an edit opens nothing over an editor in use: neither during the turn nor at its end", async () => {
+  test("an edit outside the panel's focus opens nothing, and a proposal opens once the panel has it", async () => {
     const notes = pathOf("notes.txt");
     writeFileSync(notes, "");
-    const editor = await openEditor(notes);
-    const typed = async (text: string): Promise<void> => {
-      for (const key of text) await vscode.commands.executeCommand("type", { text: key });
-    };
-    desk.opener.turnRuns();
-    await typed("my ");
+    await openEditor(notes);
     const uri = await editedFile();
+    desk.isInPanel = false;
     await desk.opener.showEdit(uri.fsPath, "file");
-    await typed("own ");
-    desk.opener.turnEnded();
-    await vscode.workspace.saveAll(); // whatever the end of the turn would open has been asked for by then
-    await typed("text");
-    assert.equal(editor.document.getText(), "my own text");
     assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, notes);
-    assert.equal(onDisk(uri), EDITED);
-    assert.deepEqual(
-      vscode.window.tabGroups.all
-        .flatMap(({ tabs }) => tabs.map(({ label }) => label))
-        .filter((label) => label === "a.txt"),
-      [],
+    const asked = new AbortController();
+    const proposed = Promise.withResolvers<void>();
+    const edit = { path: uri.fsPath, expected: EDITED, after: `${EDITED}eight\n` };
+    const decision = desk.proposals.decide(edit, { signal: asked.signal, proposed: proposed.resolve }, () =>
+      assert.fail(),
     );
-    await editor.document.save();
+    await proposed.promise;
+    await desk.opener.showEdit(uri.fsPath, "proposal");
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, notes);
+    const shown = new Promise<unknown>((resolve) => {
+      const subscription = vscode.window.tabGroups.onDidChangeTabs(() => {
+        if (!(inFront()?.input instanceof vscode.TabInputTextDiff)) return;
+        subscription.dispose();
+        resolve(undefined);
+      });
+    });
+    desk.focused.fire();
+    await shown;
+    asked.abort();
+    await assert.rejects(decision);
   });
 
   test("an edit is shown in the diff that the user has opened", async () => {

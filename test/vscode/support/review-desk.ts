@@ -24,6 +24,10 @@ export class ReviewDesk {
   readonly opener: ReviewOpener;
   readonly lenses: HunkLenses;
   readonly editReview: EditReview;
+  /** Focus of the panel, which a test changes. */
+  isInPanel = true;
+  readonly focused = new vscode.EventEmitter<void>();
+  readonly panels = { haveFocus: async () => this.isInPanel, onDidFocus: this.focused.event };
   /** Errors of reading and writing. */
   readonly problems: string[] = [];
   readonly #subscriptions: vscode.Disposable[];
@@ -36,7 +40,7 @@ export class ReviewDesk {
     this.applied = new AppliedEdits(this.store, tell);
     this.proposals = new Proposals();
     this.review = new Review(this.applied, this.proposals);
-    this.opener = new ReviewOpener(this.review, tell);
+    this.opener = new ReviewOpener(this.review, this.panels, tell);
     this.lenses = new HunkLenses(this.review);
     this.editReview = editReview(this.applied, this.proposals, () => undefined);
     this.#subscriptions = [
