@@ -110,7 +110,7 @@ export class Panel {
         this.#channel.receive(message);
         break;
       case "ask-focus":
-        this.post({ type: "has-focus", id: message.id, value: document.hasFocus() });
+        this.post({ type: "has-focus", value: document.hasFocus() });
         break;
       case "facts":
         this.store.apply([{ kind: "facts", facts: message.facts }]);

@@ -341,8 +341,8 @@ export type EventsMessage = z.infer<typeof EventsMessage>;
 export const HostMessage = z.discriminatedUnion("type", [
   EventsMessage,
   z.object({ type: z.literal("facts"), facts: WorkspaceFacts }),
-  /** The panel answers with `has-focus` and the same id. */
-  z.object({ type: z.literal("ask-focus"), id: z.string() }),
+  /** The panel answers with `has-focus`. */
+  z.object({ type: z.literal("ask-focus") }),
   z.object({ type: z.literal("history"), update: HistoryUpdate }),
   z.object({ type: z.literal("extension-acted"), acted: ExtensionActed }),
   /** Answer to `context-show`. `problem`: one line. */

@@ -32,7 +32,7 @@ const connection = [
   /** The page got the keyboard focus. */
   z.object({ type: z.literal("focus") }),
   /** Answer to `ask-focus`: the page has the keyboard focus now. */
-  z.object({ type: z.literal("has-focus"), id, value: z.boolean() }),
+  z.object({ type: z.literal("has-focus"), value: z.boolean() }),
 ] as const;
 
 const conversation = [

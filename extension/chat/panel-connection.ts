@@ -1,6 +1,5 @@
 /** The host's end of the connection to one panel: facts of the workspace, one-shot commands, and its session's log. */
 import { randomUUID } from "node:crypto";
-import { Deadline } from "../../agent-core/platform/deadline.ts";
 import type {
   ExtensionActed,
   HistoryUpdate,
@@ -9,9 +8,6 @@ import type {
   WorkspaceFacts,
 } from "../../agent-core/protocol/panel-events.ts";
 import type { EventLog } from "./event-log.ts";
-
-/** Timeout of a page that does not answer because it is about to close; others answer at once. Milliseconds. */
-export const PAGE_ANSWER_MS = 1_000;
 
 type QueuedCommand = Extract<HostMessage, { type: "command" }>;
 
@@ -29,8 +25,8 @@ export class PanelConnection {
   /** Undefined while the panel's script does not run. */
   #post: ((message: HostMessage) => void) | undefined;
 
-  /** Questions about the focus that the page has not answered yet, by id. */
-  readonly #focusAsked = new Map<string, (hasFocus: boolean) => void>();
+  /** Questions about the focus that the page has not answered yet; it answers in order. */
+  #focusAsked: readonly ((hasFocus: boolean) => void)[] = [];
 
   constructor(ports: ConnectionPorts) {
     this.#ports = ports;
@@ -45,20 +41,19 @@ export class PanelConnection {
     this.#post?.({ type: "facts", facts: this.#ports.facts() });
   }
 
-  /** Asks the page for the keyboard focus. False while its script does not run. */
-  async hasFocus(): Promise<boolean> {
-    if (this.#post === undefined) return false;
+  /** Asks the page for the keyboard focus; a slow answer is about its own moment. False without a page. */
+  hasFocus(): Promise<boolean> {
+    if (this.#post === undefined) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const id = randomUUID();
-    this.#focusAsked.set(id, resolve);
-    this.#post({ type: "ask-focus", id });
-    const isAnswered = await new Deadline(PAGE_ANSWER_MS).waitFor(promise);
-    this.#focusAsked.delete(id);
-    return isAnswered && promise;
+    this.#focusAsked = [...this.#focusAsked, resolve];
+    this.#post({ type: "ask-focus" });
+    return promise;
   }
 
-  focusAnswered(id: string, hasFocus: boolean): void {
-    this.#focusAsked.get(id)?.(hasFocus);
+  focusAnswered(hasFocus: boolean): void {
+    const [answered, ...rest] = this.#focusAsked;
+    this.#focusAsked = rest;
+    answered?.(hasFocus);
   }
 
   /** Sends a command; it stays queued until the panel has run it. */
@@ -108,6 +103,7 @@ export class PanelConnection {
 
   /** Connects the panel, which has all events below `next` of `epoch`. */
   attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
+    this.#pageGone();
     this.#post = post;
     this.sendFacts();
     this.#log?.attach(post, epoch, next);
@@ -120,7 +116,12 @@ export class PanelConnection {
     if (this.#post === undefined) return;
     this.#log?.detach(this.#post);
     this.#post = undefined;
+    this.#pageGone();
     this.#ports.sightChanged();
+  }
+
+  #pageGone(): void {
+    while (this.#focusAsked.length > 0) this.focusAnswered(false);
   }
 
   acknowledge(epoch: string, next: number): void {

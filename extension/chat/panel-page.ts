@@ -35,7 +35,7 @@ export function servePage(webview: vscode.Webview, panel: ChatPanel, parts: Page
     if (message === undefined) return;
     if (message.type === "ack") connection.acknowledge(message.epoch, message.next);
     else if (message.type === "command-done") connection.commandDone(message.id);
-    else if (message.type === "has-focus") connection.focusAnswered(message.id, message.value);
+    else if (message.type === "has-focus") connection.focusAnswered(message.value);
     else if (message.type === "focus") panels.focused(panel);
     else {
       if (message.type === "ready") {

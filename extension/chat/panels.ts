@@ -4,10 +4,13 @@ import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { INITIAL_FACTS } from "../../agent-core/protocol/initial-facts.ts";
 import type { PanelCommand, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { ChatSession } from "./chat-session.ts";
-import { PAGE_ANSWER_MS, PanelConnection } from "./panel-connection.ts";
+import { PanelConnection } from "./panel-connection.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 
 type SessionOfPanel = Pick<ChatSession, "log">;
+
+/** Timeout of a page that does not answer because it is about to close; others answer at once. Milliseconds. */
+const DRAFT_MS = 1_000;
 
 /** Shows a panel to the user, with the keyboard focus. */
 type Reveal = () => unknown;
@@ -48,7 +51,7 @@ export class ChatPanel {
     const { promise, resolve } = Promise.withResolvers<PromptContent>();
     this.#takeDraft = resolve;
     this.connection.command({ kind: "give-draft" });
-    return (await new Deadline(PAGE_ANSWER_MS).waitFor(promise)) ? promise : undefined;
+    return (await new Deadline(DRAFT_MS).waitFor(promise)) ? promise : undefined;
   }
 
   /** Receives the unsent message of the page. */

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
-import { hunksBetween } from "../review/hunks.ts";
+import { commonEnds, hunksBetween } from "../review/hunks.ts";
 import { rebaseHunks } from "../review/rebase-hunks.ts";
 import { differsInLineEndsOnly, normalised } from "./line-ends.ts";
 import { notebookText, unsavedNotebook, writeNotebook } from "./notebooks.ts";
@@ -316,12 +316,9 @@ export type MinimalEdit = {
 /** Never cuts a CRLF or a surrogate pair in two. Undefined when the texts are equal. */
 export function minimalEdit(before: string, after: string): MinimalEdit | undefined {
   if (before === after) return undefined;
-  const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter && before[start] === after[start]) start += 1;
+  const ends = commonEnds(before, after);
+  let [start, tail] = [ends.start, ends.end];
   while (start > 0 && splitsPair(before, start)) start -= 1;
-  let tail = 0;
-  while (tail < shorter - start && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
   while (tail > 0 && (splitsPair(before, before.length - tail) || splitsPair(after, after.length - tail))) tail -= 1;
   return { start, end: before.length - tail, text: after.slice(start, after.length - tail) };
 }

@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { REVIEWED_DOCUMENTS } from "./hunk-lenses.ts";
 import type { Hunk } from "./hunks.ts";
+import { type ShownHunk, shownHunks } from "./notebook-hunks.ts";
 import { PROPOSAL_SCHEME, type Review } from "./review.ts";
 import { type Span, wordDiff } from "./word-diff.ts";
 
@@ -14,21 +15,23 @@ const MAX_CHARS = 400;
 /** Registers the hover. */
 export function registerHunkHover(review: Review): vscode.Disposable {
   return vscode.languages.registerHoverProvider(REVIEWED_DOCUMENTS, {
-    provideHover({ uri }, { line }) {
-      const hunks = review.hunks(uri);
+    provideHover(document, { line }) {
+      const shown = shownHunks(review, document);
       // Removed text is between lines: it shows on the line below, which may be a hunk itself, or on the last one.
-      const hunk =
-        hunks.find(({ newStart, newLines }) => line >= newStart && line < newStart + newLines.length) ??
-        hunks.find(({ newStart, newLines }) => newLines.length === 0 && (line === newStart || line === newStart - 1));
-      return hunk && new vscode.Hover(hunkHover(uri, hunk));
+      const over =
+        shown.find(({ hunk: { newStart, newLines } }) => line >= newStart && line < newStart + newLines.length) ??
+        shown.find(
+          ({ hunk: { newStart, newLines } }) => newLines.length === 0 && [newStart, newStart - 1].includes(line),
+        );
+      return over && new vscode.Hover(hunkHover(over));
     },
   });
 }
 
 /** Links and the diff with its words marked. */
-export function hunkHover(uri: vscode.Uri, hunk: Hunk): vscode.MarkdownString {
-  const args = encodeURIComponent(JSON.stringify([uri.toString(), hunk.newStart]));
-  const isProposal = uri.scheme === PROPOSAL_SCHEME;
+export function hunkHover({ hunk, file, decided }: ShownHunk): vscode.MarkdownString {
+  const args = encodeURIComponent(JSON.stringify([file.toString(), decided.newStart]));
+  const isProposal = file.scheme === PROPOSAL_SCHEME;
   const links = [
     [`$(check) ${isProposal ? vscode.l10n.t("Accept") : vscode.l10n.t("Keep")}`, "hermes.keepHunk"],
     [`$(discard) ${isProposal ? vscode.l10n.t("Reject") : vscode.l10n.t("Undo")}`, "hermes.undoHunk"],

@@ -5,6 +5,7 @@ import { findDocument } from "../documents/read-text.ts";
 import type { Services } from "../services.ts";
 import type { CaretPlace, HunkCaret } from "./hunk-caret.ts";
 import { type Hunk, sameHunk } from "./hunks.ts";
+import { fromCell, openNotebook, showInCell } from "./notebook-hunks.ts";
 import { BASELINE_SCHEME, GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 import type { ReviewOpener } from "./review-opener.ts";
 
@@ -32,7 +33,7 @@ async function reveal(
   const next = places[(from + direction + places.length) % places.length];
   if (next === undefined) return;
   try {
-    await opener.caret.go(next, () => show(next, opener));
+    await opener.caret.go(next, () => show(review, next, opener));
   } catch (error) {
     // The file may have gone without an event.
     await review.refresh(next.uri);
@@ -42,7 +43,8 @@ async function reveal(
 }
 
 /** Opens a file directly at the hunk: otherwise it would show its last caret position for a moment. */
-async function show({ uri, line }: CaretPlace, opener: ReviewOpener): Promise<void> {
+async function show(review: Review, { uri, line }: CaretPlace, opener: ReviewOpener): Promise<void> {
+  if (openNotebook(uri) !== undefined) return showInCell(review, { uri, line });
   const editor = opener.caret.editorOf(uri);
   if (editor === undefined) {
     if (uri.scheme === PROPOSAL_SCHEME || uri.scheme === GONE_SCHEME) return opener.openDiff(uri, false, line);
@@ -70,7 +72,7 @@ function startOf(
   if (named !== undefined) {
     return places.findIndex((place) => isAt(place, named.uri) && place.line === named.hunk.newStart);
   }
-  const { uri, line = 0 } = caret.place ?? {};
+  const { uri, line = 0 } = (caret.place && fromCell(review, caret.place)) ?? {};
   if (uri === undefined || !places.some((place) => isAt(place, uri))) return direction === 1 ? -1 : 0;
   if (direction === 1) {
     const last = places.findLastIndex((place) => isAt(place, uri) && place.line <= line);
@@ -166,7 +168,7 @@ export function hunkAt(
     return hunk && { uri, hunk };
   }
   if (place === undefined) return undefined;
-  const { uri, line } = place;
+  const { uri, line } = fromCell(review, place);
   const hunk = review.hunks(uri).find(({ newStart, newLines }) => line < newStart + Math.max(1, newLines.length));
   return hunk && { uri, hunk };
 }

@@ -3,11 +3,13 @@ import * as vscode from "vscode";
 import { hunkLook, movesOf } from "./hunk-look.ts";
 import { isWrapped } from "./hunk-marks.ts";
 import type { Hunk } from "./hunks.ts";
+import { CELL_SCHEME, shownHunks } from "./notebook-hunks.ts";
 import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 
 export const REVIEWED_DOCUMENTS = [
   { scheme: "file" },
   { scheme: "untitled" },
+  { scheme: CELL_SCHEME },
   { scheme: PROPOSAL_SCHEME },
   { scheme: GONE_SCHEME },
 ];
@@ -30,27 +32,29 @@ export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const { uri, lineCount } = document;
-    const hunks = this.#review.hunks(uri);
+    const shown = shownHunks(this.#review, document);
     const isInWrappedText = isWrapped(document);
-    const isNew = this.#review.find(uri)?.baseline === null;
-    const moves = movesOf(hunks);
-    return hunks.flatMap((hunk, index) => {
+    const isNew = this.#review.find(shown[0]?.file ?? uri)?.baseline === null;
+    const moves = movesOf(shown.map(({ hunk }) => hunk));
+    return shown.flatMap(({ hunk, file, decided }) => {
+      const all = this.#review.hunks(file);
       const lens = (offset: number, { title, tooltip, command }: Button): vscode.CodeLens => {
         const line = Math.min(hunk.newStart + offset, lineCount - 1);
         const range = new vscode.Range(line, 0, line, 0);
-        return new vscode.CodeLens(range, { title, tooltip, command, arguments: [uri.toString(), hunk] });
+        return new vscode.CodeLens(range, { title, tooltip, command, arguments: [file.toString(), decided] });
       };
-      const next = vscode.l10n.t("Next ({0} of {1})", index + 1, hunks.length);
+      const next = vscode.l10n.t("Next ({0} of {1})", all.indexOf(decided) + 1, all.length);
       const goOn = { title: next, tooltip: vscode.l10n.t("Go to the next hunk"), command: "hermes.nextHunk" };
       const move = moves.get(hunk);
       const notes = [
         ...(isNew ? [vscode.l10n.t("New file")] : []),
+        ...(count(hunk) === "" ? [vscode.l10n.t("Outputs or metadata of the cell changed")] : []),
         ...(move === undefined ? [] : [moveNote(hunk, move)]),
       ].map((text) => ({ line: 0, text }));
       const tooltip = vscode.l10n.t("Show in the diff editor");
       return [
         ...decisions(hunk, uri.scheme === PROPOSAL_SCHEME).map((button) => lens(0, button)),
-        ...(hunks.length > 1 ? [lens(0, goOn)] : []),
+        ...(all.length > 1 ? [lens(0, goOn)] : []),
         ...[...notes, ...hunkLook(hunk, isInWrappedText).captions].map(({ line, text }) =>
           lens(line, { title: withoutIcons(text), tooltip, command: "hermes.toggleDiff" }),
         ),
@@ -68,14 +72,14 @@ type Button = { readonly title: string; readonly tooltip: string; readonly comma
 function decisions(hunk: Hunk, isProposal: boolean): readonly Button[] {
   const [keep, keepTip, undo, undoTip, icon] = isProposal
     ? [
-        vscode.l10n.t("Accept {0}", count(hunk)),
+        vscode.l10n.t("Accept {0}", count(hunk)).trim(),
         vscode.l10n.t("Write these lines"),
         vscode.l10n.t("Reject"),
         vscode.l10n.t("Do not write these lines"),
         "$(close)",
       ]
     : [
-        vscode.l10n.t("Keep {0}", count(hunk)),
+        vscode.l10n.t("Keep {0}", count(hunk)).trim(),
         vscode.l10n.t("Keep these lines"),
         vscode.l10n.t("Undo"),
         vscode.l10n.t("Restore the old lines"),

@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { hunkLook } from "./hunk-look.ts";
 import type { Hunk } from "./hunks.ts";
+import { CELL_SCHEME, shownHunks } from "./notebook-hunks.ts";
 import type { Review } from "./review.ts";
 
 export class HunkMarks implements vscode.Disposable {
@@ -30,8 +31,10 @@ export class HunkMarks implements vscode.Disposable {
     this.#review = review;
     this.#subscriptions = [
       ...[this.#added, this.#changed, this.#removedAbove, this.#removedBelow, this.#inserted, this.#struck],
-      review.onDidChange((uri) => this.#mark((shown) => shown.toString() === uri.toString())),
+      review.onDidChange((uri) => this.#mark((shown) => shown.fsPath === uri.fsPath)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.#mark(() => true)),
+      // A cell gets the new text after the file, with or without an editor of its own.
+      vscode.workspace.onDidChangeNotebookDocument(() => this.#mark(({ scheme }) => scheme === CELL_SCHEME)),
       vscode.window.onDidChangeTextEditorViewColumn(() => this.#mark(() => true)),
     ];
   }
@@ -43,14 +46,19 @@ export class HunkMarks implements vscode.Disposable {
   #mark(isMeant: (uri: vscode.Uri) => boolean): void {
     for (const editor of vscode.window.visibleTextEditors) {
       const { uri } = editor.document;
-      if (["file", "untitled"].includes(uri.scheme) && isMeant(uri)) this.#markHunks(editor);
+      if (["file", "untitled", CELL_SCHEME].includes(uri.scheme) && isMeant(uri)) this.#markHunks(editor);
     }
   }
 
   #markHunks(editor: vscode.TextEditor): void {
     const { document } = editor;
-    // A diff editor has no column, and marks of its own.
-    const hunks = editor.viewColumn === undefined ? [] : this.#review.hunks(document.uri);
+    // A diff editor has no column, and marks of its own. A cell has no column either.
+    const isDiff = editor.viewColumn === undefined && document.uri.scheme !== CELL_SCHEME;
+    const hunks = isDiff
+      ? []
+      : shownHunks(this.#review, document)
+          .map(({ hunk }) => hunk)
+          .filter(hasLines);
     const looks = hunks.map((hunk) => ({ hunk, ...hunkLook(hunk, isWrapped(document)) }));
     const withNew = hunks.filter(({ newLines }) => newLines.length > 0);
     const gone = hunks.filter(({ newLines }) => newLines.length === 0).map(({ newStart }) => newStart);
@@ -79,6 +87,11 @@ export class HunkMarks implements vscode.Disposable {
       ),
     );
   }
+}
+
+/** False for changed outputs or metadata of a cell. */
+function hasLines({ oldLines, newLines }: Hunk): boolean {
+  return oldLines.length + newLines.length > 0;
 }
 
 function linesOf({ newStart, newLines }: Hunk): vscode.Range {

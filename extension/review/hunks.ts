@@ -15,9 +15,29 @@ export function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
+/** Numbers of equal characters at the starts and at the ends of two texts, which do not overlap. */
+export function commonEnds(one: string, other: string): { readonly start: number; readonly end: number } {
+  const shorter = Math.min(one.length, other.length);
+  const [last, otherLast] = [one.length - 1, other.length - 1];
+  let [start, end] = [0, 0];
+  while (start < shorter && one.charCodeAt(start) === other.charCodeAt(start)) start += 1;
+  while (end < shorter - start && one.charCodeAt(last - end) === other.charCodeAt(otherLast - end)) end += 1;
+  return { start, end };
+}
+
+/** Compares the lines after the common start: splitting a large file takes longer than the rest of an edit. */
 export function hunksBetween(baseline: string, present: string): readonly Hunk[] {
+  const { start } = commonEnds(baseline, present);
+  const from = start === 0 ? 0 : baseline.lastIndexOf("\n", start - 1) + 1;
+  let line = 0;
+  for (let at = baseline.indexOf("\n"); at >= 0 && at < from; at = baseline.indexOf("\n", at + 1)) line += 1;
+  return hunksInside(baseline.slice(from), present.slice(from), line);
+}
+
+/** `line`: number of the first line of both texts. */
+function hunksInside(baseline: string, present: string, line: number): readonly Hunk[] {
   const hunks: Hunk[] = [];
-  let [oldLine, newLine] = [0, 0];
+  let [oldLine, newLine] = [line, line];
   let open: { oldLines: string[]; newLines: string[]; oldStart: number; newStart: number } | undefined;
   for (const change of diffLines(baseline, present)) {
     const lines = splitLines(change.value);

@@ -15,6 +15,8 @@ import {
 export class OriginalDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #review: Review;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  /** Texts that VS Code has, by URI: a large one travels only when it has changed. */
+  readonly #provided = new Map<string, string>();
   readonly #subscriptions: vscode.Disposable[];
 
   readonly onDidChange = this.#changed.event;
@@ -24,8 +26,10 @@ export class OriginalDocuments implements vscode.TextDocumentContentProvider, vs
     this.#subscriptions = [
       this.#changed,
       review.onDidChange((uri) => {
-        this.#changed.fire(originalUri(uri));
-        if (uri.scheme === PROPOSAL_SCHEME) this.#changed.fire(uri);
+        for (const changed of [originalUri(uri), uri]) {
+          const provided = this.#provided.get(changed.toString());
+          if (provided !== undefined && provided !== this.#textOf(changed)) this.#changed.fire(changed);
+        }
       }),
       ...[BASELINE_SCHEME, ACCEPTED_SCHEME, PROPOSAL_SCHEME, GONE_SCHEME].map((scheme) =>
         vscode.workspace.registerTextDocumentContentProvider(scheme, this),
@@ -34,6 +38,12 @@ export class OriginalDocuments implements vscode.TextDocumentContentProvider, vs
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
+    const text = this.#textOf(uri);
+    this.#provided.set(uri.toString(), text);
+    return text;
+  }
+
+  #textOf(uri: vscode.Uri): string {
     const { fsPath: path } = uri;
     if (uri.scheme === GONE_SCHEME) return "";
     if (uri.scheme === BASELINE_SCHEME) {

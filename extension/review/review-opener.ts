@@ -5,6 +5,7 @@
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import { HunkCaret } from "./hunk-caret.ts";
+import { openNotebook, showInCell } from "./notebook-hunks.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -88,11 +89,12 @@ export class ReviewOpener implements vscode.Disposable {
     if (where === "proposal") return this.openDiff(proposalUri(path), true);
     const uri = vscode.Uri.file(path);
     const [hunk] = this.#review.hunks(uri);
-    if (hunk === undefined || isOpenNotebook(uri)) return;
+    if (hunk === undefined) return;
     switch (vscode.workspace.getConfiguration("hermes").get<string>("review.open")) {
       case "diff":
         return this.#bringToFront(uri, () => this.openDiff(uri, true));
       case "file": {
+        if (openNotebook(uri) !== undefined) return showInCell(this.#review, { uri, line: hunk.newStart }, true);
         const at = new vscode.Position(hunk.newStart, 0);
         const options = { preserveFocus: true, preview: true };
         const show = () => vscode.window.showTextDocument(uri, options);
@@ -146,12 +148,6 @@ export class ReviewOpener implements vscode.Disposable {
 
 function fileInFront(): string | undefined {
   return vscode.window.activeTextEditor?.document.uri.toString();
-}
-
-/** True while the editor of notebooks shows the file: its text would be a second tab. */
-function isOpenNotebook(uri: vscode.Uri): boolean {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  return tabs.some(({ input }) => input instanceof vscode.TabInputNotebook && input.uri.toString() === uri.toString());
 }
 
 /** Visible editor of a file, also in a diff that the user has opened; nothing must cover it. */

@@ -62,6 +62,19 @@ const kind = (
   ...pairs: readonly (readonly [string, string])[]
 ): HunkKind => ({ name, file, before, after: replaced(before, ...pairs) });
 
+/** A notebook as Jupyter writes it, with cells of code. */
+const notebook = (...sources: readonly string[]): string => {
+  const cells = sources.map((text) => ({
+    cell_type: "code",
+    execution_count: null,
+    id: text.slice(0, 8).replaceAll(/\W/g, "-"),
+    metadata: {},
+    outputs: [],
+    source: text.match(/[^\n]*\n|[^\n]+$/g),
+  }));
+  return `${JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5 }, undefined, 1)}\n`;
+};
+
 const MARKDOWN = `# Guide
 
 The server keeps every session for thirty days, and then it removes the journal, the copies of changed files and the index, unless the session is pinned or another window of the same home still shows it at that time.
@@ -191,5 +204,20 @@ export const hunkKinds: readonly HunkKind[] = [
     ['  console.log("loaded", path, rows.length);\n', ""],
     ["row.name", "row.title"],
   ),
+  {
+    name: "notebook cells",
+    file: "prices.ipynb",
+    before: notebook("import csv\n\nrows = list(csv.reader(open(path)))", "total = sum(rows)\nprint(total * 0.85)"),
+    after: notebook(
+      "import csv\n\nrows = list(csv.DictReader(open(path)))\nlen(rows)",
+      "total = sum(rows)\nprint(total * 0.9)",
+    ),
+  },
+  {
+    name: "notebook with a removed cell",
+    file: "prices.ipynb",
+    before: notebook("import csv", "import json\njson.loads(text)", "print(1)"),
+    after: notebook("import csv", "print(1)", "print(2)\nprint(3)"),
+  },
   { ...kind("diff editor", "total.js", SHOP, ["0.85", "0.9"]), isInDiff: true },
 ];

@@ -24,13 +24,7 @@ describe("permissions, questions, stop and restart", () => {
 
   /** Shows notes.md, empties it, and leaves the caret in it. */
   const openNotes = async (): Promise<void> => {
-    await window.runCommand("File: Open File...");
-    const field = window.quickInput.locator("input").first();
-    await expect.poll(() => field.inputValue()).toContain("workspace");
-    await field.fill(join(window.workspace, "notes.md"));
-    await field.press("Enter");
-    await window.page.locator(".tab.active", { hasText: "notes.md" }).waitFor();
-    await window.page.locator(".monaco-editor .view-lines").first().click();
+    await window.openFile("notes.md");
     await window.page.keyboard.press("Control+A");
     await window.page.keyboard.press("Delete");
   };

@@ -26,6 +26,8 @@ export type WindowOptions = {
   readonly name: string;
   /** Files of the workspace by relative path. Default: a.txt with the lines one, two, three. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Host and port of a proxy before the server. Default: the server's. */
+  readonly authority?: string;
   /** Runs in the workspace before the window is loaded. */
   readonly prepare?: (workspace: string) => void;
   /** User settings beside those of every test. */
@@ -68,11 +70,13 @@ export class VSCodeWindow {
   readonly panel: FrameLocator;
   readonly composer: Locator;
   readonly #root: string;
+  readonly #authority: string;
   readonly #context: BrowserContext;
   readonly #others: VSCodeWindow[] = [];
 
-  private constructor(root: string, context: BrowserContext, page: Page) {
+  private constructor(root: string, context: BrowserContext, page: Page, authority: string) {
     this.page = page;
+    this.#authority = authority;
     this.#root = root;
     this.#context = context;
     this.workspace = join(root, "workspace");
@@ -89,7 +93,7 @@ export class VSCodeWindow {
     writeFiles(join(root, "workspace"), options.files ?? { "a.txt": "one\ntwo\nthree\n" });
     options.prepare?.(join(root, "workspace"));
     writeSettings(join(root, "home"), options);
-    return VSCodeWindow.#openAt(root);
+    return VSCodeWindow.#openAt(root, options.authority);
   }
 
   /** Closes the window with its extension host, and removes its workspace and home. */
@@ -113,11 +117,11 @@ export class VSCodeWindow {
     return window;
   }
 
-  static async #openAt(root: string): Promise<VSCodeWindow> {
+  static async #openAt(root: string, authority = inject("vscode").authority): Promise<VSCodeWindow> {
     browser ??= chromium.connect(inject("vscode").browserEndpoint);
     const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 } });
     context.setDefaultTimeout(STEP_LIMIT_MS);
-    const window = new VSCodeWindow(root, context, await context.newPage());
+    const window = new VSCodeWindow(root, context, await context.newPage(), authority);
     await window.#load();
     return window;
   }
@@ -166,6 +170,17 @@ export class VSCodeWindow {
     await this.runCommand("Hermes: Focus Chat");
     await this.composer.waitFor({ timeout: START_LIMIT_MS });
     await this.composer.focus();
+  }
+
+  /** Opens a file of the workspace in an editor, and clicks into its text. */
+  async openFile(path: string): Promise<void> {
+    await this.runCommand("File: Open File...");
+    const field = this.quickInput.locator("input").first();
+    await expect.poll(() => field.inputValue()).toContain("workspace");
+    await field.fill(join(this.workspace, path));
+    await field.press("Enter");
+    await this.page.locator(".tab.active", { hasText: path }).waitFor();
+    await this.page.locator(".monaco-editor .view-lines").first().click();
   }
 
   /** Begins a new session in the panel, without open editors. */
@@ -274,7 +289,7 @@ export class VSCodeWindow {
   }
 
   async #load(): Promise<void> {
-    await this.page.goto(windowUrl(inject("vscode").authority, this.workspace), { timeout: START_LIMIT_MS });
+    await this.page.goto(windowUrl(this.#authority, this.workspace), { timeout: START_LIMIT_MS });
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: START_LIMIT_MS });
   }
 }

@@ -43,10 +43,13 @@ async function show(path: string, kind: HunkKind, taken: () => Promise<void>): P
   if (kind.before !== "") writeFileSync(path, kind.before);
   await desk.applied.apply({ path, expected: kind.before === "" ? null : kind.before, after: kind.after });
   const uri = vscode.Uri.file(path);
-  const editor = await vscode.window.showTextDocument(uri, { preview: false });
-  const isFirst = desk.review.hunks(uri)[0]?.newStart === 0;
-  const caret = new vscode.Position(isFirst ? editor.document.lineCount - 1 : 0, 0);
-  editor.selection = new vscode.Selection(caret, caret);
+  if (kind.file.endsWith(".ipynb")) await vscode.commands.executeCommand("vscode.open", uri);
+  else {
+    const editor = await vscode.window.showTextDocument(uri, { preview: false });
+    const isFirst = desk.review.hunks(uri)[0]?.newStart === 0;
+    const caret = new vscode.Position(isFirst ? editor.document.lineCount - 1 : 0, 0);
+    editor.selection = new vscode.Selection(caret, caret);
+  }
   if (kind.isInDiff) await desk.opener.openDiff(uri, false);
   await taken();
   await closeEditors();
