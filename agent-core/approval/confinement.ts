@@ -67,6 +67,7 @@ export async function confine(
         ...gitGuardBinds(caches, scope, writable),
         ...scope.roots.flatMap((root) => linksIn(root, scope)),
       ],
+      gits: before.gits,
       inspect: (mode) => watch.inspect(mode, withheld),
       accept: () => watch.accept(),
       end: () => watch.release(before),

@@ -57,7 +57,10 @@ function storeGuard(folder: string, text: string): string {
   return path;
 }
 
-/** Puts the guard at git's place in the sandbox. `folder`: private, and hidden in the sandbox. */
+/**
+ * Puts the guard at git's place in the sandbox. `folder`: private, and hidden in the sandbox. macOS has no mounts, so there
+ * git's folders are read-only for commands that are not read (`sandboxed-backend.ts`).
+ */
 export function gitGuardBinds(folder: string, scope: CommandScope, open: readonly string[]): readonly Bind[] {
   const found = process.platform === "linux" ? findProgram("git") : undefined;
   if (found === undefined || !existsSync("/run")) return [];

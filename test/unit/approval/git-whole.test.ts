@@ -12,6 +12,7 @@ import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts"
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { findSandbox } from "../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { sandboxedBackend } from "../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
+import type { SandboxedRun } from "../../../agent-core/host/terminals/sandbox/sandboxed-run.ts";
 import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
 import { resolvePath } from "../../../agent-core/platform/paths.ts";
 import { branches, commit, git, LAYOUTS, newFolder, write } from "../../support/git-repositories.ts";
@@ -27,14 +28,20 @@ afterEach(async () => {
 type Ran = { readonly output: string; readonly exitCode: number | null; readonly notes: readonly string[] };
 
 /** A workspace whose commands are judged and run as those of a session. */
-function session(root: string) {
+function session(root: string, mounts = true) {
   const home = mkdtempSync(join(tmpdir(), "hermes-user-home-"));
   const scope = { cwd: root, roots: [root], home, hermesHome: join(home, ".hermes"), resolvePath };
   const found = findSandbox();
   if (!found.ok) throw new Error(found.reason);
   const folders = { withheld: join(home, "withheld"), outputs: join(home, "outputs") };
+  // As the sandbox of macOS: it makes paths read-only, and puts no other file at the place of git.
+  const withoutGuard = (run: SandboxedRun): SandboxedRun => ({
+    ...run,
+    binds: run.binds.filter((bind) => bind.kind !== "read-only" || !/\/git$/.test(bind.path)),
+  });
+  const { program, wrap } = found.sandbox;
   const backend = sandboxedBackend(localBackend(), {
-    sandbox: found.sandbox,
+    sandbox: mounts ? found.sandbox : { program, mounts, wrap: (run, ...line) => wrap(withoutGuard(run), ...line) },
     confine: (caches, kind, writable) => confine(scope, { ...folders, caches }, kind, writable),
     guardGit: (caches, command, writable) => Promise.resolve(guardedLine(command, caches, scope, writable)),
   });
@@ -173,6 +180,31 @@ test.each([
   const it = session(folder);
   await it.run(command);
   expect(git(folder, "status", "--porcelain")).toBe(untracked);
+});
+
+// As in the sandbox of macOS, which mounts nothing.
+test.each([
+  ["git checkout other", "ask", "whole"],
+  ["bash x.sh", "ask", "whole"],
+  ["npm run -s release", "ask", "refused"],
+  ["node tool.cjs", "allow", "refused"],
+])("where no guard can stand before git, %s leaves no half tree: %s, %s", async (command, kind, end) => {
+  const folder = repository();
+  const release = "git checkout other";
+  write(folder, { "package.json": JSON.stringify({ scripts: { release } }), "x.sh": `${release}\n` });
+  unread(folder, release);
+  const [before, untracked] = [state(folder), git(folder, "status", "--porcelain")];
+  const it = session(folder, false);
+  expect(it.judge(command).kind).toBe(kind);
+  const { output } = await it.run(command);
+  if (end === "refused") {
+    expect(output).toMatch(/Unable to create '.*index\.lock': (?:Read-only file system|Operation not permitted)/);
+    expect(state(folder)).toEqual(before);
+  } else
+    expect([git(folder, "branch", "--show-current"), git(folder, "status", "--porcelain")]).toEqual([
+      "other",
+      untracked,
+    ]);
 });
 
 test("a stash of a dirty protected file asks, and both ways are whole", async () => {

@@ -13,6 +13,8 @@ import { type Bind, placeOf } from "./sandboxed-run.ts";
 /** Paths that a command in the sandbox may touch, computed at its start. */
 export type Confinement = {
   readonly binds: readonly Bind[];
+  /** Folders of git's own files in the workspace, absolute. */
+  readonly gits: readonly string[];
   /**
    * Checks what all commands changed whose processes may still live, and gives a sentence for each forbidden change that is
    * new. `revert` undoes it; while a long command runs, the user may have made the changes, so `report` leaves them.
@@ -207,12 +209,20 @@ async function makeLinks(binds: readonly Bind[]): Promise<void> {
 
 type Surroundings = { readonly sandbox: Sandbox; readonly confinement: Confinement; readonly own: PrivateFolder };
 
-function intoSandbox(plan: Plan, { command, scriptFolder, sandbox: kind }: CommandRequest, around: Surroundings): Plan {
+function intoSandbox(
+  plan: Plan,
+  { command, scriptFolder, sandbox: kind, writable = [] }: CommandRequest,
+  around: Surroundings,
+): Plan {
   const { launch, shellFiles } = plan;
   const { sandbox, confinement, own } = around;
+  // Without mounts no guard stands before git. An unread script cannot begin to change a tree: git fails to lock its index.
+  const isRead = GIT.test(command) || writable.length > 0;
+  const held = sandbox.mounts || isRead ? [] : confinement.gits;
   const binds: readonly Bind[] = [
     ...temporaryBinds(own),
     ...confinement.binds,
+    ...held.map((path): Bind => ({ kind: "read-only", path })),
     ...(shellFiles?.read ?? []).map((path): Bind => ({ kind: "read-only", path })),
     ...(scriptFolder === undefined ? [] : [{ kind: "read-only", path: scriptFolder, connects: true } as const]),
     ...(shellFiles?.written ?? []).map((path): Bind => ({ kind: "writable", path })),
