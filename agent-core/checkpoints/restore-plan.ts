@@ -1,6 +1,6 @@
 /** Plan of a restore: target state of each file by the journal, and the change that leads there from the present file. */
 
-import { diffArrays, diffLines } from "diff";
+import { diffArrays } from "diff";
 import type { HostFiles } from "../host/host.ts";
 import type { FileState } from "../sessions/entry.ts";
 import { isNothing, isSameContent, type LoggedChange } from "./change-log.ts";
@@ -209,7 +209,7 @@ type Span = { readonly start: number; readonly end: number; readonly put: readon
 
 /** `base` with the changes of both texts. Undefined when they touch, or when there are too many. */
 function mergeLines(base: string, one: string, other: string): string | undefined {
-  const [lines, ...texts] = [base, one, other].map((text) => text.match(/[^\n]*\n|[^\n]+/g) ?? []);
+  const [lines, ...texts] = [base, one, other].map(linesOf);
   const [ones, others] = texts.map((text) => spansBetween(lines ?? [], text));
   if (lines === undefined || ones === undefined || others === undefined) return undefined;
   if (ones.some((mine) => others.some((theirs) => mine.start <= theirs.end && theirs.start <= mine.end)))
@@ -239,11 +239,28 @@ export class LineCounter {
     const text = wanted.kind === "nothing" ? "" : wanted.text;
     if (present === undefined || text === undefined || this.#spentMs > COUNT_TIME_MS) return none;
     const start = performance.now();
-    const changes = diffLines(present ?? "", text, { maxEditLength: MAX_CHANGED_LINES });
+    const counted = changedLines(linesOf(present ?? ""), linesOf(text));
     this.#spentMs += performance.now() - start;
-    if (changes === undefined) return none;
-    const count = (kind: "added" | "removed"): number =>
-      changes.reduce((sum, change) => sum + (change[kind] ? change.count : 0), 0);
-    return { added: count("added"), removed: count("removed") };
+    return counted ?? none;
   }
+}
+
+/** Lines that only one of the texts has are changed in any comparison, so only the others are compared. */
+function changedLines(
+  old: readonly string[],
+  fresh: readonly string[],
+): Pick<PlannedFile, "added" | "removed"> | undefined {
+  const [oldLines, freshLines] = [new Set(old), new Set(fresh)];
+  const [oldShared, freshShared] = [
+    old.filter((line) => freshLines.has(line)),
+    fresh.filter((line) => oldLines.has(line)),
+  ];
+  const changes = diffArrays(oldShared, freshShared, { maxEditLength: MAX_CHANGED_LINES });
+  if (changes === undefined) return undefined;
+  const same = changes.reduce((sum, { added, removed, count }) => sum + (added || removed ? 0 : count), 0);
+  return { added: fresh.length - same, removed: old.length - same };
+}
+
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+/g) ?? [];
 }

@@ -1,7 +1,7 @@
 /**
  * A process with the checkpoints of a session, which a test kills: `node checkpoint-process.ts FOLDER STATE STEP …`. STATE has
  * the objects and the journal. A step is `run COMMAND`, `restore POSITION` or `undo`; it prints `begin` before each, and waits
- * after the last one.
+ * after the last one. With ENDS it prints the files of a restore, too, and ends.
  */
 import { join } from "node:path";
 import { Journal } from "../../agent-core/sessions/journal.ts";
@@ -34,6 +34,7 @@ export async function openSession(folder: string, state: string) {
 
 async function main([folder = "", state = "", ...steps]: readonly string[]): Promise<void> {
   const { bench } = await openSession(folder, state);
+  const ends = process.env["ENDS"] !== undefined;
   for (let at = 0; at < steps.length; at += 2) {
     const [step, argument = ""] = steps.slice(at, at + 2);
     process.stdout.write("begin\n");
@@ -41,10 +42,13 @@ async function main([folder = "", state = "", ...steps]: readonly string[]): Pro
       bench.turn();
       await bench.run(argument);
       await bench.checkpoints.logged();
-    } else if (step === "restore") await bench.restore(Number(argument));
-    else await bench.undo();
+    } else if (step === "restore") {
+      const lines = await bench.restore(Number(argument));
+      if (ends) process.stdout.write(`${lines.join("\n")}\n`);
+    } else await bench.undo();
     process.stdout.write("end\n");
   }
+  if (ends) process.exit();
   setInterval(() => undefined, 1_000);
 }
 
