@@ -7,7 +7,6 @@ import type { AssistantMessage, Message } from "../../messages/message.ts";
 import { originOf, quirksOf } from "../deployments.ts";
 import { writtenMarksOf } from "../wire/reasoning-places.ts";
 import type { ModelEvent, ModelRequest, Wire } from "../wire/wire.ts";
-import { HarmonyText } from "./harmony-text.ts";
 import { WRITTEN_CALLS, WrittenParts } from "./written-parts.ts";
 
 /** Modes in which a server's model answers over HTTP. */
@@ -39,25 +38,18 @@ function partsOf({ tools }: ModelRequest, messages: readonly Message[], origin: 
 }
 
 async function* readParts(events: AsyncIterable<ModelEvent>, parts: WrittenParts): AsyncGenerator<ModelEvent> {
-  const harmony = new HarmonyText();
-  const take = (event: ModelEvent): readonly ModelEvent[] => {
-    if (event.type === "text-delta") return harmony.take(event.text).flatMap(takePart);
-    if (event.type === "finish") return [...harmony.end().flatMap(takePart), ...parts.finish(event)];
-    return takePart(withoutTokens(event));
-  };
-  const takePart = (event: ModelEvent): readonly ModelEvent[] => (event.type === "finish" ? [] : parts.take(event));
+  const take = (event: ModelEvent): readonly ModelEvent[] =>
+    event.type === "finish" ? parts.finish(event) : parts.take(event);
   try {
     for await (const event of events) {
-      const read = take(event);
+      const read = take(withoutTokens(event));
       if (read.length === 0) yield { type: "alive", heldChars: event.type === "text-delta" ? event.text.length : 0 };
       yield* read;
     }
   } catch (error) {
-    yield* harmony.end().flatMap(takePart);
     yield* parts.interrupt();
     throw error;
   }
-  yield* harmony.end().flatMap(takePart);
   yield* parts.interrupt();
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads tool calls that a model wrote into its text. The marks around a call differ by its training, but inside them stands
- * the name of an offered tool with JSON, with elements as in XML, or with named arguments as in Python.
+ * Reads tool calls that a model wrote into its text. The marks around a call differ by its training, but between them stand
+ * the name of an offered tool and its arguments: JSON, elements or attributes as in XML, or named arguments as in Python.
  */
 import * as z from "zod";
 import { parseJson, parseRepairedJson } from "../../platform/json.ts";
@@ -8,23 +8,42 @@ import type { ToolSchema } from "../wire/wire.ts";
 
 export type WrittenCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
 
-/** Words in the marks around calls: `<tool_call>`, `<function=…>`, `<invoke name=…>`, a fence `tool_code`. */
-const MARK_WORD = /tool|func|call|invoke/i;
-/** A special token such as `<|python_tag|>`, `<｜tool▁sep｜>` or `<tool_call|>`; a tag; a word in capitals; a fence; a bracket. */
-const NOISE = /\s+|<[|｜][^<>"'=]*>|<\/?([^<>\s"'=]+)>|\[\/?[A-Z_]{4,}\](?:(?<=CALL_ID\])\w+)?|```([\w-]*)|[[\]();,]/y;
+/** Words in the marks around calls: `<tool_call>`, `<function=…>`, `<invoke name=…>`, `<arguments>`, a fence `tool_code`. */
+const MARK_WORD = /tool|func|call|invoke|action|arg|param|input|^name$/i;
+/** A special token such as `<|python_tag|>`, `<｜tool▁sep｜>` or `</s>`; a bracket in capitals; a mark of ReAct and others. */
+const SPECIAL =
+  /<[|｜][^<>"'=]*>|<\/?s>|<eo[st]>|\[\/?[A-Z_]{4,}\](?:(?<=CALL_ID\])\w+)?|<server_name>[^<]*<\/server_name>|>>>|✿[A-Z]+✿|action(?: input)?(?=:)|functools(?=\[)|to=(?=func)/iy;
+/** Tags, fences, punctuation, and words of headers between the marks. */
+const NOISE =
+  /\s+|<\/?([^<>\s"'=]+)>|```([\w-]*)|[[\]();,:]|(?:assistant|commentary|analysis|json|function(?!\w)|arguments(?=:))/iy;
 /** Beginning of a token at the end of a text. */
-const OPEN_NOISE = /^(?:<[|｜/]{0,2}(?:\w[^<>\n]{0,100})?|\[\/?[A-Z_]*|`{1,3}[\w-]*)?$/;
-/** `<function=NAME>`, `<invoke name="NAME">`, `<parameter=KEY>`, or the name alone as the tag. */
-const TAG = /<([^\s<>=/"]+)(?:(?:=|\s+name=)"?([\w.-]+)"?)?[^<>]*>/y;
-const NAME = /(?:function<｜tool▁sep｜>|functions\.|call:|default_api\.|print\()*([\w.-]+?)(?::\d+)?(?![\w.:-])/y;
+const OPEN_NOISE =
+  /^(?:<[|｜/]{0,2}(?:\w[^<>\n]{0,200})?|<server_name>[^<]*<?\/?\w*|\[\/?[A-Z_]*|`{1,3}[\w-]*|>{1,2}|✿[A-Z]*)?$/i;
+/** Words that begin a mark. */
+const OPEN_WORDS = [
+  "assistant",
+  "analysis",
+  "commentary",
+  "action:",
+  "action input:",
+  "functools[",
+  "to=functions.",
+  "functions.",
+];
+/** `<function=NAME>`, `<invoke name="NAME">`, `<parameter=KEY>`, or the name alone as the tag, with further attributes. */
+const TAG = /<([^\s<>=/"]+)(?:(?:=|\s+name=)"?([\w.-]+)"?)?((?:\s[^<>]*)?)>/y;
+const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+/** Parts before the name that some models write. */
+const SPACES = /^(?:functions?|default_api|tools)[.:]/;
+const NAME =
+  /(?:function<｜tool▁sep｜>|functions\.|call:|default_api\.|print\()*([\w.-]+?)(?:\.call)?(?::\d+)?(?![\w.-])/y;
 /** Quotes around text as Gemma writes them. */
 const GEMMA_TEXT = /(<escape>|<\|"\|>)([\s\S]*?)\1/g;
 
 const record = z.record(z.string(), z.unknown());
-const NAME_FIELDS = ["name", "tool", "tool_name", "function", "action"];
-const INPUT_FIELDS = ["arguments", "parameters", "input", "args", "tool_input", "action_input"];
-/** JSON with other fields is data, such as a package.json. */
-const CALL_FIELDS = new Set([...NAME_FIELDS, ...INPUT_FIELDS, "id", "type", "call_id", "tool_call_id"]);
+const NAME_FIELD = /^(?:name|tool|tool_?name|function|action|recipient_name)$/;
+const INPUT_FIELD = /^(?:(?:tool|action|function)_)?(?:arguments|args|parameters|params|input)$/;
+const ID_FIELD = /^(?:id|type|index|call_id|tool_call_id)$/;
 
 /**
  * The calls in `text`, which holds nothing else. Undefined when a part cannot be read, or when it names no offered
@@ -36,7 +55,7 @@ export function readWrittenCalls(written: string, tools: readonly ToolSchema[]):
   for (let at = 0; at < text.length; ) {
     const read = readJson(text, at, tools) ?? readNamed(text, at, tools);
     calls.push(...(read?.calls ?? []));
-    const next = read?.end ?? afterNoise(text, at);
+    const next = read?.end ?? afterNoise(text, at).end;
     if (next === at) return undefined;
     at = next;
   }
@@ -50,16 +69,19 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text);
 }
 
-/** End of the noise token at `at`; `at` itself when there is none. */
-function afterNoise(text: string, at: number): number {
+/** End of the noise token at `at`; `at` itself when there is none. `isMark`: it announces a call. Keys of `tool` are none. */
+function afterNoise(text: string, at: number, tool?: ToolSchema): { readonly end: number; readonly isMark: boolean } {
+  const special = matchAt(SPECIAL, text, at)?.[0];
+  if (special !== undefined) return { end: at + special.length, isMark: /\w/.test(special) || special === ">>>" };
   const [token = "", tag, fence] = matchAt(NOISE, text, at) ?? [];
   const word = tag ?? fence ?? "";
-  return word === "" || word === "json" || MARK_WORD.test(word) ? at + token.length : at;
+  const isMark = MARK_WORD.test(word) && (tag === undefined || tool === undefined || typesOf(tag, tool) === undefined);
+  return { end: word === "" || fence !== undefined || isMark ? at + token.length : at, isMark };
 }
 
-function skipNoise(text: string, from: number): number {
+function skipNoise(text: string, from: number, tool?: ToolSchema): number {
   let at = from;
-  for (let next = afterNoise(text, at); next > at; next = afterNoise(text, at)) at = next;
+  for (let { end } = afterNoise(text, at, tool); end > at; { end } = afterNoise(text, at, tool)) at = end;
   return at;
 }
 
@@ -80,71 +102,110 @@ function callsOf(value: unknown, tools: readonly ToolSchema[]): readonly Written
   const tool = markedTool(key, tools);
   const input = tool && record.safeParse(only).data;
   if (tool && input) return [{ name: tool.name, input }];
-  return MARK_WORD.test(key) ? callsOf(only, tools) : undefined;
+  return MARK_WORD.test(key) || key === "tool_uses" ? callsOf(only, tools) : undefined;
 }
 
+/** Fields beside those of a call are its arguments when the tool has them all; else it is data, such as a package.json. */
 function callOf(value: unknown, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
-  const fields = record.safeParse(value).data ?? {};
-  if (Object.keys(fields).some((field) => !CALL_FIELDS.has(field))) return undefined;
-  if (typeof fields["function"] === "object") return callsOf(fields["function"], tools);
-  const name = NAME_FIELDS.map((field) => fields[field]).find((given) => typeof given === "string");
-  const tool = toolNamed(name, tools);
-  const given = INPUT_FIELDS.map((field) => fields[field]).find((input) => input !== undefined && input !== null);
-  const input = record.safeParse(typeof given === "string" ? parseLoosely(given) : given).data;
-  return tool && input && [{ name: tool.name, input }];
+  const fields = Object.entries(record.safeParse(value).data ?? {});
+  const nested = fields.find(([key, each]) => key === "function" && typeof each === "object");
+  if (nested) return callsOf(nested[1], tools);
+  const tool = toolNamed(fields.find(([key, each]) => NAME_FIELD.test(key) && typeof each === "string")?.[1], tools);
+  if (tool === undefined) return undefined;
+  const given = fields.find(([key, each]) => INPUT_FIELD.test(key) && each !== undefined && each !== null);
+  const others = fields.filter(([key]) => !NAME_FIELD.test(key) && !INPUT_FIELD.test(key) && !ID_FIELD.test(key));
+  if (others.some(([key]) => given !== undefined || typesOf(key, tool) === undefined)) return undefined;
+  const input = given === undefined && others.length > 0 ? Object.fromEntries(others) : inputOf(given?.[1]);
+  return input && [{ name: tool.name, input }];
+}
+
+function inputOf(given: unknown): WrittenCall["input"] | undefined {
+  const value = typeof given === "string" ? parseLoosely(given) : given;
+  return record.safeParse(Array.isArray(value) && value.length === 1 ? value[0] : value).data;
 }
 
 /** A name, in a tag or plain, and then the arguments. A missing end tag means the end of the answer. */
 function readNamed(text: string, at: number, tools: readonly ToolSchema[]): Read | undefined {
   const tag = matchAt(TAG, text, at);
-  const named = tag ?? matchAt(NAME, text, at);
-  const isOwnTag = tag !== null && tag[2] === undefined;
-  const tool = isOwnTag ? markedTool(tag[1], tools) : toolNamed(named?.[tag === null ? 1 : 2], tools);
-  if (named === null || tool === undefined || (tag?.[2] !== undefined && !MARK_WORD.test(tag[1] ?? "")))
-    return undefined;
-  const body = readInput(text, at + named[0].length, tool);
-  if (body === undefined || (isOwnTag && Object.keys(body.input).length === 0)) return undefined;
-  const close = `</${tag?.[1]}>`;
-  const closed = tag === null ? -1 : text.indexOf(close, body.end);
+  if (tag === null) {
+    const [name = "", plain] = matchAt(NAME, text, at) ?? [];
+    const tool = toolNamed(plain, tools);
+    const body = tool && readInput(text, at + name.length, tool);
+    return tool && body && { calls: [{ name: tool.name, input: body.input }], end: body.end };
+  }
+  const [opened, word = "", name, attributes] = tag;
+  if (name !== undefined && !MARK_WORD.test(word)) return undefined;
+  const tool = name === undefined ? markedTool(word, tools) : toolNamed(name, tools);
+  const end = at + opened.length;
+  const body = tool && (attributesOf(attributes, end, tool) ?? readInput(text, end, tool));
+  // The tag of a tool without arguments may be other XML.
+  if (body === undefined || (name === undefined && Object.keys(body.input).length === 0)) return undefined;
+  const close = `</${word}>`;
+  const closed = text.indexOf(close, body.end);
   const isNext = closed >= 0 && text.slice(body.end, closed).trim() === "";
   return { calls: [{ name: tool.name, input: body.input }], end: isNext ? closed + close.length : body.end };
 }
 
 type ReadInput = { readonly input: WrittenCall["input"]; readonly end: number };
 
+/** Arguments in the tag of the call; undefined without any. */
+function attributesOf(written = "", end: number, tool: ToolSchema): ReadInput | undefined {
+  const input: Record<string, unknown> = {};
+  for (const [, key = "", double, single = ""] of written.matchAll(ATTRIBUTE)) {
+    const value = double ?? single;
+    if (typesOf(key, tool) !== undefined) input[key] = typedValue(value, typesOf(key, tool));
+    else if (INPUT_FIELD.test(key)) Object.assign(input, inputOf(value));
+  }
+  return Object.keys(input).length > 0 ? { input, end } : undefined;
+}
+
 function readInput(text: string, at: number, tool: ToolSchema): ReadInput | undefined {
   const isPython = text[at] === "(";
-  const start = isPython ? at : skipNoise(text, at);
+  const start = isPython ? at : skipNoise(text, at, tool);
   if (isPython || text[start] === "{") {
     const body = bracketedAt(text, start);
     if (body === undefined) return undefined;
     const input = record.safeParse(isPython ? pythonInput(body.slice(1, -1)) : parseLoosely(body)).data;
     return input && { input, end: start + body.length };
   }
-  return readElements(text, at, tool);
+  const read = readElements(text, at, tool);
+  return read && Object.keys(read.input).length > 0 ? read : (readElements(text, start, tool) ?? read);
 }
 
-/** Elements with a value each. GLM writes the key into an element of its own. */
+/** Elements with a value each. GLM and others write the key into an element of its own. */
 function readElements(text: string, from: number, tool: ToolSchema): ReadInput | undefined {
   const input: Record<string, unknown> = {};
   let end = from;
   let key: string | undefined;
   for (let start = endOfSpace(text, end); ; start = endOfSpace(text, end)) {
     const [opened = "", tag = "", name] = matchAt(TAG, text, start) ?? [];
-    if (opened === "" || (name === undefined && MARK_WORD.test(tag) && typesOf(tag, tool) === undefined)) break;
-    const stop = text.indexOf(`</${tag}>`, start + opened.length);
-    if (stop < 0) return undefined;
-    const value = text.slice(start + opened.length, stop);
-    const field: string = name ?? key ?? tag;
-    if (field === "arg_key") key = value.trim();
+    const isPair = /arg_(?:key|value)$/.test(tag);
+    if (opened === "" || (name === undefined && !isPair && MARK_WORD.test(tag) && typesOf(tag, tool) === undefined))
+      break;
+    const value = elementText(text, start + opened.length, tag);
+    const field: string = name ?? (isPair ? (key ?? "") : tag);
+    if (tag.endsWith("arg_key")) key = value.text.trim();
     else {
-      input[field] = typedValue(value, typesOf(field, tool));
+      input[field] = typedValue(value.text, typesOf(field, tool));
       key = undefined;
     }
-    end = stop + tag.length + 3;
+    end = value.end;
   }
   // A tool without arguments has at least an end.
   return end > from || text.startsWith("</", endOfSpace(text, from)) ? { input, end } : undefined;
+}
+
+/** Text of an element. Without its end tag it ends before the next element of its kind, or at an end tag on a line of its own. */
+function elementText(text: string, start: number, tag: string): { readonly text: string; readonly end: number } {
+  const close = `</${tag}>`;
+  const stop = text.indexOf(close, start);
+  if (stop >= 0) return { text: text.slice(start, stop), end: stop + close.length };
+  const rest = text.slice(start);
+  const found = [rest.indexOf(`\n<${tag}`), rest.search(/\n<\/[\w:-]*(?:tool|func|call|invoke)/)].filter(
+    (at) => at >= 0,
+  );
+  const chars = found.length === 0 ? rest.length : Math.min(...found);
+  return { text: rest.slice(0, chars), end: start + chars };
 }
 
 const schemaOfInput = z.looseObject({ properties: z.record(z.string(), z.looseObject({ type: z.unknown() })) });
@@ -179,7 +240,8 @@ function pythonInput(written: string): unknown {
 }
 
 function toolNamed(name: unknown, tools: readonly ToolSchema[]): ToolSchema | undefined {
-  return tools.find((tool) => tool.name === name);
+  const plain = typeof name === "string" ? name.replace(SPACES, "") : name;
+  return tools.find((tool) => tool.name === plain);
 }
 
 /** Tool whose name alone marks a call. `tool_call` is a mark of many models first. */
@@ -202,9 +264,10 @@ function bracketedAt(text: string, at: number): string | undefined {
   return undefined;
 }
 
-/** Undefined for text that even a repair does not make JSON: it is shown instead. */
+/** Undefined for text that even a repair does not make JSON: it is shown instead. Templates double the braces. */
 function parseLoosely(json: string): unknown {
-  return parseJson(json) ?? parseRepairedJson(json);
+  const once = /^\{\s*(\{[\s\S]*\})\s*\}$/.exec(json)?.[1];
+  return parseJson(json) ?? parseRepairedJson(once ?? json);
 }
 
 /** Characters after which a beginning must have named a tool. */
@@ -216,31 +279,54 @@ export type CallStart = "call" | "maybe" | "other";
 /** `mayBeBare`: calls without marks count too. */
 export function callStart(text: string, tools: readonly ToolSchema[], mayBeBare: boolean): CallStart {
   const head = text.slice(0, LONGEST_START);
-  const found = startOf(head, tools, mayBeBare);
+  if (head[0] === "`" && !mayBeBare) return "other";
+  const found = startOf(head, 0, { tools, mayBeBare, isMarked: /^functions\.\w/.test(head) });
   return found === "maybe" && head.length === LONGEST_START ? "other" : found;
 }
 
-function startOf(head: string, tools: readonly ToolSchema[], mayBeBare: boolean): CallStart {
-  const first = tagStart(head, tools);
-  if (first !== "other") return first;
-  const at = skipNoise(head, 0);
-  const [mark, rest] = [head.slice(0, at), head.slice(at)];
-  if (head[0] === "`" && !mayBeBare) return "other";
-  if (OPEN_NOISE.test(rest)) return "maybe";
-  const isMarked = MARK_WORD.test(mark) || /<[|｜]/.test(mark);
-  if (rest.startsWith("<")) return isMarked ? tagStart(rest, tools) : "other";
-  if (rest.startsWith("{")) return isMarked || mayBeBare ? jsonStart(rest, tools, isMarked) : "other";
-  return isMarked || (mayBeBare && mark.startsWith("[")) ? nameStart(rest, tools, isMarked) : "other";
+/** Fence of code that is shown. */
+const CODE_FENCE = /^```(?!json\b|[\w-]*(?:tool|func|call))[\w-]+\s/;
+
+type StartOptions = {
+  readonly tools: readonly ToolSchema[];
+  readonly mayBeBare: boolean;
+  /** A mark of a call precedes. */
+  readonly isMarked: boolean;
+};
+
+function startOf(head: string, at: number, options: StartOptions): CallStart {
+  const rest = head.slice(at);
+  const decided = decidedStart(rest, options, at > 0 && head.startsWith("["));
+  if (decided !== undefined) return decided;
+  const { end, isMark } = afterNoise(head, at);
+  const isOpen = OPEN_NOISE.test(rest) || OPEN_WORDS.some((word) => word.startsWith(rest.toLowerCase()));
+  if (end === at || end === head.length) return end > at || isOpen ? "maybe" : "other";
+  return startOf(head, end, { ...options, isMarked: options.isMarked || isMark });
 }
 
-function tagStart(text: string, tools: readonly ToolSchema[]): CallStart {
-  const [opened = "", tag = "", name] = matchAt(TAG, text, 0) ?? [];
+/** Undefined for marks before a call. */
+function decidedStart(rest: string, options: StartOptions, isInList: boolean): CallStart | undefined {
+  const { tools, mayBeBare, isMarked } = options;
+  const tag = tagStart(rest, tools, isMarked);
+  if (tag !== "other") return tag;
+  const isPossible = isMarked || mayBeBare;
+  if (rest.startsWith("{")) return isPossible ? jsonStart(rest, tools, isMarked) : "other";
+  if (!isMarked && CODE_FENCE.test(rest)) return "other";
+  const named = isMarked || (mayBeBare && isInList) ? nameStart(rest, tools, isMarked) : "other";
+  return named === "other" ? undefined : named;
+}
+
+function tagStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
+  const [opened = "", tag = "", name, attributes = ""] = matchAt(TAG, text, 0) ?? [];
   if (name !== undefined) return MARK_WORD.test(tag) && toolNamed(name, tools) !== undefined ? "call" : "other";
   const tool = markedTool(tag, tools);
   if (tool === undefined) return "other";
-  // Only an element for a parameter tells such a call from other XML.
+  // Only an element or attribute for a parameter, or JSON, tells such a call from other XML.
+  if (attributesOf(attributes, 0, tool) !== undefined) return "call";
   const inner = text.slice(opened.length).trimStart();
   if (/^(?:<[\w-]*)?$/.test(inner)) return "maybe";
+  if (inner === "{") return "maybe";
+  if (inner.startsWith("{")) return isMarked || /^\{\s*["}]/.test(inner) ? "call" : "other";
   return typesOf(/^<([\w-]+)>/.exec(inner)?.[1] ?? "", tool) === undefined ? "other" : "call";
 }
 
@@ -248,23 +334,27 @@ function nameStart(text: string, tools: readonly ToolSchema[], isMarked: boolean
   const named = matchAt(NAME, text, 0);
   const after = text.slice(named?.[0].length ?? 0);
   if (toolNamed(named?.[1], tools) === undefined) return /^(?:[\w.:(-]*|function<.*)$/.test(text) ? "maybe" : "other";
-  if (after === "") return "maybe";
-  return isMarked || after.startsWith("(") ? "call" : "other";
+  if (/^ *[a-z]?$/i.test(after) || " json".startsWith(after)) return "maybe";
+  if (!isMarked) return after.startsWith("(") ? "call" : "other";
+  return /^ +[a-z]{2}/i.test(after.replace(/^ json/, "")) ? "other" : "call";
 }
 
-/** Fields before the name that say nothing. */
-const NEUTRAL = /^\{\s*(?:["'](?:id|type|call_id|tool_call_id)["']\s*:\s*["'][^"']*["']\s*,\s*)+/;
-const OPEN_JSON = /^(?:\{\s*(?:["']\w*(?:["']\s*:?\s*)?|["'](?:id|type|call_id|tool_call_id)["'][^,]*)?)?$/;
+const JSON_KEY = /["'](\w+)["']\s*:\s*(?:["']([\w.:-]*)(["']?))?/g;
 
-function jsonStart(written: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
-  const text = written.replace(NEUTRAL, "{");
-  if (OPEN_JSON.test(text)) return "maybe";
-  const [, key = "", value = ""] = /^\{\s*["'](\w+)["']\s*:\s*([\s\S]+)$/.exec(text) ?? [];
-  if (isMarked && (INPUT_FIELDS.includes(key) || toolNamed(key, tools) !== undefined)) return "call";
-  const inner = /^(?:\[\s*)?(\{[\s\S]*)?$/.exec(value);
-  if (inner !== null) return MARK_WORD.test(key) ? jsonStart(inner[1] ?? "", tools, isMarked) : "other";
-  const [, name = "", end] = /^["']([\w.-]*)(["']?)/.exec(value) ?? [];
-  const isNear = tools.some((tool) => (end === "" ? tool.name.startsWith(name) : tool.name === name));
-  if (!NAME_FIELDS.includes(key) || end === undefined || !isNear) return "other";
-  return end === "" ? "maybe" : "call";
+/** Decided by the first fields: the name of a tool, or a mark around calls. */
+function jsonStart(text: string, tools: readonly ToolSchema[], isMarked: boolean): CallStart {
+  if (!/^\{+\s*(?:["'[{]|$)/.test(text)) return "other";
+  for (const [, key = "", value, end] of text.matchAll(JSON_KEY)) {
+    const isInput = markedTool(key, tools) !== undefined || INPUT_FIELD.test(key);
+    if (isInput) return isMarked ? "call" : "other";
+    if (NAME_FIELD.test(key) && value !== undefined) return nameValue(value, end !== "", tools);
+    if (![ID_FIELD, NAME_FIELD, MARK_WORD].some((known) => known.test(key))) return "other";
+  }
+  return "maybe";
+}
+
+function nameValue(value: string, isWhole: boolean, tools: readonly ToolSchema[]): CallStart {
+  if (isWhole) return toolNamed(value, tools) === undefined ? "other" : "call";
+  const isNear = tools.some(({ name }) => name.startsWith(value.replace(SPACES, "")));
+  return isNear || "functions.".startsWith(value) ? "maybe" : "other";
 }

@@ -5,7 +5,6 @@
 import { newCallId } from "../wire/partial-tool-calls.ts";
 import { type WrittenMarks, writtenThoughtDetail } from "../wire/reasoning-places.ts";
 import type { ModelEvent, ToolSchema } from "../wire/wire.ts";
-import { textDelta } from "./harmony-text.ts";
 import { type CallStart, callStart, readWrittenCalls, type WrittenCall } from "./written-calls.ts";
 
 /** Marks around thoughts, by the models that write them: Qwen, DeepSeek, MiniMax · others · Gemini · Mistral · Kimi. */
@@ -18,8 +17,14 @@ const THOUGHT_MARKS: readonly WrittenMarks[] = [
 ];
 /** End of a thought whose beginning was in the prompt. */
 const LONE_CLOSE = "</think>";
-/** Characters with which a mark begins. */
-const MARK_START = /[<[{`◁]/g;
+/** Header of a message of gpt-oss, where a server passes its tokens on; one with a recipient is a call. */
+const HEADER = /^(?:<\|start\|>assistant)?<\|channel\|>(\w+)<\|message\|>/;
+const OPEN_HEADER = /^(?:<\|start\|>\w*)?(?:<\|channel\|>\w*)?(?:<(?:\|\w*\|?)?)?$/;
+/** Ends of a message of gpt-oss. */
+const MESSAGE_END = /^<\|(?:end|return)\|>/;
+const THOUGHT_END = "<|end|>";
+/** Characters with which a mark begins, and first letters of marks that are words at the start of a line. */
+const MARK_START = /[<[{`◁✿]|^[>acft]/gim;
 /** Detail of a message whose calls were text. */
 export const WRITTEN_CALLS = { type: "chat.written_calls" } as const;
 /** Longest beginning of a line that is remembered. A fence and a blank line fit in it. */
@@ -46,6 +51,9 @@ export class WrittenParts {
   #held = "";
   /** Marks of the current or the last thought. */
   #marks: WrittenMarks | undefined;
+  /** End of the current thought, when its marks do not say it. */
+  #close: string | undefined;
+  #hasHeader: boolean = false;
   /** Text of a thought that is only presumed; undefined otherwise. */
   #presumed: string | undefined;
   #hasThought: boolean = false;
@@ -103,10 +111,10 @@ export class WrittenParts {
     const { tools, allowsBareJson } = this.#options;
     const lines = new LineState();
     let from = 0;
-    for (const { index: at } of tools.length === 0 ? [] : reasoning.matchAll(MARK_START)) {
+    for (const { index: at, 0: first } of tools.length === 0 ? [] : reasoning.matchAll(MARK_START)) {
       lines.read(reasoning.slice(from, at));
       from = at;
-      if (lines.isQuoted) continue;
+      if (lines.isQuoted || !lines.mayStart(first)) continue;
       const rest = reasoning.slice(at);
       const isCall = callStart(rest, tools, allowsBareJson && lines.isAtStart) === "call";
       const calls = isCall ? readWrittenCalls(rest, tools) : undefined;
@@ -154,6 +162,8 @@ export class WrittenParts {
   /** Looks for the opening mark of a thought at the start of the answer. Returns the text after it, or all of it. */
   #begin(text: string): string | undefined {
     const trimmed = text.trimStart();
+    const header = HEADER.exec(trimmed);
+    if (header !== null) return this.#beginMessage(trimmed, header);
     const marks = this.#hasOwnReasoning ? undefined : THOUGHT_MARKS.find(({ open }) => trimmed.startsWith(open));
     if (marks !== undefined) {
       this.#phase = "thought";
@@ -165,7 +175,8 @@ export class WrittenParts {
       this.#phase = "text";
       return this.#marks === undefined ? text : "";
     }
-    if (trimmed === "" || (!this.#hasOwnReasoning && THOUGHT_MARKS.some(({ open }) => open.startsWith(trimmed)))) {
+    const mayThink = !this.#hasOwnReasoning && THOUGHT_MARKS.some(({ open }) => open.startsWith(trimmed));
+    if (trimmed === "" || mayThink || OPEN_HEADER.test(trimmed)) {
       this.#held = text;
       return undefined;
     }
@@ -173,8 +184,15 @@ export class WrittenParts {
     return this.#marks === undefined ? text : trimmed;
   }
 
+  #beginMessage(text: string, [header, channel]: RegExpExecArray): string {
+    this.#hasHeader = true;
+    this.#phase = channel === "analysis" ? "thought" : "text";
+    this.#close = THOUGHT_END;
+    return text.slice(header.length);
+  }
+
   #inThought(text: string, events: ModelEvent[]): string | undefined {
-    const close = this.#marks?.close ?? LONE_CLOSE;
+    const close = this.#close ?? this.#marks?.close ?? LONE_CLOSE;
     const end = text.indexOf(close);
     const thought = text.slice(0, end < 0 ? text.length - openEnd(text, [close]) : end);
     // Qwen writes a blank thought when it does not think.
@@ -190,15 +208,30 @@ export class WrittenParts {
     }
     this.#phase = "start";
     this.#presumed = undefined;
+    this.#close = undefined;
     return text.slice(end + close.length);
+  }
+
+  /** The text after the end of a message of gpt-oss, or from the header of one on; undefined elsewhere. */
+  #nextMessage(rest: string): string | undefined {
+    const end = this.#hasHeader ? MESSAGE_END.exec(rest)?.[0] : undefined;
+    if (end !== undefined) return rest.slice(end.length);
+    return HEADER.test(rest) && !this.#lines.isQuoted ? rest : undefined;
   }
 
   #inText(text: string, events: ModelEvent[]): string | undefined {
     let from = 0;
-    for (const { index: at } of text.matchAll(MARK_START)) {
+    for (const { index: at, 0: first } of text.matchAll(MARK_START)) {
       this.#lines.read(text.slice(from, at));
       from = at;
+      if (!this.#lines.mayStart(first)) continue;
       const rest = text.slice(at);
+      const next = this.#nextMessage(rest);
+      if (next !== undefined) {
+        events.push(...textDelta(text.slice(0, at)));
+        this.#phase = "start";
+        return next;
+      }
       if (this.#isLoneClose(rest)) {
         events.push(...textDelta(text.slice(0, at)), { type: "recast", as: "reasoning" });
         this.#marks = { open: "", close: LONE_CLOSE };
@@ -266,6 +299,11 @@ function writtenEnd(event: Finish): Finish {
   return { ...event, reason, reasoningDetails: [...(event.reasoningDetails ?? []), WRITTEN_CALLS] };
 }
 
+/** No event for an empty text. */
+function textDelta(text: string): readonly ModelEvent[] {
+  return text === "" ? [] : [{ type: "text-delta", text }];
+}
+
 /** Length of the end of `text` that may be the beginning of a mark. */
 function openEnd(text: string, marks: readonly string[]): number {
   const longest = Math.min(text.length, Math.max(...marks.map((mark) => mark.length)) - 1);
@@ -291,6 +329,11 @@ class LineState {
 
   get isQuoted(): boolean {
     return this.#fence !== undefined || QUOTES.has(this.#last);
+  }
+
+  /** A word is a mark only at the start of a line. */
+  mayStart(mark: string): boolean {
+    return /[<[{`◁✿]/.test(mark) || this.isAtStart;
   }
 
   get isAtStart(): boolean {

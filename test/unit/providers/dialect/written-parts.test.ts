@@ -86,6 +86,50 @@ describe("calls that a model wrote as text", () => {
       '{"tool_calls": [{"type": "function", "function": {"name": "list", "arguments": {"depth": 2}}}]}',
     ],
     ["LangChain", '```json\n{"action": "list", "action_input": {"depth": 2}}\n```'],
+    ["attributes", '<tool name="list" depth="2" />\n</tool_call>'],
+    ["attributes with JSON", `<function_call name="list" arguments='{"depth": 2}' />`],
+    ["the tool's tag with an attribute", '<list depth="2"/>'],
+    ["the tool's tag around JSON", '<list>{"depth": 2}</list>'],
+    ["Qwen3-Coder without end tags", "<function=list>\n<parameter=depth> 2"],
+    ["Functionary", '>>>list\n{"depth": 2}'],
+    ["FireFunction", 'functools[{"name": "list", "arguments": {"depth": 2}}]'],
+    ["ReAct", 'Action: list\nAction Input: {"depth": 2}'],
+    ["Qwen-Agent", '✿FUNCTION✿: list\n✿ARGS✿: {"depth": 2}'],
+    [
+      "LongCat",
+      "<longcat_tool_call>list\n<longcat_arg_key>depth</longcat_arg_key>\n<longcat_arg_value>2</longcat_arg_value>\n</longcat_tool_call>",
+    ],
+    [
+      "elements for the name and the arguments",
+      "<function_calls>\n<invoke>\n<tool_name>list</tool_name>\n<parameters>\n<depth>2</depth>\n</parameters>\n</invoke>\n</function_calls>",
+    ],
+    ["Cherry Studio", '<tool_use>\n<name>list</name>\n<arguments>{"depth": 2}</arguments>\n</tool_use>'],
+    [
+      "Cline's frame for servers",
+      '<use_mcp_tool>\n<server_name>notes</server_name>\n<tool_name>list</tool_name>\n<arguments>\n{"depth": 2}\n</arguments>\n</use_mcp_tool>',
+    ],
+    ["a template with double braces", '<tool_call>\n{{"name": "list", "arguments": {"depth": 2}}}\n</tool_call>'],
+    [
+      "gpt-oss",
+      '<|start|>assistant<|channel|>commentary to=functions.list <|constrain|>json<|message|>{"depth": 2}<|call|>',
+    ],
+    [
+      "gpt-oss with the recipient before the channel",
+      '<|start|>assistant to=functions.list<|channel|>commentary json<|message|>{"depth": 2}',
+    ],
+    ["gpt-oss without its tokens", 'assistantcommentary to=functions.list json{"depth": 2}'],
+    [
+      "Hunyuan with a separator",
+      '<tool_calls><tool_call>function<tool_sep>list\n```json\n{"depth": 2}\n```</tool_call></tool_calls>',
+    ],
+    ["parallel calls of GPT", '{"tool_uses":[{"recipient_name":"functions.list","parameters":{"depth":2}}]}'],
+    ["JavaScript", 'functions.list({"depth": 2})'],
+    ["Llama's method", "<|python_tag|>list.call(depth=2)"],
+    ["MiniCPM", "<|tool_call_start|>\n```python\nlist(depth=2)\n```\n<|tool_call_end|>"],
+    ["arguments in a list", '<tool_call>{"name": "list", "arguments": [{"depth": 2}]}</tool_call>'],
+    ["arguments beside the name", '<tool_call>{"name": "list", "depth": 2}</tool_call>'],
+    ["other field names", '<tool_call>{"tool_name": "list", "tool_args": {"depth": 2}}</tool_call>'],
+    ["a token after the call", '<tool_call>{"name": "list", "arguments": {"depth": 2}}</tool_call></s>'],
     ["single quotes", "<tool_call>{'name': 'list', 'arguments': {'depth': 2}}</tool_call>"],
     ["JSON with a mistake", '<tool_call>{"name": "list", "arguments": {"depth": 2,}}</tool_call>'],
   ])("%s", (_, text) => {
@@ -157,6 +201,8 @@ describe("calls that a model wrote as text", () => {
     ["a mark in code", 'Write `<tool_call>{"name": "list", "arguments": {}}</tool_call>`.'],
     ["a call inside a code fence", 'So:\n```xml\n<tool_call>{"name": "list", "arguments": {}}</tool_call>\n```\n'],
     ["JSON that is data", 'Done:\n```json\n{"name": "list-view", "version": "1.0.0"}\n```\n'],
+    ["words that begin like marks", "Action: list the files\nAction items\nfunction list(depth) {}\nto=x\n> list"],
+    ["XML with the name of a tool", '<list class="a"><li>1</li></list> and <list>{x}</list>'],
     ["comparisons and generics", 'if (a < b && c[0] < d) return new Map<string, {x: 1}>();\n{ "a": [1] }'],
   ])("%s is text", (_, text) => {
     for (const chars of [1, 5, 1_000]) {
@@ -204,6 +250,41 @@ describe("calls that a model wrote as text", () => {
       (text) => joined(parts.take({ type: "text-delta", text }), "text-delta"),
     );
     expect(shown).toEqual(["Now ", "a < b", " and ", "<td> or ", "[x] {\n", "```ts\n", "const a", " = {};\n", "```\n"]);
+  });
+});
+
+describe("messages of gpt-oss without its parser", () => {
+  const THOUGHT = "<|channel|>analysis<|message|>Hm: a < b.<|end|>";
+  test.each([
+    [
+      "a thought and an answer",
+      `${THOUGHT}<|start|>assistant<|channel|>final<|message|>Yes.<|return|>`,
+      "Hm: a < b.",
+      "Yes.",
+    ],
+    ["an answer that the token limit cut", "<|channel|>final<|message|>Yes. <|", "", "Yes. <|"],
+    ["a missing start token", `${THOUGHT}<|channel|>final<|message|>Yes.`, "Hm: a < b.", "Yes."],
+    ["a thought after words", `I look. ${THOUGHT}<|channel|>final<|message|>Yes.`, "Hm: a < b.", "I look. Yes."],
+    [
+      "plain text about the tokens",
+      "The token <|channel|> begins a message.",
+      "",
+      "The token <|channel|> begins a message.",
+    ],
+    ["text that only begins like a token", "<|chan", "", "<|chan"],
+  ])("%s is read", (_, written, thought, text) => {
+    for (const chars of [1, 4, 1_000]) {
+      const events = read(written, chars);
+      expect([joined(events, "reasoning-delta"), joined(events, "text-delta")]).toEqual([thought, text]);
+    }
+  });
+
+  test("a thought before a call is reasoning", () => {
+    const events = read(
+      `${THOUGHT}<|start|>assistant<|channel|>commentary to=functions.list json<|message|>{"depth": 2}<|call|>`,
+    );
+    expect(joined(events, "reasoning-delta")).toBe("Hm: a < b.");
+    expect(callsOf(events)).toEqual([LIST]);
   });
 });
 
