@@ -139,7 +139,8 @@ function readNamed(text: string, at: number, tools: readonly ToolSchema[]): Read
   const end = at + opened.length;
   const body = tool && (attributesOf(attributes, end, tool) ?? readInput(text, end, tool));
   // The tag of a tool without arguments may be other XML.
-  if (body === undefined || (name === undefined && Object.keys(body.input).length === 0)) return undefined;
+  const isOther = name === undefined && Object.keys(body?.input ?? {}).length === 0;
+  if (tool === undefined || body === undefined || isOther) return undefined;
   const close = `</${word}>`;
   const closed = text.indexOf(close, body.end);
   const isNext = closed >= 0 && text.slice(body.end, closed).trim() === "";
