@@ -153,7 +153,10 @@ function copyWebAssembly() {
   copyFileSync("node_modules/sql.js/dist/sql-wasm.wasm", "dist/sql-wasm.wasm");
   const parsers = "node_modules/@vscode/tree-sitter-wasm/wasm";
   mkdirSync("dist/grammars", { recursive: true });
-  for (const file of ["tree-sitter", ...new Set(Object.values(grammars).map((grammar) => `tree-sitter-${grammar}`))]) {
+  for (const file of [
+    "tree-sitter",
+    ...new Set([...Object.values(grammars), "powershell"].map((grammar) => `tree-sitter-${grammar}`)),
+  ]) {
     copyFileSync(`${parsers}/${file}.wasm`, `dist/grammars/${file}.wasm`);
   }
 }

@@ -224,6 +224,8 @@ const loadPolicy = () => {
   policy ??= import("../approval/policy.ts");
   return policy;
 };
+const loadParser = () =>
+  import("../approval/powershell/walk-powershell.ts").then(({ loadPowerShell }) => loadPowerShell());
 let policy: Promise<typeof import("../approval/policy.ts")> | undefined;
 
 /** Files that the agents of this process wrote: code in them asks before it runs. */
@@ -239,7 +241,10 @@ export function sessionPolicy({
   secrets = [],
   ...scopeOptions
 }: PolicyOptions): Policy {
-  const scope = { ...scopeOptions, resolvePath };
+  // Without the grammar each line asks.
+  const reading =
+    scopeOptions.language === "powershell" ? loadParser().catch(() => undefined) : Promise.resolve(undefined);
+  const base = { ...scopeOptions, resolvePath };
   const sent = { chars: 0 };
   const listeners = new Set<() => void>();
   const changed = (): void => {
@@ -252,7 +257,7 @@ export function sessionPolicy({
       return () => listeners.delete(listener);
     },
     isPlanning: () => mode() === "plan",
-    isSecret: (path) => secretReason(path, scope) !== undefined,
+    isSecret: (path) => secretReason(path, base) !== undefined,
     warmUp: () =>
       loadPolicy().then(
         () => undefined,
@@ -260,6 +265,8 @@ export function sessionPolicy({
       ),
     async decide(effect) {
       const { decide } = await loadPolicy();
+      const powerShell = effect.kind === "command" ? await reading : undefined;
+      const scope = powerShell === undefined ? base : { ...base, powerShell };
       const problem = effect.kind === "command" && sandbox() ? await sandboxProblem() : undefined;
       const decision = decide(effect, {
         mode: mode(),

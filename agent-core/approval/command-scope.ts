@@ -1,8 +1,12 @@
 /** Scope of a verdict: its folders, and the location of a path among them. */
 import { tmpdir } from "node:os";
 import { sep } from "node:path";
+import type { Node } from "@vscode/tree-sitter-wasm";
 import type { ShellLanguage } from "../host/terminals/terminals.ts";
 import { pathBelow, pathRules } from "../platform/paths.ts";
+
+/** Gives the syntax tree of a line, or undefined for one that takes too long to read. */
+export type PowerShellParser = (line: string) => Node | undefined;
 
 /** Folders that a command or an edit is judged by. */
 export type CommandScope = {
@@ -16,6 +20,8 @@ export type CommandScope = {
   readonly hermesHome: string;
   /** Language of the command lines. Default `sh`. */
   readonly language?: ShellLanguage;
+  /** Reads lines of PowerShell. Without it, each asks. */
+  readonly powerShell?: PowerShellParser;
   /** Variables that earlier commands exported, where they differ from the environment of this process. */
   readonly variables?: ReadonlyMap<string, string>;
   /** The path that the system would reach: symbolic links of the deepest existing parent followed. */

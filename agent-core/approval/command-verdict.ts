@@ -2,6 +2,7 @@
 import { messageOf } from "../platform/errors.ts";
 import type { CommandScope } from "./command-scope.ts";
 import { findTextDefect, parseCommand } from "./parse-command.ts";
+import { walkPowerShell } from "./powershell/walk-powershell.ts";
 import { UNKNOWN } from "./shell/arg.ts";
 import { type CommandPart, type Level, type Reach, Recorder, TooMuchToJudge, worst } from "./shell/recorder.ts";
 import { initialState, NO_INPUT, type Walk } from "./shell/shell-state.ts";
@@ -56,15 +57,19 @@ export function judgeCommand(command: string, scope: CommandScope): CommandVerdi
   else if (defect?.readable === false) record.markUnparsed(defect.reason);
   else if (defect) record.askAlways(defect.reason);
   const { language = "sh" } = scope;
-  if (language !== "sh") judgeUnread(command, language, scope, record);
-  else if (defect?.readable !== false) judgeCode(command, scope, record);
+  const isRead = defect?.readable !== false && (language === "sh" || scope.powerShell !== undefined);
+  if (isRead) judgeCode(command, scope, record);
+  else if (language !== "sh") judgeUnread(command, language, scope, record);
   return verdictOf(record);
 }
 
 function judgeCode(command: string, scope: CommandScope, record: Recorder): void {
   const walk = createWalk({ ...scope, resolvePath: cached(scope.resolvePath) }, record);
   try {
-    walk.code(command, { state: initialState(scope), input: NO_INPUT, parallel: false, calls: [] });
+    const setting = { state: initialState(scope), input: NO_INPUT, parallel: false, calls: [] };
+    if (scope.powerShell === undefined) walk.code(command, setting);
+    else if (!walkPowerShell(command, scope.powerShell, setting, walk))
+      judgeUnread(command, "powershell", scope, record);
   } catch (error) {
     // An incomplete walk must not lower the verdict.
     const cause =

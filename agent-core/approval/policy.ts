@@ -198,7 +198,8 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
   if (verdict.level === "block") {
     return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
   }
-  if ((scope.language ?? "sh") !== "sh") return decideUnread(verdict.reasons, effect, context);
+  if ((scope.language ?? "sh") !== "sh" && (scope.powerShell === undefined || !verdict.isFullyParsed))
+    return decideUnread(verdict.reasons, effect, context);
   if (!verdict.isFullyParsed && asks === false) {
     // The part that was not read could be one that is blocked in every mode.
     return deny(

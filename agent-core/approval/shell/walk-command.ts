@@ -124,7 +124,7 @@ function withInput(arg: Arg, input: Input): Arg {
 function runCall(call: Call, setting: Setting, walk: Walk): Output {
   const builtin = builtins.get(call.name);
   if (builtin) return builtin(call, setting, walk);
-  return runProgram(call, setting, walk);
+  return walkProgram(call, setting, walk);
 }
 
 /** Walks the alias, too: some shells expand aliases in scripts, others do not. */
@@ -173,7 +173,8 @@ function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Wa
   return output;
 }
 
-function runProgram(call: Call, setting: Setting, walk: Walk): Output {
+/** Walks a call of a program, which is no built-in and no function of the shell. */
+export function walkProgram(call: Call, setting: Setting, walk: Walk): Output {
   const { name, trusted, isOfProject } = locate(call.name);
   const program = programs.get(name);
   if (isDecodingText({ ...call, name })) walk.record.markDecoding();

@@ -13,7 +13,7 @@ const MAX_CHECKED_CHARS = 200_000;
 
 /**
  * Grammars of `@vscode/tree-sitter-wasm` by file extension; the build copies these into the package. Left out: PowerShell,
- * whose grammar rejects common forms; C, where names are words of C++; C# and C++, whose grammars are 10 MB.
+ * whose grammar rejects common forms, and which only approvals read; C, where names are words of C++; C# and C++, whose grammars are 10 MB.
  */
 export const grammars: Readonly<Record<string, string>> = {
   ".js": "javascript",
@@ -107,17 +107,23 @@ export function grammarChecker(grammar: string): Promise<SyntaxChecker> {
 }
 
 async function load(grammar: string): Promise<SyntaxChecker> {
+  const parse = await grammarParser(grammar);
+  return (text) => checkWith(parse, text);
+}
+
+/** Loads `grammar` of the package. The parser gives null for a text that takes too long to read. */
+export async function grammarParser(grammar: string): Promise<(text: string) => Tree | null> {
   const { default: treeSitter } = await import("@vscode/tree-sitter-wasm");
   const folder = grammarFolder();
   await treeSitter.Parser.init({ locateFile: (file: string) => join(folder, file) });
   const language = await treeSitter.Language.load(join(folder, `tree-sitter-${grammar}.wasm`));
   const parser = new treeSitter.Parser();
   parser.setLanguage(language);
-  return (text) => checkWith(parser, text);
+  return (text) => parseInTime(parser, text);
 }
 
-function checkWith(parser: Parser, text: string): readonly Problem[] {
-  const tree = parseInTime(parser, text);
+function checkWith(parse: (text: string) => Tree | null, text: string): readonly Problem[] {
+  const tree = parse(text);
   if (tree === null) return [];
   try {
     const problems: Problem[] = [];

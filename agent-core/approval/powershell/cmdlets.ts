@@ -1,0 +1,279 @@
+/** Cmdlets of PowerShell, one row each: their aliases, their parameters, and what they do to files. */
+import {
+  ask,
+  askForCode,
+  block,
+  type CommandEffect,
+  opaque,
+  reads,
+  readsBelow,
+  readsFacts,
+  readsNames,
+  writes,
+} from "../command-effect.ts";
+import { type Arg, knownArg, shown, UNKNOWN_ARG } from "../shell/arg.ts";
+
+/** A word of a command: a parameter's name, or a value, which `attached` to it belongs to it alone. */
+export type Word = { readonly arg: Arg; readonly isParameter: boolean; readonly isAttached?: boolean };
+
+/** Values of a call by the full name of the parameter; a switch has none. */
+type Bound = ReadonlyMap<string, readonly Arg[]>;
+
+type Effects = (bound: Bound, name: string) => readonly CommandEffect[];
+
+type Cmdlet = {
+  /** Parameters that take a value; those that a position fills come first, up to a bar. */
+  readonly valued: readonly string[];
+  readonly positions: number;
+  readonly switches: readonly string[];
+  readonly effects: Effects;
+};
+
+const valuesOf = (bound: Bound, ...names: readonly string[]): readonly Arg[] =>
+  names.flatMap((name) => bound.get(name) ?? []);
+const pathsOf = (bound: Bound): readonly Arg[] => valuesOf(bound, "path", "literalpath", "filepath");
+const OUTSIDE: CommandEffect = { kind: "reach", reach: "outside" };
+const NETWORK: CommandEffect = { kind: "reach", reach: "network" };
+
+const nothing: Effects = () => [];
+const print: Effects = (bound) => reads(pathsOf(bound));
+const write: Effects = (bound) => writes([...pathsOf(bound), ...valuesOf(bound, "name")]);
+const facts: Effects = (bound) => readsFacts(pathsOf(bound));
+
+const list: Effects = (bound) => {
+  const paths = pathsOf(bound);
+  return readsNames(paths.length > 0 ? paths : [knownArg(".")]);
+};
+
+const remove: Effects = (bound) =>
+  pathsOf(bound).map((path) => ({ kind: "delete", path, recursive: bound.has("recurse") || path.glob }));
+
+/** The file at the target, and the one below it when it is a folder. */
+function targets(bound: Bound): readonly CommandEffect[] {
+  const [target = knownArg(".")] = valuesOf(bound, "destination", "newname");
+  const inner = pathsOf(bound).map((source) => {
+    const name = source.text.replace(/\/+$/, "").replace(/^.*\//, "");
+    return { text: `${target.text}/${name}`, glob: source.glob, splits: false };
+  });
+  return writes([target, ...inner]);
+}
+
+const copy: Effects = (bound) => {
+  const sources = pathsOf(bound);
+  return [...(bound.has("recurse") ? readsBelow(sources) : reads(sources)), ...targets(bound)];
+};
+
+const move: Effects = (bound) => [
+  ...pathsOf(bound).map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true })),
+  ...targets(bound),
+];
+
+const fetch: Effects = (bound, name) => [
+  NETWORK,
+  ask(`Contacts ${valuesOf(bound, "uri").map(shown).join(", ") || "an address that is not known"} with ${name}`),
+  ...reads(valuesOf(bound, "infile")),
+  ...writes(valuesOf(bound, "outfile")),
+];
+
+const asksOutside =
+  (does: string): Effects =>
+  (bound, name) => [OUTSIDE, ask(`${does} (${[name, ...[...bound.values()].flat().map(shown)].join(" ")})`)];
+const blocks =
+  (does: string): Effects =>
+  (_, name) => [block(`${does}: ${name}`)];
+const starts: Effects = (bound, name) => [
+  OUTSIDE,
+  askForCode(`Starts ${valuesOf(bound, "filepath").map(shown).join(" ") || "a program"} with ${name}`),
+  ask("Starts a program of its own"),
+];
+
+/** Name and aliases | parameters by position, then others with a value | switches. */
+const ROWS: readonly (readonly [row: string, effects: Effects])[] = [
+  [
+    "get-content gc cat type | path | literalpath totalcount tail head first last encoding delimiter readcount filter include exclude | raw wait force asbytestream",
+    print,
+  ],
+  [
+    "get-childitem gci ls dir | path filter | literalpath include exclude depth attributes | recurse force name file directory hidden readonly system followsymlink",
+    list,
+  ],
+  ["get-item gi | path | literalpath filter include exclude | force", facts],
+  ["test-path | path | literalpath pathtype filter include exclude | isvalid", facts],
+  ["resolve-path rvpa | path | literalpath relativebasepath | relative", facts],
+  ["convert-path cvpa | path | literalpath |", facts],
+  [
+    "split-path | path | literalpath | leaf parent leafbase extension qualifier noqualifier resolve isabsolute",
+    nothing,
+  ],
+  ["join-path | path childpath additionalchildpath | | resolve", nothing],
+  ["get-filehash | path | literalpath algorithm |", print],
+  [
+    "select-string sls | pattern path | literalpath include exclude context encoding culture | casesensitive list notmatch allmatches quiet simplematch raw noemphasis",
+    print,
+  ],
+  ["import-csv ipcsv | path delimiter | literalpath header encoding | useculture", print],
+  [
+    "compare-object compare diff | referenceobject differenceobject | property syncwindow culture | includeequal excludedifferent passthru casesensitive",
+    nothing,
+  ],
+  [
+    "measure-object measure | property | inputobject | line word character sum average maximum minimum allstats ignorewhitespace",
+    nothing,
+  ],
+  [
+    "select-object select | property | first last skip skiplast index excludeproperty expandproperty | unique wait",
+    nothing,
+  ],
+  ["sort-object sort | property | top bottom culture | descending unique casesensitive stable", nothing],
+  ["group-object group | property | culture | noelement ashashtable asstring casesensitive", nothing],
+  [
+    "where-object where ? | property value | filterscript match eq ne gt ge lt le like notlike notmatch contains in | not",
+    nothing,
+  ],
+  [
+    "foreach-object foreach % | process | begin end membername argumentlist | ",
+    () => [opaque("Calls a method of each object, or code that is not known")],
+  ],
+  [
+    "format-table ft format-list fl format-wide fw | property | groupby view | autosize wrap hidetableheaders force",
+    nothing,
+  ],
+  ["out-string oss out-null out-host oh out-default | | width stream | nonewline paging", nothing],
+  [
+    "write-output echo write write-host write-verbose write-warning write-error write-debug write-information | inputobject object message | foregroundcolor backgroundcolor separator | nonewline noenumerate",
+    nothing,
+  ],
+  [
+    "convertto-json convertfrom-json convertto-csv convertfrom-csv | inputobject | depth delimiter | compress ashashtable asarray enumsasstrings notypeinformation",
+    nothing,
+  ],
+  [
+    "get-location gl pwd get-date get-process ps gps get-service gsv get-command gcm get-help get-alias gal get-member gm get-variable gv get-history h get-host get-culture get-random get-unique gu get-psdrive gdr measure-command start-sleep sleep | name | id format seconds milliseconds count minimum maximum module commandtype syntax parameter | all detailed full examples asutc",
+    nothing,
+  ],
+  [
+    "set-content sc add-content ac | path value | literalpath encoding filter include exclude | force nonewline passthru asbytestream",
+    write,
+  ],
+  ["clear-content clc | path | literalpath filter include exclude | force", write],
+  ["out-file | filepath encoding | literalpath inputobject width | append force nonewline noclobber", write],
+  ["tee-object tee | filepath | literalpath inputobject variable encoding | append", write],
+  ["export-csv epcsv | path delimiter | literalpath encoding inputobject | notypeinformation append force", write],
+  [
+    "new-item ni mkdir md | path | name itemtype value | force",
+    (bound) => [
+      ...write(bound, ""),
+      ...(bound.has("value") && /link|junction/i.test(valuesOf(bound, "itemtype")[0]?.text ?? "")
+        ? writes(valuesOf(bound, "value"))
+        : []),
+    ],
+  ],
+  ["remove-item ri rm del erase rd rmdir | path | literalpath filter include exclude stream | recurse force", remove],
+  [
+    "copy-item cpi cp copy | path destination | literalpath filter include exclude | recurse force container passthru",
+    copy,
+  ],
+  ["move-item mi mv move | path destination | literalpath filter include exclude | force passthru", move],
+  ["rename-item rni ren | path newname | literalpath | force passthru", move],
+  [
+    "invoke-webrequest iwr wget curl invoke-restmethod irm | uri | method outfile infile body headers useragent timeoutsec contenttype credential maximumredirection | usebasicparsing skipcertificatecheck passthru",
+    fetch,
+  ],
+  ["stop-process spps kill | id | name inputobject | force passthru", asksOutside("Ends processes")],
+  [
+    "start-process start saps | filepath argumentlist | verb workingdirectory windowstyle | wait nonewwindow passthru",
+    starts,
+  ],
+  [
+    "start-service stop-service restart-service set-service remove-service | name | | force",
+    asksOutside("Changes services of this machine"),
+  ],
+  ["stop-computer restart-computer | computername | | force", blocks("Stops the machine")],
+  [
+    "format-volume clear-disk initialize-disk remove-partition | driveletter number | filesystem path partitionnumber | force removedata full",
+    blocks("Wipes a disk"),
+  ],
+];
+
+/** Parameters of every cmdlet. */
+const COMMON = {
+  valued: ["erroraction", "warningaction", "errorvariable", "outvariable", "outbuffer"],
+  switches: ["verbose", "debug", "whatif", "confirm"],
+};
+const SHORT: Readonly<Record<string, string>> = {
+  ea: "erroraction",
+  wa: "warningaction",
+  lp: "literalpath",
+  pspath: "literalpath",
+  cf: "confirm",
+  wi: "whatif",
+};
+
+const cmdlets: ReadonlyMap<string, Cmdlet> = new Map(
+  ROWS.flatMap(([row, effects]) => {
+    const [names = [], byPosition = [], others = [], switches = []] = row
+      .split("|")
+      .map((part) => part.split(" ").filter((word) => word !== ""));
+    const cmdlet = {
+      valued: [...byPosition, ...others, ...COMMON.valued],
+      positions: byPosition.length,
+      switches: [...switches, ...COMMON.switches],
+      effects,
+    };
+    return names.map((name) => [name, cmdlet] as const);
+  }),
+);
+
+/** Paths of other drives than disks: `env:`, `function:`, `alias:`, the registry. */
+const OTHER_DRIVE = /^[a-z]\w+:(?!\/\/)/i;
+const PATHS = ["path", "literalpath", "filepath", "destination"];
+
+/**
+ * Effects of a cmdlet; undefined for a name that is none, or words that are not its own. A parameter is named by any
+ * unambiguous beginning. `isPiped`: the cmdlet takes its paths from the pipeline, where no parameter names them.
+ */
+export function cmdletEffects(
+  name: string,
+  words: readonly Word[],
+  isPiped: boolean,
+): readonly CommandEffect[] | undefined {
+  const cmdlet = cmdlets.get(name);
+  const bound = cmdlet && boundWords(words, cmdlet);
+  if (!cmdlet || !bound) return undefined;
+  const other = valuesOf(bound, ...PATHS).find(({ text }) => OTHER_DRIVE.test(text));
+  if (other) return [opaque(`Runs ${name} on ${shown(other)}, which is no file`)];
+  const takesPath = cmdlet.valued.find((parameter) => parameter === "path" || parameter === "filepath");
+  if (isPiped && takesPath !== undefined && pathsOf(bound).length === 0) bound.set(takesPath, [UNKNOWN_ARG]);
+  return cmdlet.effects(bound, name);
+}
+
+/** Words by parameter; undefined when the cmdlet has no such parameter. */
+function boundWords(words: readonly Word[], cmdlet: Cmdlet): Map<string, Arg[]> | undefined {
+  const names = words.map(({ arg, isParameter }) => (isParameter ? parameterOf(arg.text, cmdlet) : undefined));
+  if (words.some(({ isParameter }, at) => isParameter && names[at] === undefined)) return undefined;
+  const bound = new Map<string, Arg[]>(names.filter((name) => name !== undefined).map((name) => [name, []]));
+  const empty = cmdlet.valued.slice(0, cmdlet.positions).filter((parameter) => !bound.has(parameter));
+  for (const [at, { arg, isParameter, isAttached }] of words.entries()) {
+    if (isParameter) continue;
+    const before = names[at - 1];
+    const isValue = before !== undefined && (isAttached === true || cmdlet.valued.includes(before));
+    const parameter = isValue ? before : nextOf(empty);
+    if (parameter !== undefined) bound.set(parameter, [...(bound.get(parameter) ?? []), arg]);
+  }
+  return bound;
+}
+
+/** The last position takes all words that are left. */
+function nextOf(empty: string[]): string | undefined {
+  return empty.length > 1 ? empty.shift() : empty[0];
+}
+
+function parameterOf(written: string, { valued, switches }: Cmdlet): string | undefined {
+  const name = written.slice(1).toLowerCase();
+  const all = [...valued, ...switches];
+  const short = SHORT[name];
+  if (short !== undefined && all.includes(short)) return short;
+  if (all.includes(name)) return name;
+  const found = all.filter((each) => each.startsWith(name));
+  return found.length === 1 ? found[0] : undefined;
+}
