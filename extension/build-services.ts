@@ -20,6 +20,7 @@ import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRouter } from "./chat/sessions.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { InlineEdits } from "./commands/inline-edits.ts";
+import { ReviewFindings } from "./commands/review-findings.ts";
 import { CHAT_VIEW, showPanel } from "./commands/show-panel.ts";
 import { MentionSearch } from "./context/mention-search.ts";
 import { Suggestion } from "./context/suggestion.ts";
@@ -51,8 +52,7 @@ export function buildServices(
   const attention = new AttentionCounter();
   const { review, opener, editReview, diskEdits, checkpoints, onDidSettle } = buildReview(context, panels, log);
   const keys = new KeyStore(context);
-  const environment = new AgentEnvironment(keys);
-  const lastModel = new LastModel(context.globalState);
+  const [environment, lastModel] = [new AgentEnvironment(keys), new LastModel(context.globalState)];
   const sessionListChanges = new SessionListChanges();
   const requests = buildRequests(panels, router, attention, () => sessions);
   const terminals = terminalsIn(router);
@@ -72,7 +72,8 @@ export function buildServices(
   const worker = agentWorker(context, client, environment, log);
   const agents = new Agents({ hermes: worker, services: client, log, ...agentStores(context) });
   const outputs = new TerminalOutputs(terminals);
-  const ofSessions = { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs };
+  const findings = new ReviewFindings(editReview);
+  const ofSessions = { findings, panels, router, status, lastModel, diskEdits, agents, log, worker, outputs };
   const sessions = buildSessions(context, ofSessions);
   const history = new SessionHistory({ worker, agents }, panels.sideBar, sessions, sessionListChanges);
   const root = vscode.Uri.joinPath(context.extensionUri, "dist", "webview");
@@ -86,10 +87,10 @@ export function buildServices(
     agents,
     sessions,
     history,
-    sessionListChanges,
+    ...{ sessionListChanges, requests },
     review,
     opener,
-    editReview,
+    ...{ editReview, findings },
     terminals,
     ...{ keys, environment, lastModel },
     firstRun: new FirstRun({ worker, panels, lastModel, keys }),
@@ -102,7 +103,7 @@ export function buildServices(
   const view = new ChatView(page, attention);
   context.subscriptions.push(
     ...[log, worker, agents, terminals, client.problems, skillProblems, history, sessionListChanges, attention],
-    ...[services.inlineEdits, services.mentions, services.suggestion, outputs],
+    ...[findings, services.inlineEdits, services.mentions, services.suggestion, outputs],
     ...followServices(services, { status, attention, onDidSettle }),
   );
   // Other editors keep the agent that they have when it cannot be updated.

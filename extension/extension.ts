@@ -1,6 +1,7 @@
 /** Registers the view and the commands. The first use of one builds everything else, so activation is cheap. */
 import * as vscode from "vscode";
 import { startForJobs } from "./agent/job-notices.ts";
+import { AgentsView } from "./chat/agents-view.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import { commands } from "./commands/commands.ts";
 import { registerQuickFixes } from "./commands/fix-problem.ts";
@@ -23,7 +24,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   context.subscriptions.push(
     status,
-    openByIcon(),
+    new AgentsView(async () => (await extension()).services),
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
       resolveWebviewView: async (view) => (await extension()).view.resolveWebviewView(view),
     }),
@@ -60,17 +61,6 @@ export async function deactivate(): Promise<void> {
   await services?.worker.end(); // first, so that the results of its calls say why they end
   await services?.terminals.endAll();
 }
-
-/** The icon in the activity bar exists while the secondary side bar, with the panel, is hidden. A click opens the panel. */
-function openByIcon(): vscode.Disposable {
-  const view = vscode.window.createTreeView("hermes.launcher", { treeDataProvider: NO_ITEMS });
-  view.onDidChangeVisibility(({ visible }) => {
-    if (visible) vscode.commands.executeCommand("hermes.focusChat").then(undefined, () => undefined); // its welcome has a button
-  });
-  return view;
-}
-
-const NO_ITEMS: vscode.TreeDataProvider<never> = { getChildren: () => [], getTreeItem: (item) => item };
 
 async function build(context: vscode.ExtensionContext, status: StatusItem): Promise<Extension> {
   const { buildServices } = await import("./build-services.ts");

@@ -99,7 +99,8 @@ function followSettings({
       // A running agent cannot change its home.
       if (changed("agents")) logged(Promise.resolve().then(() => agents.settingChanged()));
       if (changed("home")) logged(worker.restart());
-      else if (changed(...MODEL_SETTINGS) || change.affectsConfiguration("http")) logged(environment.sync(worker));
+      else if (changed(...MODEL_SETTINGS, "sessionTitles") || change.affectsConfiguration("http"))
+        logged(environment.sync(worker));
     }),
   ];
 }

@@ -10,12 +10,14 @@ import type { SessionHistory, SessionListChanges } from "./chat/session-history.
 import type { Sessions } from "./chat/sessions.ts";
 import type { EditReview } from "./client/client-services.ts";
 import type { InlineEdits } from "./commands/inline-edits.ts";
+import type { ReviewFindings } from "./commands/review-findings.ts";
 import type { MentionSearch } from "./context/mention-search.ts";
 import type { Suggestion } from "./context/suggestion.ts";
 import type { Learning } from "./learning/learning.ts";
 import type { AgentEnvironment, LastModel } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
 import type { KeyStore } from "./models/key-store.ts";
+import type { Requests } from "./requests/requests.ts";
 import type { Review } from "./review/review.ts";
 import type { ReviewOpener } from "./review/review-opener.ts";
 import type { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -31,9 +33,11 @@ export type Services = {
   /** For lists outside the panels, which have their own. */
   readonly history: SessionHistory;
   readonly sessionListChanges: SessionListChanges;
+  readonly requests: Requests;
   readonly review: Review;
   readonly opener: ReviewOpener;
   readonly editReview: EditReview;
+  readonly findings: ReviewFindings;
   readonly terminals: AgentTerminals;
   readonly keys: KeyStore;
   /** Keys and settings for the agent. */

@@ -19,6 +19,7 @@ export const calmSettings = {
   "telemetry.telemetryLevel": "off",
   "extensions.autoCheckUpdates": false,
   "update.mode": "none",
+  "hermes.sessionTitles": "words", // a title by the model is one more request
 };
 
 /** Options of a VS Code server. Folders are absolute, and created when missing. */

@@ -16,6 +16,8 @@ type Kept = {
   readonly route: { readonly sessions: boolean; readonly extensions: boolean; readonly setup: boolean };
   /** Extensions in need of attention that the user has seen, as `attentionKey`. */
   readonly seenExtensions: readonly string[];
+  /** Messages that were sent from this panel, in any session; the newest last. */
+  readonly sent: readonly string[];
   /** Undefined at the end of the transcript. */
   readonly anchor: ScrollAnchor | undefined;
   /** Folds that the user opened (true) or closed (false), by id. */
@@ -24,6 +26,10 @@ type Kept = {
 
 /** Limit of kept folds, the latest ones: more than a user opens by hand. */
 const MAX_FOLDS = 500;
+
+/** Kept messages, and the longest one in characters. */
+const MAX_SENT = 50;
+const MAX_SENT_CHARS = 4_000;
 
 /** VS Code copies the state at each save. More than this is saved only when the user stops typing. Characters. */
 const MAX_DIRECT_CHARS = 100_000;
@@ -63,6 +69,15 @@ export class PanelMemory {
     this.keep({ anchor });
   }
 
+  get sent(): readonly string[] {
+    return this.#kept.sent;
+  }
+
+  addSent(text: string): void {
+    const others = this.#kept.sent.filter((other) => other !== text);
+    if (text.length <= MAX_SENT_CHARS) this.keep({ sent: [...others, text].slice(-MAX_SENT) });
+  }
+
   isOpen(id: string, byDefault: boolean): boolean {
     return this.#kept.folds[id] ?? byDefault;
   }
@@ -98,12 +113,15 @@ function parse(value: unknown): Kept {
     draft: typeof kept.draft === "string" ? kept.draft : "",
     attachments: Array.isArray(kept.attachments) ? kept.attachments.flatMap((one) => toAttachment(one) ?? []) : [],
     route: parseRoute(kept.route),
-    seenExtensions: Array.isArray(kept.seenExtensions)
-      ? kept.seenExtensions.filter((key) => typeof key === "string")
-      : [],
+    seenExtensions: stringsIn(kept.seenExtensions),
+    sent: stringsIn(kept.sent),
     anchor: parseAnchor(kept.anchor),
     folds: Object.fromEntries(folds.filter((fold): fold is [string, boolean] => typeof fold[1] === "boolean")),
   };
+}
+
+function stringsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
 function parseRoute(value: unknown): Kept["route"] {

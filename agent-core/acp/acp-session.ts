@@ -14,6 +14,7 @@ import type { ApprovalMode } from "../approval/decision.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
 import { processMethods } from "../protocol/processes.ts";
+import type { HermesSessionState } from "../protocol/sessions.ts";
 import { warmUpModel } from "../providers/stream-model.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { ProcessWatch } from "../tools/terminal/process-watch.ts";
@@ -22,6 +23,7 @@ import { availableCommands } from "./commands/slash-commands.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./config-options.ts";
 import { hermesCapabilities } from "./connected-client.ts";
 import { compactionUpdate, compressionUpdate, noticeAsThought } from "./conversation-updates.ts";
+import { Goal } from "./goal.ts";
 import { NextUpdates } from "./next-protocol.ts";
 import { leftOut } from "./prompt-content.ts";
 import { PromptRunner } from "./prompt-runner.ts";
@@ -87,6 +89,9 @@ export class AcpSession {
   readonly #status: (event: StatusEvent) => void;
   readonly #contextPressure: Updates["callbacks"]["contextPressure"];
   #notesSent: boolean = false;
+  #turns = 0;
+  /** Open questions to the user. */
+  #questions = 0;
   #mode: ApprovalMode;
   #isTrusted: boolean;
 
@@ -267,6 +272,7 @@ export class AcpSession {
     const { agent, journal, ...own } = sessionAgent(options, {
       trusted,
       approvalMode: () => this.#mode,
+      asking: (count) => this.#showState(0, count),
       status,
       callbacks: {
         ...callbacks,
@@ -283,7 +289,8 @@ export class AcpSession {
     });
     this.model.attach(agent);
     agent.extensions.onChange(() => this.announceExtensions());
-    const forCommands = (signal: AbortSignal): CommandSession => this.#forCommands(options, signal);
+    const goal = new Goal({ agent, stored: stored?.goal, record: (entry) => journal.append(entry) });
+    const forCommands = (signal: AbortSignal): CommandSession => ({ ...this.#forCommands(options, signal), goal });
     return {
       agent,
       journal,
@@ -295,7 +302,15 @@ export class AcpSession {
         client: identity,
         endTurn,
         forCommands,
-        beginTurn,
+        goal,
+        beginTurn: () => {
+          this.#showState(1, 0);
+          const end = beginTurn();
+          return () => {
+            this.#showState(-1, 0);
+            end();
+          };
+        },
         sessionId: id,
         model: this.model,
         busyInputMode: this.busyInputMode,
@@ -309,6 +324,14 @@ export class AcpSession {
     };
   }
 
+  /** Shows lists in this and in other processes what the session does. */
+  #showState(turns: number, questions: number): void {
+    this.#turns += turns;
+    this.#questions += questions;
+    const state: HermesSessionState = this.#questions > 0 ? "asks" : "working";
+    this.#made.journal.note(this.#turns > 0 ? state : undefined);
+  }
+
   /** Settles when the update has left. Never rejects. */
   async #deliver(sent: SessionUpdate): Promise<void> {
     const shown = sent.sessionUpdate === "notice" && !this.#showsNotices ? noticeAsThought(sent) : sent;
@@ -319,7 +342,7 @@ export class AcpSession {
     await Promise.all(notified).catch(() => undefined);
   }
 
-  #forCommands(options: AcpSessionOptions, signal: AbortSignal): CommandSession {
+  #forCommands(options: AcpSessionOptions, signal: AbortSignal): Omit<CommandSession, "goal"> {
     const { params, index, readStored, importSessions, learning, jobs } = options;
     const { agent, model, mode, restores, id } = this;
     return {

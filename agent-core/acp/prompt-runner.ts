@@ -12,6 +12,7 @@ import type { CommandSession } from "./commands/command.ts";
 import { commandIn, runCommand, steer, stop } from "./commands/slash-commands.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { noticeUpdate, userUpdates } from "./conversation-updates.ts";
+import type { Goal } from "./goal.ts";
 import { withUsage } from "./next-protocol.ts";
 import { hasPictures, userMessage, withFittingPictures, withText } from "./prompt-content.ts";
 import { faultError, sessionUnusable, throwRequestError } from "./request-errors.ts";
@@ -34,6 +35,7 @@ export type PromptRunnerOptions = {
   readonly beginTurn: () => () => void;
   /** The part of the session that a command may use; `signal` cancels the command. */
   readonly forCommands: (signal: AbortSignal) => CommandSession;
+  readonly goal: Pick<Goal, "begin" | "step">;
   /** False sends every prompt to the model as it is. */
   readonly takesCommands: boolean;
   /** Stores the conversation after a turn. Undefined: it is not stored. */
@@ -138,11 +140,8 @@ export class PromptRunner {
     const commands = this.#options.forCommands(signal);
     const answer = await this.#answer(typedText(message), commands);
     if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
-    if (answer === undefined) return this.#runTurn(message, signal);
-    if (typeof answer === "object") {
-      for (const update of userUpdates({ role: "user", content: answer.ask }, undefined)) commands.send(update);
-      return this.#runTurn(withText(message, answer.ask), signal);
-    }
+    if (answer === undefined) return this.#runTurns(message, signal);
+    if (typeof answer === "object") return this.#runTurns(this.#shown(message, answer.ask, commands), signal);
     commands.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
     return { stopReason: "end_turn" };
   }
@@ -161,6 +160,31 @@ export class PromptRunner {
     } catch (error) {
       if (commands.signal.aborted) return CANCELLED;
       return error instanceof UsageError && !isCommandLine ? error.message : throwRequestError(error);
+    }
+  }
+
+  /** Shows the message as the user's, because the client does not know it. */
+  #shown(
+    message: RunOptions["userMessage"],
+    text: RunOptions["userMessage"],
+    { send }: Pick<CommandSession, "send">,
+  ): RunOptions["userMessage"] {
+    for (const update of userUpdates({ role: "user", content: text }, undefined)) send(update);
+    return withText(message, text);
+  }
+
+  /** A turn, and the turns of a goal after it, until another message waits. */
+  async #runTurns(first: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
+    const { goal, forCommands } = this.#options;
+    for (let message = first; ; ) {
+      goal.begin();
+      const response = await this.#runTurn(message, signal);
+      const step = await goal.step(response.stopReason, signal);
+      if (step === undefined) return response;
+      const commands = forCommands(signal);
+      commands.send(noticeUpdate("info", step.note, undefined));
+      if (step.message === undefined || signal.aborted || this.#count > 1) return response;
+      message = this.#shown("", step.message, commands);
     }
   }
 

@@ -9,7 +9,6 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import { resumedOptions } from "../agent/stored-agent.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
 import { configFile, hasLearnt, sessionsFolder, spaceReserveFile } from "../config/home.ts";
-import type { Hook } from "../hooks/hook.ts";
 import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import type { LearntContext } from "../learning/learnt-context.ts";
@@ -65,6 +64,8 @@ export type SessionState = {
   readonly trusted: () => boolean;
   readonly approvalMode: () => ApprovalMode;
   readonly callbacks: NonNullable<AIAgentOptions["callbacks"]>;
+  /** Counts open questions to the user: 1 for a new one, -1 for its end. */
+  readonly asking: (count: 1 | -1) => void;
   /** Shows a status of the journal. */
   readonly status: (event: StatusEvent) => void;
 };
@@ -87,7 +88,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     options;
   const { capabilities, title, models, platform } = identity;
   const { skills } = configured.options;
-  const { status, callbacks, ...decisions } = state;
+  const { status, callbacks, asking, ...decisions } = state;
   const journal = sessionJournal(options, status);
   const user: UserClient = {
     client,
@@ -96,6 +97,10 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     showsGrants: hermesCapabilities(capabilities).grants === true,
   };
   const host = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
+  const asked = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+    asking(1);
+    return ask().finally(() => asking(-1));
+  };
   const agent = new AIAgent({
     ...configured.options,
     skills: skills && { ...skills, reservedNames },
@@ -123,10 +128,10 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     ],
     callbacks: {
       ...callbacks,
-      clarify: (question, signal) => askQuestion(user, question, signal),
-      approval: (request, signal) => askPermission(user, request, signal),
+      clarify: (question, signal) => asked(() => askQuestion(user, question, signal)),
+      approval: (request, signal) => asked(() => askPermission(user, request, signal)),
       ...(hermesCapabilities(capabilities).passwords === true && {
-        password: (question, signal) => askPassword(user, question, signal),
+        password: (question, signal) => asked(() => askPassword(user, question, signal)),
       }),
     },
   });
@@ -211,23 +216,20 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
 ];
 
 /** Undefined where nothing that was learnt may reach a prompt. The code loads with the prompt of a new session. */
-function learnt({ configured, params, home, status, jobs, id: sessionId }: ExtensionFacts): Extension | undefined {
+function learnt({ configured, params, home, status, jobs }: ExtensionFacts): Extension | undefined {
   const { enabled, consolidation, use } = configured.config.learning;
   if (!enabled || !consolidation || !use || !hasLearnt(home)) return undefined;
   const { clock } = configured.options;
   const roots = [params.cwd, ...params.otherFolders];
-  let loading: Promise<LearntContext> | undefined;
-  let loaded: LearntContext | undefined;
+  let loaded: Promise<LearntContext> | undefined;
   const load = async (): Promise<LearntContext> => {
     const module = await import("../learning/learnt-context.ts");
     const notify = (message: string): void => status({ severity: "info", message });
-    // Nobody reads a job's session.
-    loaded = new module.LearntContext({ home, sessionId, roots, clock, ...(jobs && { notify }) });
-    return loaded;
+    return new module.LearntContext({ home, roots, clock, ...(jobs && { notify }) }); // nobody reads a job's session
   };
   const loadOnce = (): Promise<LearntContext> => {
-    loading ??= load();
-    return loading;
+    loaded ??= load();
+    return loaded;
   };
   return {
     name: "learning",
@@ -238,13 +240,9 @@ function learnt({ configured, params, home, status, jobs, id: sessionId }: Exten
         () => undefined,
       ), // the prompt reports it
     promptText: async () => (await loadOnce()).promptText(),
-    attach: async (message) => (await loading)?.attach(message), // a session without a new prompt is not a new session
-    hooks: () => loaded?.hooks() ?? NO_HOOKS,
+    attach: async (message) => (await loaded)?.attach(message), // a session without a new prompt is not a new session
   };
 }
-
-/** The same array each time, as `hooks` must give it. */
-const NO_HOOKS: readonly Hook[] = [];
 
 function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
   return extensionMakers.map((make) => make(facts)).filter((extension) => extension !== undefined);

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ObjectStore } from "../checkpoints/object-store.ts";
 import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import { Deadline } from "../platform/deadline.ts";
-import { lockHolder } from "../platform/locks/file-lock.ts";
-import type { HermesImport, HermesImported, HermesShelf } from "../protocol/sessions.ts";
+import { lockHolder, lockNote } from "../platform/locks/file-lock.ts";
+import { type HermesImport, type HermesImported, HermesSessionState, type HermesShelf } from "../protocol/sessions.ts";
 import { type EntryOf, parseEntry } from "../sessions/entry.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
@@ -88,6 +88,11 @@ export class StoredSessions {
   async headOf(id: string): Promise<Partial<EntryOf<"session">>> {
     const head = parseEntry(await readFirstLine(this.#pathOf(id)).catch(() => ""));
     return head?.type === "session" ? head : {};
+  }
+
+  /** State of a turn that runs here or in another process. */
+  stateOf(id: string): HermesSessionState | undefined {
+    return HermesSessionState.safeParse(lockNote(`${this.#pathOf(id)}.lock`)).data;
   }
 
   /** Stores a copy of a session for other folders. Resolves to its id. */

@@ -182,6 +182,8 @@ export type AIAgentOptions = ModelSettings & {
   readonly memory?: Memory | false | undefined;
   /** True for a client that reports no verdicts on edits: they are inferred from the files at the next turn. */
   readonly infersVerdicts?: boolean | undefined;
+  /** The conversation's model writes the title after the first turn. Default: a title is the first words. */
+  readonly titlesByModel?: boolean | undefined;
   /** User messages between two background reviews of the memory; 0: none. Default 0. */
   readonly memoryReviewTurns?: number | undefined;
   /** Skills; false: none. Default: those of the home, of a trusted workspace and of the package. */

@@ -24,6 +24,7 @@ import { resolvePath } from "../platform/paths.ts";
 import { warmUpScan } from "../prompt/injection-scan.ts";
 import { type ContextFiles, SubfolderContext } from "../prompt/project-context.ts";
 import type { Surroundings } from "../prompt/surroundings.ts";
+import type { HermesExtensionItem } from "../protocol/extensions.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
 import { type ModelFacts, modelInfo } from "../providers/model-info.ts";
 import { secretsOf } from "../providers/redact.ts";
@@ -203,9 +204,23 @@ function agentPlacesOf(
 function customAgents(places: AgentPlaces): Extension {
   const load = () => import("../skills/custom-agents.ts");
   const hasAny = (): boolean => agentFolders(places).length > 0;
-  const read = async () => (await load()).readAgents(places);
+  let items: readonly HermesExtensionItem[] = [];
+  let changed: (() => void) | undefined;
+  const read = async () => {
+    const { agentItems, readAgents } = await load();
+    const found = await readAgents(places);
+    const before = JSON.stringify(items);
+    items = agentItems(found);
+    if (JSON.stringify(items) !== before) changed?.();
+    return found;
+  };
   return {
     name: "agents",
+    warmUp: () => hasAny() && void read(),
+    items: () => items,
+    onChange: (listener) => {
+      changed = listener;
+    },
     promptText: async () => (hasAny() ? (await load()).agentIndex(await read()) : undefined),
     attach: async (message) =>
       /^\s*@/.test(message) && hasAny() ? (await load()).addressed(message, await read()) : undefined,

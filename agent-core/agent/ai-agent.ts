@@ -8,6 +8,8 @@ import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { Delegation } from "../orchestration/delegation.ts";
+import type { GoalVerdict } from "../orchestration/evaluation.ts";
+import type { JudgeParts } from "../orchestration/evaluation-checks.ts";
 import type { HermesCommandEnd, HermesTrajectory } from "../protocol/trajectory.ts";
 import { modelInfo, refusesImages } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve-model.ts";
@@ -57,6 +59,8 @@ export class AIAgent {
   #subAgents: SubAgents | undefined;
   /** Ends auxiliary work outside the turns. */
   readonly #closed = new AbortController();
+  /** Title until a model has written one; undefined afterwards. */
+  #firstTitle: string | undefined;
   /** Journals that `load` opened. */
   readonly #ownJournals: Journal[] = [];
 
@@ -122,8 +126,8 @@ export class AIAgent {
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => {
         this.checkpoints?.beginTurn();
-        // The list of sessions names a running one. Only a model's title waits for the end of the turn.
-        if (setup.auxiliary.ownModel("title_generation") === undefined) this.#makeTitle();
+        // The list of sessions names a running one. The title of a model for titles waits for the end of the turn.
+        if (setup.auxiliary.ownModel("title_generation") === undefined) this.#makeTitle(false);
       },
       onInferred: options.infersVerdicts ? (verdict) => void this.recordReview(verdict) : undefined,
     });
@@ -351,7 +355,7 @@ export class AIAgent {
   async runConversation(options: RunOptions): Promise<ConversationResult> {
     void this.#review.cancel();
     const result = await this.#turns.run(options);
-    this.#makeTitle();
+    if (this.title === this.#firstTitle) this.#makeTitle(this.#titlesByModel);
     if (result.stopReason === "end_turn") this.#review.turnEnded();
     return result;
   }
@@ -381,15 +385,36 @@ export class AIAgent {
     for (const journal of this.#ownJournals) journal.close();
   }
 
+  /** Judges how far a goal is reached. Rejects with a reason for people when no usable answer comes. */
+  async judge(parts: JudgeParts, signal: AbortSignal): Promise<GoalVerdict> {
+    const [{ judgeRequest }, { goalVerdict }] = await Promise.all([
+      import("../orchestration/evaluation-checks.ts"),
+      import("../orchestration/evaluation.ts"),
+    ]);
+    return goalVerdict(await this.#setup.auxiliary.judge(judgeRequest("other", parts), signal));
+  }
+
   #checkIdle(): void {
     if (this.isRunning) throw new Error(TURN_RUNS);
   }
 
-  #makeTitle(): void {
-    if (this.title !== undefined) return;
+  /** The built-in interpreter is no language model. */
+  get #titlesByModel(): boolean {
+    const { auxiliary, options } = this.#setup;
+    if (auxiliary.ownModel("title_generation") !== undefined) return true;
+    return options.titlesByModel === true && this.model.endpoint.provider !== "offline";
+  }
+
+  /** Replaces no title that the user gave. */
+  #makeTitle(byModel: boolean): void {
+    const before = this.title;
+    if (!byModel && before !== undefined) return;
     const { auxiliary, onDefect } = this.#setup;
-    makeTitle({ messages: this.messages, auxiliary, signal: this.#closed.signal, onDefect }, (title) => {
-      if (this.title === undefined) this.setTitle(title);
+    const request = { messages: this.messages, auxiliary, byModel, signal: this.#closed.signal, onDefect };
+    makeTitle(request, (title) => {
+      if (this.title !== before) return;
+      this.#firstTitle = byModel ? undefined : title;
+      this.setTitle(title);
     });
   }
 

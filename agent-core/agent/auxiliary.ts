@@ -98,6 +98,17 @@ export class Auxiliary {
     }
   }
 
+  /** Asks the judge of work at temperature 0. Rejects with a reason for people when no answer comes. */
+  async judge(request: { readonly system: string; readonly user: string }, signal: AbortSignal): Promise<string> {
+    const messages = [
+      { role: "system", content: request.system },
+      { role: "user", content: request.user },
+    ] as const;
+    const answer = await this.ask("evaluation", { messages, sampling: { temperature: 0 }, signal });
+    if (!answer.ok) throw new Error(answer.fault.message);
+    return answer.text;
+  }
+
   /** Copies the conversation's chain, so that a fallback of the task does not change the conversation's model. */
   #routeFor(task: AuxiliaryTask): ModelRoute {
     const route = this.#route(task);

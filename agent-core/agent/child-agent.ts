@@ -118,15 +118,7 @@ export class SubAgents {
     const isGraph = tasks.some(({ dependsOn }) => dependsOn.length > 0);
     if (!isEvaluated(setup.options.evaluation, isGraph)) return undefined;
     const ports: EvaluationPorts = {
-      async judge({ system, user }, signal) {
-        const messages = [
-          { role: "system", content: system },
-          { role: "user", content: user },
-        ] as const;
-        const answer = await setup.auxiliary.ask("evaluation", { messages, sampling: { temperature: 0 }, signal });
-        if (!answer.ok) throw new Error(answer.fault.message);
-        return answer.text;
-      },
+      judge: (request, signal) => setup.auxiliary.judge(request, signal),
       lookup: { cwd: setup.cwd, exists: async (path) => (await setup.host.files.stat(path)) !== undefined },
       ask: recordedQuestions(setup.callbacks, callId, (given) => journal({ type: "answer", ...given })),
     };

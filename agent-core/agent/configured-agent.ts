@@ -76,6 +76,7 @@ export async function configuredAgent(
       prefillMessages: prefill.messages,
       approvals: config.approvals.mode,
       memory: configuredMemory(home, config.memory, clock),
+      titlesByModel: environment["HERMES_TITLES"] === "model",
       memoryReviewTurns: config.memory.nudgeInterval,
       skills: configuredSkills(config),
       browser: configuredBrowser(config),

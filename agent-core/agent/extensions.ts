@@ -79,7 +79,7 @@ export type Extension = {
 };
 
 /** Order of the kinds in lists. */
-const KINDS: readonly HermesExtensionItem["kind"][] = ["mcp", "plugin", "hook", "skill"];
+const KINDS: readonly HermesExtensionItem["kind"][] = ["mcp", "plugin", "hook", "skill", "agent"];
 
 /** True when the item offers the action. A single tool of a server can be enabled and disabled, too. */
 function isOffered(item: HermesExtensionItem, action: HermesExtensionAction, argument: string | undefined): boolean {

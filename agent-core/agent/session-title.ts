@@ -17,6 +17,8 @@ const TITLE_REQUEST =
 export type TitleRequest = {
   readonly messages: readonly Message[];
   readonly auxiliary: Auxiliary;
+  /** False: the title is the beginning of the first message. */
+  readonly byModel: boolean;
   readonly signal: AbortSignal;
   readonly onDefect: (message: string) => void;
 };
@@ -31,12 +33,11 @@ export function makeTitle(request: TitleRequest, setTitle: (title: string) => vo
 }
 
 /** Title from the first message. Throws the signal's reason when it is aborted. */
-async function sessionTitle({ messages, auxiliary, signal }: TitleRequest): Promise<string | undefined> {
+async function sessionTitle({ messages, auxiliary, byModel, signal }: TitleRequest): Promise<string | undefined> {
   const first = messages.find((message) => message.role === "user");
   const subject = first === undefined ? "" : subjectOf(first.content);
   if (subject.trim() === "") return undefined;
-  // Titles must not cost the user anything unasked, so only a model that is configured for titles makes them.
-  if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(firstParagraph(subject));
+  if (!byModel) return cutTitle(firstParagraph(subject));
   const answer = await auxiliary.ask("title_generation", {
     messages: [
       { role: "system", content: TITLE_REQUEST },
@@ -44,7 +45,7 @@ async function sessionTitle({ messages, auxiliary, signal }: TitleRequest): Prom
     ],
     signal,
   });
-  return cutTitle((answer.ok && answer.text) || subject);
+  return cutTitle((answer.ok && answer.text) || firstParagraph(subject));
 }
 
 /** The typed text, or the names of the attachments of a message without text. */

@@ -13,6 +13,7 @@ import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { readText, textOf } from "../platform/text-file.ts";
+import type { HermesAddServer } from "../protocol/extensions.ts";
 
 /**
  * Writes a temporary file and renames it, so that a reader or a power cut finds the old text or the new. Only the owner may
@@ -126,6 +127,28 @@ export async function setPluginEnabled(home: string, name: string, isEnabled: bo
 export async function setLearningSwitch(home: string, name: string, isOn: boolean): Promise<void> {
   const { withSection } = await import("./yaml.ts");
   await changeConfig(home, `the switch learning.${name}`, (text) => withSection(text, "learning", { [name]: isOn }));
+}
+
+/**
+ * Adds an MCP server to config.yaml. Values that only the user knows go to `.env`, under names that begin with the server's.
+ * Rejects for a name that is taken, and as `setHomeModel`.
+ */
+export async function addHomeServer(home: string, { name, section, variables }: HermesAddServer): Promise<void> {
+  const { parseYaml, withSetting } = await import("./yaml.ts");
+  const stored = Object.entries(variables).map(([key, value]) => {
+    return { key, value, variable: `MCP_${name}_${key}`.toUpperCase().replaceAll(/\W/g, "_") };
+  });
+  const filled = Object.fromEntries(stored.map(({ key, variable }) => [key, `\${${variable}}`]));
+  const values =
+    "url" in section
+      ? { ...section, headers: { ...section.headers, ...filled } }
+      : { ...section, env: { ...section.env, ...filled } };
+  await changeConfig(home, `the server ${name}`, (text) => {
+    const servers: unknown = Object(parseYaml(text))["mcp_servers"];
+    if (Object.hasOwn(Object(servers), name)) throw new Error(`there is a server ${name} already`);
+    return withSetting(text, ["mcp_servers", name], JSON.stringify(values));
+  });
+  for (const { variable, value } of stored) await setHomeVariable(home, variable, value);
 }
 
 /** Changes config.yaml by its text. `subject`: the value for the error. Rejects, too, when `change` throws. */

@@ -190,7 +190,7 @@ export class Scheduler {
       release();
       throw error;
     }
-    return { job, run, lock: { release } };
+    return { job, run, lock: { ...lock, release } };
   }
 
   /** Runs whose process died, so that their progress is unknown. */

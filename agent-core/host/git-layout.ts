@@ -19,6 +19,20 @@ export function repositoryOf(folder: string): string | undefined {
   return above === folder ? undefined : repositoryOf(above);
 }
 
+/** Branch that git has in `folder`, read without starting git. Undefined without one, and for a detached head. */
+export function branchIn(folder: string): string | undefined {
+  try {
+    const place = repositoryOf(folder);
+    if (place === undefined) return undefined;
+    const named = join(place, ".git");
+    const link = statOf(named)?.isDirectory() === true ? "." : readFileSync(named, "utf8").replace(/^gitdir: /, "");
+    const own = link === "." ? named : resolve(place, link.trim());
+    return /^ref: refs\/heads\/(.+)$/m.exec(readFileSync(join(own, "HEAD"), "utf8"))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
 type Known = { readonly layout: GitLayout; readonly state: string };
 
 /** Answers of git by the folder with the `.git`. They hold until one of the files changes that git read for them. */

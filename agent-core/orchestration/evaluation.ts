@@ -203,6 +203,17 @@ export function decide(scores: Scores, about: About & { readonly by: "facts" | "
   return { kind: "accept", verdict: verdict("accept") };
 }
 
+/** `reason`: what is missing or wrong, else the judge's words. */
+export type GoalVerdict = { readonly isReached: boolean; readonly reason: string };
+
+/** Reads the judge's answer about a goal, of which nothing may be missing. Throws as `parseScores`. */
+export function goalVerdict(answer: string): GoalVerdict {
+  const scores = parseScores(answer);
+  const { correctness, completeness, missingAspects, reason } = scores;
+  if (missingAspects.length > 0) return { isReached: false, reason: `Missing: ${missingAspects.join("; ")}.` };
+  return { isReached: correctness >= LEAST_CORRECTNESS && completeness >= LEAST_COMPLETENESS, reason };
+}
+
 const ACCEPT = "Accept the result";
 const AGAIN = "Run the task again";
 const STOP = "Do not use it";

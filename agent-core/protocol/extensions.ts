@@ -1,4 +1,4 @@
-/** Extensions of a session: its MCP servers, plugins, hooks and skills. */
+/** Extensions of a session: its MCP servers, plugins, hooks, skills and custom agents. */
 import * as z from "zod";
 import { inSession, nothing } from "./method.ts";
 
@@ -8,7 +8,7 @@ export type HermesExtensionAction = z.infer<typeof HermesExtensionAction>;
 export const HermesExtensionItem = z.object({
   /** Unique among all items of the session. */
   id: z.string(),
-  kind: z.enum(["mcp", "plugin", "hook", "skill"]),
+  kind: z.enum(["mcp", "plugin", "hook", "skill", "agent"]),
   name: z.string(),
   /** Origin for display: `config.yaml`, `.mcp.json`, a folder. */
   source: z.string(),
@@ -44,7 +44,7 @@ export const HermesExtensionPlaces = HermesHomePlaces.extend({
 });
 export type HermesExtensionPlaces = z.infer<typeof HermesExtensionPlaces>;
 
-/** Servers, plugins, hooks, then skills. */
+/** Servers, plugins, hooks, skills, then agents. */
 const items = z.array(HermesExtensionItem).readonly();
 
 export const HermesExtensions = z.object({ items, places: HermesExtensionPlaces });
@@ -61,6 +61,19 @@ export const HermesExtensionAct = inSession.extend({
 });
 export type HermesExtensionAct = z.infer<typeof HermesExtensionAct>;
 
+const strings = z.record(z.string(), z.string());
+
+/** `section`: as in `mcp_servers` of config.yaml. `variables`: values of its variables or headers, which go to `.env`. */
+export const HermesAddServer = z.object({
+  name: z.string().regex(/^[\w.-]+$/),
+  section: z.union([
+    z.object({ command: z.string().min(1), args: z.array(z.string()).readonly(), env: strings }),
+    z.object({ url: z.url(), type: z.literal("sse").exactOptional(), headers: strings }),
+  ]),
+  variables: strings,
+});
+export type HermesAddServer = z.infer<typeof HermesAddServer>;
+
 /** `message`: outcome in one line, for the user. */
 export const HermesExtensionActed = z.object({ message: z.string() });
 export type HermesExtensionActed = z.infer<typeof HermesExtensionActed>;
@@ -74,6 +87,8 @@ export const extensionMethods = {
   places: { name: "_hermes/extensions/places", params: nothing, result: HermesHomePlaces },
   /** Fails with -32602 for an unknown item or an action that it does not offer. */
   act: { name: "_hermes/extensions/act", params: HermesExtensionAct, result: HermesExtensionActed },
+  /** Writes a server into config.yaml; sessions that open later have it. Fails for a name that is taken. */
+  addServer: { name: "_hermes/extensions/add_server", params: HermesAddServer, result: nothing },
   /** Agent → client. Only where `extensions` is declared. */
   changed: { name: "_hermes/extensions/changed", params: HermesExtensionsChanged },
 };

@@ -146,6 +146,9 @@ const workspace = [
   z.object({ type: z.literal("insert-text"), text }),
   /** The user starts the commands. */
   z.object({ type: z.literal("insert-into-terminal"), text }),
+  z.object({ type: z.literal("add-server") }),
+  /** Opens a plan as a document, which the user edits and then carries out. */
+  z.object({ type: z.literal("open-plan"), text }),
   /** Applies a code block to a file. `paths`: those that the answer names with it, the likeliest first. */
   z.object({ type: z.literal("apply-code"), text, language: id, paths: z.array(path).max(10).readonly() }),
   z.object({ type: z.literal("show-terminal"), terminalId: id }),

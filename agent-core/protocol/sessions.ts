@@ -58,9 +58,19 @@ export type HermesListMeta = { readonly building?: HermesBuilding };
 export const HermesShelf = z.enum(["pinned", "archived"]);
 export type HermesShelf = z.infer<typeof HermesShelf>;
 
-/** `_meta.hermes` of `session/list`. `none`: sessions that are neither pinned nor archived. Default: all sessions. */
-export const HermesListFilter = z.object({ shelf: z.enum([...HermesShelf.options, "none"]).exactOptional() });
+/**
+ * `_meta.hermes` of `session/list`. `none`: sessions that are neither pinned nor archived. Default: all sessions.
+ * `limit`: size of the page. Default: 50.
+ */
+export const HermesListFilter = z.object({
+  shelf: z.enum([...HermesShelf.options, "none"]).exactOptional(),
+  limit: z.int().min(1).max(500).exactOptional(),
+});
 export type HermesListFilter = z.infer<typeof HermesListFilter>;
+
+/** `asks`: a turn waits for the user. */
+export const HermesSessionState = z.enum(["working", "asks"]);
+export type HermesSessionState = z.infer<typeof HermesSessionState>;
 
 /** `_meta.hermes` of a session in the response to `session/list`. */
 export const HermesListedSession = z.object({
@@ -73,6 +83,10 @@ export const HermesListedSession = z.object({
   isJob: z.boolean().exactOptional(),
   /** US dollars; missing when unknown. */
   costUsd: z.number().exactOptional(),
+  /** Turn that runs in any process of this home. */
+  state: HermesSessionState.exactOptional(),
+  /** Branch of git in the session's folder. */
+  branch: z.string().exactOptional(),
 });
 export type HermesListedSession = z.infer<typeof HermesListedSession>;
 

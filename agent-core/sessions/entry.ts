@@ -257,6 +257,15 @@ const entrySchema = z.discriminatedUnion("type", [
   /** The user pinned or archived the session; null: neither any more. */
   z.object({ type: z.literal("shelf"), shelf: z.enum(["pinned", "archived"]).nullable(), at }),
   z.object({ type: z.literal("mode"), mode: z.string(), at }),
+  /** Goal of the user: `text` with its criteria, and `turns` of its `budget` that are used. */
+  z.object({
+    type: z.literal("goal"),
+    text: z.string(),
+    state: z.enum(["active", "paused", "met", "cleared"]),
+    turns: z.number(),
+    budget: z.number(),
+    at,
+  }),
   /** The user's choice of a model, as `provider:model`. */
   z.object({ type: z.literal("model"), choice: z.string(), at }),
   z.object({ type: z.literal("reasoning-effort"), effort: z.string(), at }),

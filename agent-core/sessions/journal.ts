@@ -118,6 +118,15 @@ export class Journal {
     return undefined;
   }
 
+  /** Tells other processes what the session does. Lost with a lock that cannot be written: lists show less then. */
+  note(state: string | undefined): void {
+    try {
+      this.#file?.lock.note(state);
+    } catch {
+      // The journal reports a failing disk.
+    }
+  }
+
   /** Replaces the listeners. A failure is reported to the new ones again. */
   setListeners(listeners: Pick<JournalOptions, "onFailure" | "onRecovery" | "onFullDisk">): void {
     this.#options = { ...this.#options, ...listeners };

@@ -39,6 +39,7 @@ export type StoredSession = {
   readonly title: string | undefined;
   readonly systemPrompt: string | undefined;
   /** The last choice of a model, as `provider:model`. */
+  readonly goal: EntryOf<"goal"> | undefined;
   readonly model: string | undefined;
   readonly reasoningEffort: string | undefined;
   /** Messages that the model does not get stay in the journal until they are requested. */
@@ -203,6 +204,7 @@ class Reading {
       mode: last.mode?.mode,
       systemPrompt: last["system-prompt"]?.text,
       title: last.title?.title,
+      goal: last.goal,
       model: last.model?.choice,
       reasoningEffort: last["reasoning-effort"]?.effort,
       conversation: this.#conversation,

@@ -10,6 +10,7 @@ import { coversTool } from "../hooks/foreign-calls.ts";
 import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { visibleText } from "../platform/visible-text.ts";
+import type { HermesExtensionItem } from "../protocol/extensions.ts";
 import { type AgentFolder, type AgentPlaces, agentFolders } from "./agent-places.ts";
 
 const MAX_BYTES = 100_000;
@@ -85,6 +86,19 @@ export function addressed(message: string, { agents }: CustomAgents): string | u
   const agent = name === undefined ? undefined : agentNamed(agents, name);
   if (agent === undefined) return undefined;
   return `The user addresses the agent ${agent.name}. Call delegate_task with agent "${agent.name}", the rest of the message as its goal and what it must know as its context. Then report its result.`;
+}
+
+/** Agents for the list of extensions, and files that are none. */
+export function agentItems({ agents, problems }: CustomAgents): readonly HermesExtensionItem[] {
+  const loaded = agents.map(({ name, description: detail, path }): HermesExtensionItem => {
+    return { id: `agent:${name}`, kind: "agent", name, source: basename(path), state: "on", detail, path, actions: [] };
+  });
+  const failed = problems.map((error): HermesExtensionItem => {
+    const path = error.split(": ", 1)[0] ?? "";
+    const name = basename(path);
+    return { id: `agent:${path}`, kind: "agent", name, source: name, state: "failed", detail: "", error, actions: [] };
+  });
+  return [...loaded, ...failed];
 }
 
 /** Answer to `/agents`. */

@@ -19,9 +19,14 @@ import { CLIENT_INFO, localAgent } from "../../agent-core/entry/local-agent.ts";
 import { steerMethod } from "../../agent-core/protocol/conversation.ts";
 import { openUrlMethod } from "../../agent-core/protocol/extensions.ts";
 import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
-import { call } from "../../agent-core/protocol/method.ts";
+import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import { type HermesPasswordQuestion, passwordMethod } from "../../agent-core/protocol/processes.ts";
-import { forkMethod, type HermesContext, sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import {
+  forkMethod,
+  type HermesContext,
+  HermesListedSession,
+  sessionMethods,
+} from "../../agent-core/protocol/sessions.ts";
 import { findSession } from "./find-session.ts";
 
 /** Messages of an earlier session that are shown again. */
@@ -54,6 +59,8 @@ export type ListedSession = {
   readonly title: string;
   readonly cwd: string;
   readonly updatedAt: string;
+  /** A turn runs in some process. */
+  readonly state: HermesListedSession["state"] | undefined;
 };
 
 /** Runs `work` with a connected agent, and ends its sessions afterwards. `settings`: variables of this start alone. */
@@ -172,10 +179,11 @@ export class ChatAgent {
   /** The latest sessions of all folders. */
   async sessions(): Promise<readonly ListedSession[]> {
     const { sessions } = await this.#agent.request(methods.agent.session.list, {});
-    return sessions.map(({ sessionId: id, title, cwd, updatedAt }) => ({
+    return sessions.map(({ sessionId: id, title, cwd, updatedAt, _meta }) => ({
       ...{ id, cwd },
       title: title ?? "Untitled",
       updatedAt: updatedAt ?? "",
+      state: readMeta(HermesListedSession, _meta)?.state,
     }));
   }
 }

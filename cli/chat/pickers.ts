@@ -17,10 +17,10 @@ export function pick(view: ChatView, title: string, items: readonly Item[]): Pro
 
 /** Id of the chosen session. */
 export async function pickSession(view: ChatView, agent: ChatAgent): Promise<string | undefined> {
-  const items = (await agent.sessions()).map(({ id, title, cwd, updatedAt }) => ({
+  const items = (await agent.sessions()).map(({ id, title, cwd, updatedAt, state = "" }) => ({
     value: id,
     label: title,
-    description: `${updatedAt.slice(0, 16).replace("T", " ")} ${cwd}`,
+    description: `${state} ${updatedAt.slice(0, 16).replace("T", " ")} ${cwd}`,
   }));
   return pick(view, "Sessions", items);
 }

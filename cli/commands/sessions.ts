@@ -150,11 +150,14 @@ type Line = {
   readonly title?: string | null;
   readonly cwd: string;
   readonly updatedAt?: string | null;
+  readonly _meta?: SessionInfo["_meta"];
 };
 
-function line({ sessionId, title, cwd, updatedAt }: Line, withFolder: boolean): string {
+function line({ sessionId, title, cwd, updatedAt, _meta }: Line, withFolder: boolean): string {
   const when = updatedAt == null ? "" : updatedAt.slice(0, 16).replace("T", " ");
-  return [sessionId, when, title ?? "Untitled", ...(withFolder ? [cwd] : [])].join("  ");
+  const { state, branch } = factsOf(_meta);
+  const facts = [state, branch, withFolder ? cwd : undefined].filter((fact) => fact !== undefined);
+  return [sessionId, when, title ?? "Untitled", ...facts].join("  ");
 }
 
 /** Milliseconds. Throws a UsageError for another form. */

@@ -19,7 +19,10 @@ const LAST_SHOWN_KEY = "hermes.sessionId";
 /** Key of the window's memory for the sessions whose turn runs. */
 const RUNNING_KEY = "hermes.runningSessions";
 
-type SessionParts = Pick<Services, "panels" | "lastModel" | "agents" | "log" | "worker"> & {
+/** Key of the window's memory for the sessions whose edits are under review. */
+const EDITORS_KEY = "hermes.editors";
+
+type SessionParts = Pick<Services, "panels" | "lastModel" | "agents" | "log" | "worker" | "findings"> & {
   readonly router: SessionRouter;
   readonly status: StatusItem;
   readonly diskEdits: DiskEdits;
@@ -28,7 +31,7 @@ type SessionParts = Pick<Services, "panels" | "lastModel" | "agents" | "log" | "
 
 export function buildSessions(
   context: vscode.ExtensionContext,
-  { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs }: SessionParts,
+  { panels, router, status, lastModel, diskEdits, agents, log, worker, outputs, findings }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
   const reader = { texts: attachmentTexts(worker, outputs), isMissing };
@@ -50,6 +53,7 @@ export function buildSessions(
       warnings: () => servers.takeProblems(),
       observed: (session, event) => {
         watch.observe(session, event);
+        findings.observe(session, event);
         if (event.type === "prompt" && panels.facts.learnt !== null) panels.setFacts({ learnt: null });
       },
       promptBlocks: (content, report) => promptBlocks(content, reader, report),
@@ -62,6 +66,7 @@ export function buildSessions(
       rememberModel: (choice) => void lastModel.remember(choice).then(undefined, () => undefined),
       lastShown: storedIn<string>(context, LAST_SHOWN_KEY),
       running: storedIn<readonly string[]>(context, RUNNING_KEY),
+      editors: storedIn<Readonly<Record<string, string>>>(context, EDITORS_KEY),
     },
     panels,
     router,
@@ -107,7 +112,8 @@ export function buildRequests(
       attention.setRequests(sessionIds.length);
       sessions().setAsking(sessionIds);
     },
-    isInSight: (sessionId) => panels.isInSight(router.find(sessionId)),
+    // A line above the message names a session that asks; a notification would cover both.
+    isInSight: () => panels.isAnyInSight,
     reveal: (sessionId) => sessions().reveal(sessionId),
     notify: notifyRequest,
   });

@@ -7,6 +7,7 @@ import {
   methods,
   RequestError,
   type SessionUpdate,
+  type ToolCallUpdate,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
@@ -60,6 +61,10 @@ export type SessionPorts = {
   readonly began: (session: ChatSession, previousId: string | undefined) => void;
   /** A turn started or ended, or options or the title have changed. */
   readonly changed: (session: ChatSession) => void;
+  /** The session has edited these files; absolute paths. */
+  readonly edited: (session: ChatSession, paths: readonly string[]) => void;
+  /** A running turn has called another tool. */
+  readonly stepped: () => void;
   /** The session has handled an event. */
   readonly observed: (session: ChatSession, event: SessionEvent) => unknown;
   /** Called before a session without a turn closes. */
@@ -88,6 +93,7 @@ export class ChatSession {
   readonly #ready: Promise<unknown> | undefined;
   #title: string | undefined;
   #busyInputMode: HermesOpenedMeta["busyInputMode"];
+  #step: string | undefined;
   readonly agent: AgentConnection;
 
   /** `stored`: the session to load; default: a new one. `open` opens it, after `ready` has settled. */
@@ -117,6 +123,11 @@ export class ChatSession {
   /** Undefined until the agent has named the session. */
   get title(): string | undefined {
     return this.#title;
+  }
+
+  /** Title of the latest tool call. */
+  get step(): string | undefined {
+    return this.#step;
   }
 
   /** Resolves when the session is open. After a failure the log holds the reason. */
@@ -157,6 +168,7 @@ export class ChatSession {
       this.#title = update.title;
       this.#ports.changed(this);
     }
+    if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") this.#noteCall(update);
     this.dispatch({ type: "update", update });
   }
 
@@ -177,6 +189,15 @@ export class ChatSession {
     } catch (error) {
       this.log.push({ kind: "notice", severity: "error", text: await this.agent.explain(error) });
     }
+  }
+
+  /** Keeps what lists show of a tool call. */
+  #noteCall({ title, content }: Pick<ToolCallUpdate, "title" | "content">): void {
+    const paths = (content ?? []).flatMap((part) => (part.type === "diff" ? part.path : []));
+    if (paths.length > 0) this.#ports.edited(this, paths);
+    if (title == null || title === this.#step) return;
+    this.#step = title;
+    if (this.isRunning) this.#ports.stepped();
   }
 
   #run(effect: SessionEffect): void {

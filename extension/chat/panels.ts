@@ -143,6 +143,11 @@ export class Panels {
     return this.showing(session)?.connection.isVisible === true;
   }
 
+  /** True while the user sees any panel, whose lines name what happens in other sessions. */
+  get isAnyInSight(): boolean {
+    return [...this.#all].some(({ connection }) => connection.isVisible);
+  }
+
   setFacts(changed: Partial<WorkspaceFacts>): void {
     this.#facts = { ...this.#facts, ...changed };
     for (const { connection } of this.#all) connection.sendFacts();

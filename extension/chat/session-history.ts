@@ -36,6 +36,13 @@ const SETTLE_MS = 100;
 /** A page of sessions, and the cursor of the next one. */
 type ListPage = { readonly sessions: readonly HistoryItem[]; readonly cursor: string | undefined };
 
+/** A session of any folder. `state`: of a turn in any window or terminal. */
+export type ListedSession = HistoryItem & {
+  readonly cwd: string;
+  readonly state: HermesListedSession["state"] | undefined;
+  readonly branch: string | undefined;
+};
+
 /** Changes of the stored sessions: notifications of the agent, and other windows. */
 export class SessionListChanges implements vscode.Disposable {
   readonly #building = new vscode.EventEmitter<HermesBuilding>();
@@ -182,6 +189,17 @@ export class SessionHistory implements vscode.Disposable {
       (["pinned", "none"] as const).map((shelf) => this.#list(agent, { everywhere: false, shelf })),
     );
     return [...(pinned?.sessions ?? []), ...(others?.sessions ?? [])];
+  }
+
+  /** Sessions of all folders that are not archived, last used first. */
+  async everywhere(limit: number): Promise<readonly ListedSession[]> {
+    const agent = await this.#worker.agent();
+    const hermes: HermesListFilter = { limit };
+    const { sessions } = await agent.request(methods.agent.session.list, { _meta: { hermes } });
+    return sessions.map((session) => {
+      const { state, branch } = readMeta(HermesListedSession, session._meta) ?? {};
+      return { ...this.#item(session), cwd: session.cwd, state, branch };
+    });
   }
 
   /** Sessions of this folder with `query` in a message, the best ones first. */

@@ -12,7 +12,7 @@ import type { ChatPanel, Panels } from "./panels.ts";
 import type { PromptContent } from "./prompt-queue.ts";
 
 /** Ports of the sessions that come from outside this file. */
-type OuterPorts = Omit<SessionPorts, "command" | "began" | "changed" | "closing" | "closed">;
+type OuterPorts = Omit<SessionPorts, "command" | "began" | "changed" | "edited" | "stepped" | "closing" | "closed">;
 
 export type SessionsOptions = OuterPorts & {
   /** Agent of a stored session; without one, of new sessions. */
@@ -21,7 +21,14 @@ export type SessionsOptions = OuterPorts & {
   readonly lastShown: { get(): string | undefined; set(sessionId: string | undefined): void };
   /** Ids of the sessions whose turn runs: after a reload of the window those turns can be continued. */
   readonly running: { get(): readonly string[] | undefined; set(sessionIds: readonly string[]): void };
+  /** Session that edited a file last, by the file's path. */
+  readonly editors: { get(): Editors | undefined; set(editors: Editors): void };
 };
+
+type Editors = Readonly<Record<string, string>>;
+
+/** Files whose editor is known: more than are ever under review at once. */
+const MAX_EDITORS = 500;
 
 /** `done`: the turn ended while no panel in sight showed the session. */
 export type SessionActivity = WorkspaceFacts["background"][number]["state"];
@@ -46,9 +53,12 @@ export class Sessions {
   #isFrozen: boolean = false;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #began = new vscode.EventEmitter<void>();
+  readonly #listed = new vscode.EventEmitter<void>();
 
   /** A panel shows another session, or the session that it shows has other options or another state or title. */
   readonly onDidChange = this.#changed.event;
+  /** State or step of any open session may have changed. */
+  readonly onDidChangeStates = this.#listed.event;
   /** A session in a panel has begun. */
   readonly onDidBegin = this.#began.event;
 
@@ -63,6 +73,8 @@ export class Sessions {
       command: (session, command) => panels.showing(session)?.connection.command(command),
       began: (session, previousId) => this.#sessionBegan(session, previousId),
       changed: (session) => this.#sessionChanged(session),
+      edited: (session, paths) => this.#noteEditor(session, paths),
+      stepped: () => this.#listed.fire(),
       closing: ({ targetId }) => targetId !== undefined && this.#closing.set(targetId, Promise.withResolvers()),
       closed: (session, isOpen) => this.#sessionClosed(session, isOpen),
     };
@@ -75,6 +87,11 @@ export class Sessions {
   /** The session in the panel that the user used last. */
   get shown(): ChatSession {
     return this.#panels.active.shown;
+  }
+
+  /** Open sessions by their ids. */
+  get open(): ReadonlyMap<string, ChatSession> {
+    return new Map([...this.#open].flatMap((session) => (session.sessionId ? [[session.sessionId, session]] : [])));
   }
 
   /** Shows a new session. */
@@ -277,6 +294,7 @@ export class Sessions {
 
   /** Updates the badges of the sessions in the list and above each panel's conversation. */
   #showStates(): void {
+    this.#listed.fire();
     const background = [...this.#open].flatMap((session) => {
       const state = this.stateOf(session);
       const { sessionId, title } = session;
@@ -286,6 +304,18 @@ export class Sessions {
     });
     if (JSON.stringify(background) !== JSON.stringify(this.#panels.facts.background))
       this.#panels.setFacts({ background });
+  }
+
+  /** Id of the session that edited the file last. */
+  editorOf(path: string): string | undefined {
+    return this.#options.editors.get()?.[path];
+  }
+
+  #noteEditor({ sessionId }: ChatSession, paths: readonly string[]): void {
+    if (sessionId === undefined) return;
+    const others = Object.entries(this.#options.editors.get() ?? {}).filter(([path]) => !paths.includes(path));
+    const own = paths.map((path) => [path, sessionId] as const);
+    this.#options.editors.set(Object.fromEntries([...others, ...own].slice(-MAX_EDITORS)));
   }
 
   #sessionBegan(session: ChatSession, previousId: string | undefined): void {

@@ -3,6 +3,7 @@
  * The first line names the code, because it becomes the title of the session.
  */
 import * as vscode from "vscode";
+import { FINDINGS_FORM } from "./review-findings.ts";
 
 /** `name` of the code: `parseUrl in url.ts`. */
 export const explainPrompt = (name: string): string =>
@@ -40,12 +41,28 @@ export const documentPrompt = (name: string): string =>
     ),
   );
 
+const REVIEW = vscode.l10n.t(
+  "Review them like a careful colleague: bugs, security problems, missing tests, and code that is harder to read than it needs to be. Check each suspicion in the code before you report it. The most serious finding comes first; say so if there are none. Change nothing.",
+);
+
 export const reviewPrompt = titled(
   vscode.l10n.t("Review my changes"),
-  vscode.l10n.t(
-    "Review the attached changes like a careful colleague: bugs, security problems, missing tests, and code that is harder to read than it needs to be. Check each suspicion in the code before you report it. List the findings with file, line and a suggestion, the most serious first, or say that there are none. Change nothing.",
-  ),
+  `${vscode.l10n.t("The changes are attached.")} ${REVIEW}\n\n${FINDINGS_FORM}`,
 );
+
+/** `source`: a command that prints the changes, such as `git diff main...HEAD`. */
+export const reviewOfPrompt = (title: string, source: string): string =>
+  titled(title, `${vscode.l10n.t("The changes are those of `{0}`.", source)} ${REVIEW}\n\n${FINDINGS_FORM}`);
+
+/** `branch`: the branch of the pull request. */
+export const pullRequestPrompt = (branch: string): string =>
+  titled(
+    vscode.l10n.t("Create a pull request"),
+    vscode.l10n.t(
+      "Create a pull request for the branch {0} with the GitHub CLI. Commit what belongs to this session, after asking me if other changes are there. Push the branch, then run `gh pr create` with a title and a description that say what changes and why, in the style of earlier pull requests. Report its address.",
+      branch,
+    ),
+  );
 
 /** `problems`: one line each. `place` names the code: `url.ts:12`. */
 export function fixPrompt(problems: readonly string[], place: string): string {

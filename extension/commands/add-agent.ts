@@ -16,7 +16,7 @@ const EXAMPLE = "my-agent --acp";
 /** Rejects when the settings cannot be written. Resolves to false when the user cancels. */
 export async function addAgent({ agents }: Pick<Services, "agents">): Promise<boolean> {
   for (let line = await askCommand(""); line !== undefined; line = await askCommand(line)) {
-    const [command = "", ...args] = words(line);
+    const [command = "", ...args] = wordsOf(line);
     const name = await askName(basename(command), new Set(agents.choices().map(({ program }) => program.name)));
     if (name === undefined) return false;
     const step = await tested(agents, { name, title: name, command, args, env: {} });
@@ -29,7 +29,8 @@ export async function addAgent({ agents }: Pick<Services, "agents">): Promise<bo
   return false;
 }
 
-function words(line: string): readonly string[] {
+/** Words of a command line. */
+export function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(WORDS)].map(([, double, single, bare]) => double ?? single ?? bare ?? "");
 }
 
@@ -41,7 +42,7 @@ function askCommand(value: string): Thenable<string | undefined> {
     value,
     ignoreFocusOut: true,
     validateInput: (typed) => {
-      const [command] = words(typed);
+      const [command] = wordsOf(typed);
       if (!command) return vscode.l10n.t("Enter a command, for example {0}", EXAMPLE);
       if (canRun(command) || findProgram(command) !== undefined) return undefined;
       const message = vscode.l10n.t("There is no program {0} on this machine.", command);

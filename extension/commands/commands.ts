@@ -1,5 +1,6 @@
 /** The palette commands, by id. Each also needs its entry in package.json. */
 import * as vscode from "vscode";
+import { answerAgent, decideAgent, showAgent, stopAgent } from "../chat/agents-view.ts";
 import { addTerminalToHermes, addToHermes, askSelection } from "../context/attach-files.ts";
 import { chooseModel, chooseReasoningEffort, setUpModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
@@ -16,18 +17,21 @@ import {
   undoFile,
 } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
+import { addServer } from "./add-server.ts";
 import { connectEditor } from "./connect-editor.ts";
-import { documentCode, explainCode, explainHunk, reviewChanges, writeTests } from "./editor-commands.ts";
+import {
+  createPullRequest,
+  documentCode,
+  explainCode,
+  explainHunk,
+  reviewBranch,
+  reviewChanges,
+  writeTests,
+} from "./editor-commands.ts";
 import { explainProblem, fixProblem } from "./fix-problem.ts";
 import { openMemory } from "./memory-files.ts";
-import {
-  chooseAgent,
-  exportShownSession,
-  importSessions,
-  manageGrants,
-  resumeSession,
-  showNewSession,
-} from "./session-commands.ts";
+import { carryOutPlan } from "./plan-document.ts";
+import { chooseAgent, exportShownSession, importSessions, manageGrants, showNewSession } from "./session-commands.ts";
 import { showPanel } from "./show-panel.ts";
 import { manageWorktrees, newWorktree } from "./worktree-commands.ts";
 import { stopCommitMessage, writeCommitMessage } from "./write-commit-message.ts";
@@ -48,8 +52,11 @@ export const commands: CommandTable = {
   "hermes.showHealthReport": ({ learning }) => learning.show("report"),
   "hermes.learnNow": ({ learning }) => learning.learnNow(),
   "hermes.find": (services) => showPanel(services, { kind: "find" }),
-  "hermes.showSession": ({ sessions }, sessionId) => typeof sessionId === "string" && sessions.reveal(sessionId),
-  "hermes.resumeSession": resumeSession,
+  "hermes.showSession": showAgent,
+  "hermes.stopSession": stopAgent,
+  "hermes.answerSession": answerAgent,
+  "hermes.keepSession": (services, row) => decideAgent(services, row, true),
+  "hermes.undoSession": (services, row) => decideAgent(services, row, false),
   "hermes.exportSession": exportShownSession,
   "hermes.importSessions": importSessions,
   "hermes.newWorktree": newWorktree,
@@ -65,11 +72,17 @@ export const commands: CommandTable = {
   "hermes.documentCode": documentCode,
   "hermes.fixProblem": fixProblem,
   "hermes.explainProblem": explainProblem,
+  "hermes.carryOutPlan": carryOutPlan,
   "hermes.editInline": ({ inlineEdits }) => inlineEdits.start(),
   "hermes.stopInlineEdit": ({ inlineEdits }, sessionId) => inlineEdits.stop(sessionId),
 
   // Source Control
   "hermes.reviewChanges": reviewChanges,
+  "hermes.reviewBranch": reviewBranch,
+  "hermes.createPullRequest": createPullRequest,
+  "hermes.applySuggestion": ({ findings }, thread) => findings.apply(thread),
+  "hermes.dismissFinding": ({ findings }, thread) => findings.dismiss(thread),
+  "hermes.dismissFindings": ({ findings }) => findings.dismissAll(),
   "hermes.writeCommitMessage": writeCommitMessage,
   "hermes.stopCommitMessage": stopCommitMessage,
 
@@ -103,6 +116,7 @@ export const commands: CommandTable = {
     withErrorMessage(vscode.l10n.t("config.yaml cannot be opened"), () =>
       extensions.openPlace(panels.active, "config"),
     ),
+  "hermes.addServer": addServer,
   "hermes.openSkills": ({ extensions, panels }) =>
     withErrorMessage(vscode.l10n.t("The skills cannot be opened"), () => extensions.openPlace(panels.active, "skills")),
   "hermes.manageGrants": manageGrants,

@@ -1,11 +1,21 @@
 /** Editor actions: each sends a prompt with the code to the session that the panel shows. */
 import * as vscode from "vscode";
+import { findProgram } from "../../agent-core/platform/find-program.ts";
 import type { Attachment } from "../../agent-core/protocol/attachments.ts";
-import { showInformation } from "../notifications.ts";
+import { showInformation, withErrorMessage } from "../notifications.ts";
 import { hunkAt } from "../review/hunk-keys.ts";
 import type { Services } from "../services.ts";
-import { documentPrompt, explainHunkPrompt, explainPrompt, reviewPrompt, testsPrompt } from "./action-prompts.ts";
+import {
+  documentPrompt,
+  explainHunkPrompt,
+  explainPrompt,
+  pullRequestPrompt,
+  reviewOfPrompt,
+  reviewPrompt,
+  testsPrompt,
+} from "./action-prompts.ts";
 import { baseName, codeAt } from "./code-at-cursor.ts";
+import { chooseRepository } from "./git-repository.ts";
 import { showPanel } from "./show-panel.ts";
 
 /** Display time of a message in the status bar. Milliseconds. */
@@ -22,6 +32,50 @@ export const documentCode = (services: Services): Promise<void> => askAboutCode(
 
 export const reviewChanges = (services: Services): Promise<void> =>
   ask(services, reviewPrompt, [{ kind: "changes", label: vscode.l10n.t("Changes") }]);
+
+type Source = vscode.QuickPickItem & { readonly command: string };
+
+/** Reviews the commits of a branch, or a pull request where the GitHub CLI is there. */
+export async function reviewBranch(services: Services): Promise<void> {
+  await withErrorMessage(vscode.l10n.t("Nothing was reviewed"), async () => {
+    const repository = await chooseRepository(undefined);
+    if (repository === undefined) return;
+    const branches = await repository.getBranches({ remote: true });
+    const current = repository.state.HEAD?.name;
+    const bases = branches.flatMap(({ name }): Source[] =>
+      name === undefined || name === current || name.endsWith("/HEAD")
+        ? []
+        : [{ label: `$(git-branch) ${name}`, command: `git diff ${name}...HEAD` }],
+    );
+    const pull = { label: `$(git-pull-request) ${vscode.l10n.t("A pull request, by its number…")}`, command: "" };
+    const picked = await vscode.window.showQuickPick([...bases, ...(findProgram("gh") === undefined ? [] : [pull])], {
+      title: vscode.l10n.t("Review a Branch"),
+      placeHolder: vscode.l10n.t("Branch that {0} is to be merged into", current ?? "HEAD"),
+    });
+    const command = picked?.command === "" ? await pullRequest() : picked?.command;
+    if (command !== undefined) await ask(services, reviewOfPrompt(vscode.l10n.t("Review {0}", command), command), []);
+  });
+}
+
+async function pullRequest(): Promise<string | undefined> {
+  const number = await vscode.window.showInputBox({
+    title: vscode.l10n.t("Number of the Pull Request"),
+    validateInput: (text) => (/^\d+$/.test(text) ? undefined : vscode.l10n.t("Enter a number")),
+  });
+  return number === undefined ? undefined : `gh pr diff ${number}`;
+}
+
+/** Lets the session that the panel shows create a pull request. */
+export async function createPullRequest(services: Services): Promise<void> {
+  await withErrorMessage(vscode.l10n.t("No pull request was created"), async () => {
+    if (findProgram("gh") === undefined)
+      throw new Error(
+        vscode.l10n.t("The GitHub CLI (gh) is not on PATH. Install it from cli.github.com, and sign in."),
+      );
+    const repository = await chooseRepository(undefined);
+    if (repository !== undefined) await ask(services, pullRequestPrompt(repository.state.HEAD?.name ?? "HEAD"), []);
+  });
+}
 
 /** Asks about the hunk in `args` or at the caret. */
 export async function explainHunk(services: Services, ...args: readonly unknown[]): Promise<void> {

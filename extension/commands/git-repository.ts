@@ -23,6 +23,7 @@ export type GitRepository = {
   status(): Promise<void>;
   /** `cached`: the staged changes. */
   diff(cached: boolean): Promise<string>;
+  getBranches(query: { readonly remote: boolean }): Promise<readonly { readonly name?: string }[]>;
   log(options: { readonly maxEntries: number }): Promise<readonly { readonly message: string }[]>;
 };
 

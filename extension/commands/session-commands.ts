@@ -24,31 +24,6 @@ export async function exportShownSession({ sessions, worker }: Services): Promis
   await showInformation(vscode.l10n.t("Hermes: there is no session to export yet."));
 }
 
-function countText(messages: number): string {
-  return messages === 1 ? vscode.l10n.t("1 message") : vscode.l10n.t("{0} messages", messages);
-}
-
-export async function resumeSession(services: Services): Promise<void> {
-  const items = services.history.recent().then((sessions) =>
-    sessions.map(({ sessionId, title, updatedAt, isCurrent, messages }) => {
-      const facts = [
-        new Date(updatedAt).toLocaleString(vscode.env.language),
-        messages === undefined ? undefined : countText(messages),
-        isCurrent ? vscode.l10n.t("in the panel") : undefined,
-      ];
-      return { sessionId, label: title, description: facts.filter((fact) => fact !== undefined).join(" · ") };
-    }),
-  );
-  const chosen = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t("Resume Session"),
-    placeHolder: vscode.l10n.t("Sessions of this folder, most recent first"),
-    matchOnDescription: true,
-  });
-  if (chosen === undefined) return;
-  const command = { kind: "open-session", sessionId: chosen.sessionId } as const;
-  await showPanel(services, command, services.panels.sideBar);
-}
-
 type Source = vscode.QuickPickItem & { readonly isHome: boolean };
 
 const SOURCES: readonly Source[] = [
@@ -136,7 +111,7 @@ export async function chooseAgent(services: Services): Promise<void> {
 }
 
 function agentItems(services: Services): readonly AgentItem[] {
-  const { agents, sessions } = services;
+  const { agents, sessions, panels } = services;
   const shown = sessions.shown.agent.name;
   const start = (name: string | undefined) => (): Promise<void> => {
     agents.choose(name);
@@ -147,6 +122,14 @@ function agentItems(services: Services): readonly AgentItem[] {
     description: vscode.l10n.t("built in"),
     run: start(undefined),
   };
+  const own = panels.facts.extensions.find(({ sessionId }) => sessionId === sessions.shown.sessionId)?.items ?? [];
+  const roles = own
+    .filter(({ kind, state }) => kind === "agent" && state === "on")
+    .map(({ name, detail }) => ({
+      label: `$(robot) @${name}`,
+      description: detail,
+      run: () => showPanel(services, { kind: "compose", text: `@${name} ` }),
+    }));
   const add = {
     label: `$(add) ${vscode.l10n.t("Add an Agent…")}`,
     description: vscode.l10n.t("any command that speaks the Agent Client Protocol"),
@@ -165,6 +148,7 @@ function agentItems(services: Services): readonly AgentItem[] {
     const missing = others.filter(({ isInstalled }) => !isInstalled).map(installable);
     return [
       hermes,
+      ...section(vscode.l10n.t("Custom agents of this folder and the home"), roles),
       ...section(vscode.l10n.t("Other agents"), there),
       ...section(vscode.l10n.t("Not installed"), missing),
       ...section("", [add, settings]),

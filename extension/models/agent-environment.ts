@@ -15,6 +15,7 @@ const SETTINGS = [
   ["provider", "HERMES_PROVIDER"],
   ["baseUrl", "HERMES_BASE_URL"],
   ["home", "HERMES_HOME"],
+  ["sessionTitles", "HERMES_TITLES"],
 ] as const;
 
 type Variables = Readonly<Record<string, string>>;

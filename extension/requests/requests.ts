@@ -34,7 +34,7 @@ export type RequestPorts = {
   readonly show: (sessionId: string, event: PanelEvent) => void;
   /** Takes the session of each open request. */
   readonly changed: (sessionIds: readonly string[]) => void;
-  /** True while the user sees the cards of this session. */
+  /** True while the user sees the cards of this session, or a line that leads to them. */
   readonly isInSight: (sessionId: string) => boolean;
   /** Opens the panel with this session. */
   readonly reveal: (sessionId: string) => void;
@@ -69,6 +69,16 @@ export class Requests {
   /** Handles an answer from the panel. An answer to a closed request is ignored. */
   answer(requestId: string, answer: RequestAnswer): void {
     this.#open.get(requestId)?.answer(answer);
+  }
+
+  /** Offers the answers of a session's request in a list. One that needs its card opens the panel. */
+  async choose(sessionId: string): Promise<void> {
+    const request = [...this.#open.values()].find((open) => open.sessionId === sessionId);
+    if (request === undefined) return;
+    const { text, buttons } = request.notice;
+    const items = buttons.map((button) => ({ label: button.title, button }));
+    const picked = items.length > 1 ? await vscode.window.showQuickPick(items, { title: text }) : items[0];
+    if (picked !== undefined) this.#press(request, picked.button);
   }
 
   /** The panel was shown or hidden, or shows another session. */
@@ -163,9 +173,12 @@ export class Requests {
     const closed = new AbortController();
     request.shownNotice = closed;
     const button = await this.#ports.notify(request.notice, closed.signal).catch(() => undefined);
-    if (button === undefined || closed.signal.aborted) return;
-    if (button.optionId === undefined) this.#ports.reveal(request.sessionId);
-    else request.answer({ kind: "option", optionId: button.optionId });
+    if (button !== undefined && !closed.signal.aborted) this.#press(request, button);
+  }
+
+  #press(request: OpenRequest, { optionId }: NoticeButton): void {
+    if (optionId === undefined) this.#ports.reveal(request.sessionId);
+    else request.answer({ kind: "option", optionId });
   }
 }
 

@@ -36,7 +36,7 @@ function write(path: string, text: string): void {
 }
 
 function skill(name: string, author = ""): string {
-  const hermes = author === "" ? {} : { author };
+  const hermes = { ...(author !== "" && { author }), triggers: { keywords: [`publish kavlin build`] } };
   return `---\nname: ${name}\ndescription: Publish with ${name}.\nmetadata: ${JSON.stringify({ hermes })}\n---\nRun it.\n`;
 }
 

@@ -1,6 +1,6 @@
 // MCP servers: real ones from npm, configured by the editor and by config.yaml, and their ends.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -201,4 +201,25 @@ test("a prompt from the command line uses the servers of config.yaml, and ends t
   expect(output).toBe("seen\n");
   expect(sent(model)).toContain("pid ");
   expect(marked(mark)).toBe(0);
+});
+
+test("a server that the user adds is in config.yaml with its values in .env, and the next session starts it", async () => {
+  const { agent } = await begin((environment) => new AcpAgent(environment));
+  writeFileSync(join(agent.home, "config.yaml"), "# mine\nagent: { max_turns: 7 }\n");
+  const server = {
+    name: "every-thing",
+    section: { command: process.execPath, args: [EVERYTHING, "stdio"], env: { PLAIN: "1" } },
+    variables: { API_TOKEN: "s3cret value" },
+  };
+  expect((await agent.request("_hermes/extensions/add_server", server)).error).toBeUndefined();
+  const config = readFileSync(join(agent.home, "config.yaml"), "utf8");
+  expect(config).toMatch(/^# mine\nagent: \{ max_turns: 7 \}\nmcp_servers:/);
+  expect(config).toContain("${MCP_EVERY_THING_API_TOKEN}");
+  expect(config).not.toContain("s3cret");
+  expect(readFileSync(join(agent.home, ".env"), "utf8")).toContain("MCP_EVERY_THING_API_TOKEN='s3cret value'");
+  const { error } = await agent.request("_hermes/extensions/add_server", server);
+  expect(error?.message).toContain("there is a server every-thing already");
+  const id = await open(agent);
+  await agent.prompt(id, "/mcp list --wait");
+  expect(agent.text()).toMatch(/\*\*every-thing\*\* \(config\.yaml\): on, \d+ tools/);
 });

@@ -76,6 +76,17 @@ test("/carry-out leaves plan mode and asks for the plan, with approvals on reque
   }
 });
 
+test("/carry-out takes a changed plan after its mode", async () => {
+  const model = await startModelServer();
+  running.push(model);
+  const agent = await start({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m" });
+  const id = await agent.newSession();
+  await agent.prompt(id, "/mode plan");
+  model.script(say("carried out"));
+  await agent.prompt(id, "/carry-out code\n1. Only the parser");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("I have changed it:\\n\\n1. Only the parser");
+});
+
 test("/retry removes the last answer and asks again", async () => {
   const model = await startModelServer();
   model.script(say("first"), say("second"));

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { AcpClient, Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
@@ -141,4 +141,35 @@ test("titles, the archive, and the states of sessions and keys go by the standar
   expect((await agent.request("auth/status", {})).result).toEqual({ state: "authenticated" });
   await agent.request("logout", {});
   expect((await agent.request("auth/status", {})).result).toEqual({ state: "unauthenticated" });
+});
+
+test("a list names the turns that work or ask in another process, and the branch of each folder", async () => {
+  const agent = new AcpProcess({ HERMES_PROVIDER: "offline" });
+  onTestFinished(() => agent.stop());
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<object>();
+  agent.on("session/request_permission", () => {
+    asked.resolve();
+    return answer.promise;
+  });
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  const other = new AcpAgent({ HERMES_PROVIDER: "offline" }, agent.home);
+  onTestFinished(() => other.stop());
+  await other.initialize();
+  const listed = async (): Promise<unknown> => {
+    const [session] = await list(other, { _meta: { hermes: { limit: 500 } } });
+    return (session?.["_meta"] as Json | undefined)?.["hermes"];
+  };
+  mkdirSync(join(agent.cwd, ".git"));
+  writeFileSync(join(agent.cwd, ".git", "HEAD"), "ref: refs/heads/fix/it\n");
+  await agent.request("session/set_mode", { sessionId, modeId: "ask" });
+  const turn = agent.prompt(sessionId, "run touch here; until test -e go; do sleep 0.05; done");
+  await asked.promise;
+  expect(await listed()).toMatchObject({ state: "asks", branch: "fix/it" });
+  answer.resolve({ outcome: { outcome: "selected", optionId: "once" } });
+  await expect.poll(listed).toMatchObject({ state: "working" });
+  writeFileSync(join(agent.cwd, "go"), "");
+  await turn;
+  expect(await listed()).not.toHaveProperty("state");
 });

@@ -33,6 +33,13 @@ describe("code blocks of an answer", () => {
     await panel().page.getByRole("button", { name: "Undo", exact: true }).first().waitFor();
   });
 
+  test("stand beside prose whose paths are links, where the file is there", async () => {
+    await answer("The fault is in src/sum.js:2, and not in src/none.js or and/or.");
+    const link = panel().page.locator("a.path-link");
+    await link.first().waitFor();
+    expect(await link.allTextContents()).toEqual(["src/sum.js:2"]);
+  });
+
   test("are applied to the file of the paragraph above, and offer other ways without a clear place", async () => {
     await answer(`Change \`zero\` in \`src/other.js\`:\n\n${fence("js", "export const one = 1;\n")}`);
     await press("one = 1", "Apply to the file");

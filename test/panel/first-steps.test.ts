@@ -154,6 +154,17 @@ describe("next steps in the panel", () => {
     expect(await message.inputValue()).toBe("mine");
   });
 
+  test("the arrows recall messages of other sessions after those of this one", async () => {
+    const message = panel().page.getByRole("textbox", { name: "Message Hermes" });
+    await message.fill("of another session");
+    await message.press("Enter");
+    await expect.poll(posted).toMatchObject({ type: "prompt", text: "of another session" });
+    await panel().reset();
+    await message.press("ArrowUp");
+    expect(await message.inputValue()).toBe("of another session");
+    await message.fill("mine");
+  });
+
   test("an Enter of an input method sends nothing", async () => {
     const message = panel().page.getByRole("textbox", { name: "Message Hermes" });
     await message.evaluate(ENTER_OF_INPUT_METHOD);
@@ -354,6 +365,8 @@ describe("next steps in the panel", () => {
     await expect.poll(posted).toEqual({ type: "prompt", text: "/carry-out ask" });
     await button("Carry Out").click();
     await expect.poll(posted).toEqual({ type: "prompt", text: "/carry-out" });
+    await button("Edit the Plan").click();
+    await expect.poll(posted).toEqual({ type: "open-plan", text: "1. Read the parser.\n2. Change it." });
     await button("Keep Planning").click();
     await bar.waitFor({ state: "detached" });
   });

@@ -1,4 +1,4 @@
-/** Paths in inline code as links: the host checks in one batch which of them exist. */
+/** Paths in inline code and in prose as links: the host checks in one batch which of them exist. */
 import { t } from "../texts.ts";
 
 /** Words that may be a file: with a folder or a file name extension, and an optional place in the file. */
@@ -20,7 +20,8 @@ export class PathLinks {
 
   /** Makes the inline code of a finished block links, now or with the host's answer. */
   watch(block: HTMLElement): void {
-    for (const code of block.querySelectorAll<HTMLElement>("code")) {
+    const inProse = textsIn(block).flatMap(wrapPaths);
+    for (const code of [...block.querySelectorAll<HTMLElement>("code"), ...inProse]) {
       const text = code.textContent;
       if (!isPath(text) || code.closest("pre, a") !== null) continue;
       if (this.#known.has(text)) link(code, text);
@@ -53,6 +54,36 @@ export class PathLinks {
 /** True for a text that may name a file. */
 export function isPath(text: string): boolean {
   return text.length <= MAX_PATH_CHARS && PATH.test(text) && /[a-z]/i.test(text);
+}
+
+/** In prose, only a name with an extension, and with a folder or a line, may be a path: `src/a.ts`, `a.ts:7`. */
+const PROSE =
+  /(?<![\w/.:@-])(?:[\w@+.-]+\/)+[\w@+-][\w@+.-]*\.[a-z]\w{0,9}(?::\d+(?:[:-]\d+)?)?|(?<![\w/.:@-])[\w@+-][\w@+.-]*\.[a-z]\w{0,9}:\d+(?:[:-]\d+)?/gi;
+
+/** Texts outside of code and links. */
+function textsIn(block: HTMLElement): readonly Text[] {
+  const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) {
+    const { currentNode: node } = walker;
+    if (node instanceof Text && node.parentElement?.closest("a, code, pre, math") === null) texts.push(node);
+  }
+  return texts;
+}
+
+/** Puts each possible path into an element of its own. */
+function wrapPaths(text: Text): readonly HTMLElement[] {
+  const spans: HTMLElement[] = [];
+  for (const { 0: path, index } of [...text.data.matchAll(PROSE)].toReversed()) {
+    if (path.length > MAX_PATH_CHARS) continue;
+    const part = text.splitText(index);
+    part.splitText(path.length);
+    const span = document.createElement("span");
+    part.replaceWith(span);
+    span.append(part);
+    spans.push(span);
+  }
+  return spans;
 }
 
 function link(code: HTMLElement, path: string): void {

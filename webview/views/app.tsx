@@ -3,6 +3,7 @@ import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { onOneLine, shortLabel } from "../state/attachments.ts";
 import { earlierOf } from "../state/earlier.ts";
+import { wholeText } from "../state/streamed-text.ts";
 import { isPlanning } from "../state/turns.ts";
 import { t } from "../texts.ts";
 import { Composer } from "./composer/composer.tsx";
@@ -233,6 +234,10 @@ function PlanBar() {
     store.apply([{ kind: "keep-planning" }]);
     panel.compose();
   };
+  const editPlan = (): void => {
+    const plan = store.state.entries.findLast((entry) => entry.type === "answer");
+    if (plan?.type === "answer") post({ type: "open-plan", text: wholeText(plan.text) });
+  };
   const carryOut = (text: string) => (): void => post({ type: "prompt", text });
   return (
     <DockBar
@@ -249,6 +254,7 @@ function PlanBar() {
           title: t("Switch to the mode Ask and carry out the plan: you approve each edit before it is written"),
           run: carryOut("/carry-out ask"),
         },
+        { label: t("Edit the Plan"), title: t("Open the plan as a document, and carry that out"), run: editPlan },
         { label: t("Keep Planning"), run: keepPlanning },
       ]}
     >

@@ -1,4 +1,4 @@
-/** The page of extensions: MCP servers, plugins, hooks and skills with their state and their actions. */
+/** The page of extensions: MCP servers, plugins, hooks, skills and agents with their state and their actions. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { HermesExtensionAction, HermesExtensionItem } from "../../agent-core/protocol/extensions.ts";
@@ -27,7 +27,7 @@ const GROUPS: readonly Group[] = [
     kind: "mcp",
     title: t("MCP Servers"),
     about: t(
-      "MCP servers give the agent tools of other programs, for example an issue tracker. Add them to config.yaml under mcp_servers, or to .mcp.json in this folder.",
+      "MCP servers give the agent tools of other programs, for example an issue tracker. Those of VS Code are used as well.",
     ),
     places: [CONFIG, { place: "workspaceServers", label: ".mcp.json" }],
   },
@@ -54,6 +54,14 @@ const GROUPS: readonly Group[] = [
       "Skills are instructions that the agent reads when a task needs them. Put each one into its own folder in the skills folder, with a file SKILL.md.",
     ),
     places: [{ place: "skills", label: t("skills folder") }],
+  },
+  {
+    kind: "agent",
+    title: t("Custom Agents"),
+    about: t(
+      "Custom agents are roles with instructions, tools and a model of their own. Add one as .github/agents/NAME.agent.md, .claude/agents/NAME.md or .hermes/agents/NAME.md, and begin a message with @NAME.",
+    ),
+    places: [],
   },
 ];
 
@@ -97,6 +105,11 @@ export function ExtensionsPage() {
 function GroupView({ group, items }: { readonly group: Group; readonly items: readonly HermesExtensionItem[] }) {
   const { post } = usePanel();
   const headingId = `extensions-${group.kind}`;
+  const add = group.kind === "mcp" && (
+    <button type="button" class="text-button" onClick={() => post({ type: "add-server" })}>
+      <Icon name="add" /> {t("Add MCP Server…")}
+    </button>
+  );
   const places = group.places.map(({ place, label }) => (
     <button
       key={place}
@@ -115,11 +128,12 @@ function GroupView({ group, items }: { readonly group: Group; readonly items: re
           {group.title}
           {items.length > 0 && <span class="extension-count"> {items.length}</span>}
         </h2>
-        {items.length > 0 && places}
+        {items.length > 0 && [add, ...places]}
       </div>
       {items.length === 0 ? (
         <div class="extension-about">
           <p>{group.about}</p>
+          {add}
           {places}
         </div>
       ) : (

@@ -57,14 +57,6 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
           <Icon name="type-hierarchy-sub" /> <span>{visibleText(task)}</span>
         </div>
       )}
-      {command !== undefined && (
-        <pre class="ask-command" dir="ltr">
-          {visibleText(command)}
-        </pre>
-      )}
-      {diffs.map(({ path, oldText, newText }) => (
-        <DiffView key={path} id={`diff:${requestId}:${path}`} path={path} oldText={oldText ?? null} newText={newText} />
-      ))}
       {reasons.length > 0 && (
         <ul class="ask-reasons">
           {reasons.map((text) => (
@@ -74,6 +66,14 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
           ))}
         </ul>
       )}
+      {command !== undefined && (
+        <pre class="ask-command" dir="ltr">
+          {visibleText(command)}
+        </pre>
+      )}
+      {diffs.map(({ path, oldText, newText }) => (
+        <DiffView key={path} id={`diff:${requestId}:${path}`} path={path} oldText={oldText ?? null} newText={newText} />
+      ))}
       <PermissionButtons request={request} isArmed={isArmed} onAnswer={answer} />
     </div>
   );

@@ -112,8 +112,14 @@ type DockBarProps = {
 };
 
 export function DockBar({ label, children, steps }: DockBarProps) {
+  const panel = usePanel();
+  const leave = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    panel.compose();
+  };
   return (
-    <section class="review" aria-label={label}>
+    <section class="review" aria-label={label} onKeyDown={leave}>
       <div class="review-head">
         {children}
         {steps.map(({ label: name, title, isPrimary, run }) => (

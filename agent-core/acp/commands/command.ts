@@ -7,6 +7,7 @@ import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
 import type { Background } from "../background.ts";
+import type { Goal } from "../goal.ts";
 import type { PlannedJobs } from "../planned-jobs.ts";
 import type { RestorePoints } from "../restore-points.ts";
 import type { SessionModel } from "../session-model.ts";
@@ -18,6 +19,7 @@ export type CommandSession = {
   readonly agent: AIAgent;
   readonly model: Pick<SessionModel, "current" | "all" | "choose">;
   readonly restores: RestorePoints;
+  readonly goal: Pick<Goal, "answer">;
   /** Working folder, absolute. */
   readonly cwd: string;
   /** Index of all stored sessions. */

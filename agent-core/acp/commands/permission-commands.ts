@@ -22,15 +22,16 @@ const CARRY_OUT = "Carry out this plan.";
 
 export const carryOut: Command = {
   name: "carry-out",
-  description: "Leave plan mode and carry out the plan. With `ask` each edit asks first",
+  description: "Leave plan mode and carry out the plan. With `ask` each edit asks first; a changed plan may follow",
   hint: "code | ask | auto",
   run(argument, session) {
+    const [word = "", ...plan] = argument.split("\n");
     if (session.mode !== "plan")
       return `There is no plan to carry out: the mode is \`${session.mode}\`. Type \`/mode plan\` first.`;
-    const mode = modeOf(argument === "" ? "code" : argument);
+    const mode = modeOf(word.trim() === "" ? "code" : word.trim());
     if (mode === undefined || mode === "plan") return "Type `/carry-out`, `/carry-out ask` or `/carry-out auto`.";
     session.setMode(mode);
-    return { ask: CARRY_OUT };
+    return { ask: plan.length === 0 ? CARRY_OUT : `${CARRY_OUT} I have changed it:\n\n${plan.join("\n")}` };
   },
 };
 

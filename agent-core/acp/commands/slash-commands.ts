@@ -75,6 +75,13 @@ const worktree: Command = {
     (await import("../worktree-requests.ts")).answerWorktree(argument, cwd, agent.title),
 };
 
+const goal: Command = {
+  name: "goal",
+  description: "Pursue a goal over turns, judged after each one; show, pause, resume or clear it, or set its turns",
+  hint: "TEXT | pause | resume | clear | budget N",
+  run: (argument, session) => session.goal.answer(argument),
+};
+
 const undo: Command = {
   name: "undo",
   description: "Undo your last message and everything after it, in conversation and files",
@@ -141,6 +148,7 @@ const commands: readonly Command[] = [
   compress,
   cron,
   exportToFile,
+  goal,
   grants,
   help,
   importSessions,

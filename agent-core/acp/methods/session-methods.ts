@@ -8,6 +8,7 @@ import {
   type SessionInfo,
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
+import { branchIn } from "../../host/git-layout.ts";
 import { sandboxText } from "../../host/terminals/terminals.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { readMeta } from "../../protocol/method.ts";
@@ -164,28 +165,41 @@ async function listPage(
   server: AgentServer,
   { cwd, cursor, archived, _meta }: ListParams,
 ): Promise<ListSessionsResponse> {
-  const { shelf = ARCHIVED[archived ?? "exclude"] } = readMeta(HermesListFilter, _meta) ?? {};
-  const filter = { limit: PAGE + 1, cwd: cwd ?? undefined, after: positionOf(cursor), shelf };
+  const { shelf = ARCHIVED[archived ?? "exclude"], limit = PAGE } = readMeta(HermesListFilter, _meta) ?? {};
+  const filter = { limit: limit + 1, cwd: cwd ?? undefined, after: positionOf(cursor), shelf };
   const { value: found, building } = await server.stored.index.ask("list", filter);
-  const page = found.slice(0, PAGE);
-  const last = found.length > PAGE ? page.at(-1) : undefined;
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  const branches = new Map(
+    [...new Set(page.map((session) => session.cwd))].map((folder) => [folder, branchIn(folder)]),
+  );
   return {
-    sessions: await Promise.all(page.map((session) => listed(server, session, cwd ?? homedir()))),
+    sessions: await Promise.all(
+      page.map((session) => listed(server, session, cwd ?? homedir(), branches.get(session.cwd))),
+    ),
     ...(last !== undefined && { nextCursor: `${last.updatedAt}_${last.id}` }),
     ...(building !== undefined && { _meta: { hermes: { building } satisfies HermesListMeta } }),
   };
 }
 
 /** `folder`: for a session whose journal has lost the line with its own. */
-async function listed(server: AgentServer, session: SessionSummary, folder: string): Promise<SessionInfo> {
+async function listed(
+  server: AgentServer,
+  session: SessionSummary,
+  folder: string,
+  branch: string | undefined,
+): Promise<SessionInfo> {
   const { id, cwd, title, updatedAt, shownCount, costUsd, source, shelf } = session;
   const { folders = [], origin } = await server.stored.headOf(id);
+  const state = server.stored.stateOf(id);
   const hermes: HermesListedSession = {
     messages: shownCount,
     ...(shelf !== null && { shelf }),
     ...(source !== null && { source }),
     ...(origin === "cron" && { isJob: true }),
     ...(costUsd !== null && { costUsd }),
+    ...(state !== undefined && { state }),
+    ...(branch !== undefined && { branch }),
   };
   return {
     sessionId: id,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import type { ConfiguredAgent } from "../../agent/configured-agent.ts";
 import { extensionPlaces, keyFile } from "../../config/home.ts";
-import { setHomeVariable } from "../../config/home-file.ts";
+import { addHomeServer, setHomeVariable } from "../../config/home-file.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { extensionMethods } from "../../protocol/extensions.ts";
 import { failure, invalidParams, onClientRequest } from "../../protocol/handle.ts";
@@ -38,6 +38,11 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
     const known = keyTakers(await server.configuration.read()).some((one) => (one.keyVariable ?? ANY_KEY) === variable);
     if (!known) throw invalidParams("variable", `no provider has its key in ${variable}`);
     await setHomeVariable(server.home, variable, key ?? undefined).catch(throwRequestError);
+    await server.reconfigure();
+    return {};
+  });
+  onClientRequest(app, extensionMethods.addServer, async ({ params }) => {
+    await addHomeServer(server.home, params).catch(throwRequestError);
     await server.reconfigure();
     return {};
   });

@@ -12,14 +12,22 @@ import { KeyedQueue } from "../keyed-queue.ts";
 import { newId } from "../new-id.ts";
 import { processIdentity } from "./process-identity.ts";
 
-const lockSchema = z.object({ pid: z.number().int().positive(), birth: z.string().exactOptional() });
+const lockSchema = z.object({
+  pid: z.number().int().positive(),
+  birth: z.string().exactOptional(),
+  note: z.string().exactOptional(),
+});
 
 /** Attempts against locks that others release and acquire at the same moment. */
 const MAX_ATTEMPTS = 100;
 /** Errors of file systems without hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-export type FileLock = { release(): void };
+export type FileLock = {
+  release(): void;
+  /** Puts a word about the work into the lock file, for `lockNote`; undefined removes it. A lost lock ignores it. */
+  note(note: string | undefined): void;
+};
 
 /** Another living process that holds the lock. */
 export type LockHolder = { readonly pid: number };
@@ -30,14 +38,27 @@ export type LockHolder = { readonly pid: number };
  */
 export function acquireLock(path: string): FileLock | LockHolder {
   const birth = processIdentity(process.pid)?.startTime;
-  const mine = JSON.stringify({ pid: process.pid, ...(birth !== undefined && { birth }), nonce: newId() });
+  const facts = { pid: process.pid, ...(birth !== undefined && { birth }), nonce: newId() };
+  let mine = JSON.stringify(facts);
   const draft = `${path}.${newId()}`;
+  const note = (text: string | undefined): void => {
+    if (read(path) !== mine) return;
+    mine = JSON.stringify({ ...facts, note: text });
+    writeFileSync(draft, mine);
+    renameSync(draft, path);
+  };
   try {
     writeFileSync(draft, mine, { flag: "wx" });
-    return place(draft, path) ?? { release: () => release(path, mine) };
+    return place(draft, path) ?? { release: () => release(path, mine), note };
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** Note of the living process, also of this one, that holds the lock at `path`. Undefined for a free lock. */
+export function lockNote(path: string): string | undefined {
+  const held = parsed(read(path) ?? "");
+  return held?.note !== undefined && isAlive(held) ? held.note : undefined;
 }
 
 /** Holder of the lock at `path`; undefined for a free lock and for one of this process. Throws when it cannot be read. */
@@ -114,14 +135,19 @@ function read(path: string): string | undefined {
 function livingHolder(held: string): LockHolder | undefined {
   const holder = parsed(held);
   if (holder === undefined || holder.pid === process.pid) return undefined;
-  const identity = processIdentity(holder.pid);
-  if (identity === undefined) return undefined;
-  const isReused =
-    holder.birth !== undefined && identity.startTime !== undefined && identity.startTime !== holder.birth;
-  return isReused ? undefined : { pid: holder.pid };
+  return isAlive(holder) ? { pid: holder.pid } : undefined;
 }
 
-function parsed(held: string): z.infer<typeof lockSchema> | undefined {
+type Holder = z.infer<typeof lockSchema>;
+
+/** False when the id of the process belongs to a later one. */
+function isAlive({ pid, birth }: Holder): boolean {
+  const identity = processIdentity(pid);
+  if (identity === undefined) return false;
+  return birth === undefined || identity.startTime === undefined || identity.startTime === birth;
+}
+
+function parsed(held: string): Holder | undefined {
   try {
     return lockSchema.safeParse(JSON.parse(held)).data;
   } catch {

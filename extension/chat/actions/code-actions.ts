@@ -2,6 +2,7 @@
 import { relative, sep } from "node:path";
 import * as vscode from "vscode";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
+import { openPlan } from "../../commands/plan-document.ts";
 import { findLinkedFile, realPlace } from "../../documents/file-links.ts";
 import { presentText } from "../../documents/guarded-edit.ts";
 import { placeCode, type Span } from "../../documents/place-code.ts";
@@ -25,7 +26,7 @@ type Block = Extract<PanelMessage, { type: "apply-code" }>;
 export function codeActions(
   { editReview, opener }: Pick<Services, "editReview" | "opener">,
   panel: ChatPanel,
-): PanelActions<"insert-text" | "insert-into-terminal" | "apply-code"> {
+): PanelActions<"insert-text" | "insert-into-terminal" | "open-plan" | "apply-code"> {
   const apply = async (block: Block): Promise<void> => {
     if (!vscode.workspace.isTrusted) throw new Error(vscode.l10n.t("the workspace is not trusted"));
     const uri = await targetOf(block);
@@ -53,6 +54,7 @@ export function codeActions(
   return {
     "insert-text": ({ text }) => insertText(text),
     "insert-into-terminal": ({ text }) => insertIntoTerminal(text),
+    "open-plan": ({ text }) => openPlan(text, panel.shown),
     "apply-code": (block) => withErrorMessage(vscode.l10n.t("The code cannot be applied"), () => apply(block)),
   };
 }

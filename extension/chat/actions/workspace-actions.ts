@@ -30,7 +30,9 @@ type EditorActions = PanelActions<
   | "open-folder"
 >;
 type ProcessActions = PanelActions<"process-input" | "process-stop">;
-type ExtensionActions = PanelActions<"extensions-list" | "extension-act" | "extension-open" | "extension-place">;
+type ExtensionActions = PanelActions<
+  "extensions-list" | "extension-act" | "extension-open" | "extension-place" | "add-server"
+>;
 type LearntActions = PanelActions<"learnt-open" | "learnt-undo" | "learnt-dismiss">;
 type ModelActions = PanelActions<"use-model" | "choose-model" | "set-key" | "open-setup">;
 
@@ -113,6 +115,7 @@ function extensionActions({ extensions }: Services, panel: ChatPanel): Extension
     "extension-act": ({ type: _, ...act }) => extensions.act(panel, act),
     "extension-open": ({ id }) =>
       withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openItem(panel, id)),
+    "add-server": () => vscode.commands.executeCommand("hermes.addServer"),
     "extension-place": ({ place }) =>
       withErrorMessage(vscode.l10n.t("The file cannot be opened"), () => extensions.openPlace(panel, place)),
   };

@@ -53,7 +53,12 @@ export async function openPanel(options: PanelOptions = {}): Promise<Panel> {
   const root = mkdtempSync(join(tmpdir(), "hermes-panel-"));
   const place = { home: join(root, "home"), cwd: join(root, "workspace") };
   writeFiles(place.cwd, options.files ?? { "a.txt": "one\ntwo\nthree\n" });
-  const settings = { ...options.settings, ...modelSettings(place.home, options.model), "hermes.home": place.home };
+  const settings = {
+    "hermes.sessionTitles": "words",
+    ...options.settings,
+    ...modelSettings(place.home, options.model),
+    "hermes.home": place.home,
+  };
   await options.prepare?.(place);
   process.env["HERMES_LOCAL_SERVERS"] = options.localServers ?? "off"; // the extension hands its environment to the agent
   const { language = "en", forgetsKeys = false } = options;

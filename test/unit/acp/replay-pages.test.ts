@@ -22,6 +22,7 @@ function session(turns: number): { readonly conversation: Conversation; readonly
     delegatedBy: undefined,
     title: undefined,
     systemPrompt: undefined,
+    goal: undefined,
     model: undefined,
     reasoningEffort: undefined,
     conversation,

@@ -58,6 +58,22 @@ test("a dedicated model makes the title; the conversation's model gets no reques
   expect(main.requests).toHaveLength(1);
 });
 
+test("the conversation's model replaces the first words by its title after the answer, and no title of the user", async () => {
+  const titles: string[] = [];
+  const agent = new AIAgent({
+    ...{ model: "m", baseUrl: main.baseUrl, environment: {}, titlesByModel: true },
+    callbacks: { title: ({ title }) => titles.push(title) },
+  });
+  main.script(say("ok"), say('"Mean of an empty list"'));
+  await agent.runConversation({ userMessage: "look at mean.js, it divides by two" });
+  await expect.poll(() => titles).toEqual(["look at mean.js, it divides by two", "Mean of an empty list"]);
+  agent.setTitle("Mine");
+  main.script(say("ok"));
+  await agent.runConversation({ userMessage: "thanks" });
+  expect([agent.title, main.requests.length]).toEqual(["Mine", 3]);
+  await agent.close();
+});
+
 test("a task has its own fallbacks; a title exists even when all of them fail", async () => {
   small.script(fail(404, "model not found"), say("Second"));
   expect(await titleAfter("fix it", own(["first", "second"]))).toBe("Second");

@@ -88,6 +88,8 @@ suite("other agents", () => {
         closed: nobody,
         began: nobody,
         changed: () => turnChanged.fire(),
+        stepped: nobody,
+        edited: nobody,
       },
       started,
     );

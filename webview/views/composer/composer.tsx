@@ -1,7 +1,7 @@
 /** The composer: writes prompts with their attachments, sends and stops. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Attachment } from "../../../agent-core/protocol/attachments.ts";
-import { emptyDraft, isSendable, newIn, shortLabel, titleOf, withText } from "../../state/attachments.ts";
+import { type Draft, emptyDraft, isSendable, newIn, shortLabel, titleOf, withText } from "../../state/attachments.ts";
 import { seesPictures } from "../../state/config.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { t } from "../../texts.ts";
@@ -51,9 +51,18 @@ export function Composer() {
   );
 }
 
+/** Attachments that go with the draft, and what stays for the next message. A change of a setting takes none. */
+function shared({ text, attachments }: Draft, suggested: readonly Attachment[]) {
+  if (CHANGES_SETTING.test(text)) return { all: [], rest: { ...emptyDraft, attachments } };
+  // A command needs no context.
+  return { all: [...attachments, ...(text.startsWith("/") ? [] : suggested)], rest: emptyDraft };
+}
+
+const CHANGES_SETTING = /^\s*\/(?:mode|model|title|compress|usage|status|grants|help)\b/;
+
 /** Sends the draft with `suggested`. `now`: into the running turn. */
 function useSend(suggested: readonly Attachment[]): (now: boolean) => void {
-  const { store, post, draft } = usePanel();
+  const { store, post, draft, memory } = usePanel();
   const { configOptions } = store.shown.value;
   const isReading = (draft.value.reading ?? 0) > 0;
   const waiting = useRef<{ readonly now: boolean } | undefined>(undefined);
@@ -66,10 +75,10 @@ function useSend(suggested: readonly Attachment[]): (now: boolean) => void {
       draft.value = { ...draft.peek(), note: t("The model sees no pictures. Remove them, or choose another model.") };
       return;
     }
-    // A command needs no context.
-    const all = [...attachments, ...(text.startsWith("/") ? [] : suggested)];
+    const { all, rest } = shared(draft.peek(), suggested);
+    memory.addSent(text);
     post({ type: "prompt", text, ...(all.length > 0 && { attachments: all }), ...(now && { now }) });
-    draft.value = emptyDraft;
+    draft.value = rest;
   };
   useLayoutEffect(() => {
     if (!isReading && waiting.current !== undefined) send(waiting.current.now);
@@ -105,11 +114,11 @@ function Suggestion({ suggested }: SuggestionProps) {
 }
 
 /**
- * Earlier messages of the session, as a terminal has its commands: the newest first, while the message is empty or one of
- * them. Returns false when there is none, or when the caret has another line to go to.
+ * Earlier messages of the session, then those of other sessions, as a terminal has its commands: the newest first, while
+ * the message is empty or one of them. Returns false when there is none, or when the caret has another line to go to.
  */
 function useRecall(): (event: KeyboardEvent, step: 1 | -1) => boolean {
-  const { store, draft } = usePanel();
+  const { store, draft, memory } = usePanel();
   const recalled = useRef({ at: 0, text: "" });
   return ({ target }, step) => {
     const { text } = draft.peek();
@@ -118,7 +127,7 @@ function useRecall(): (event: KeyboardEvent, step: 1 | -1) => boolean {
     const isInside = (step === 1 ? text.slice(0, caret) : text.slice(caret)).includes("\n");
     if (isInside || (text !== "" && text !== recalled.current.text)) return false;
     const sent = store.state.entries.flatMap((entry) => (entry.type === "user" ? [wholeText(entry.text)] : []));
-    const texts = ["", ...new Set(sent.toReversed().filter((one) => one !== ""))];
+    const texts = ["", ...new Set([...sent.toReversed(), ...memory.sent.toReversed()].filter((one) => one !== ""))];
     const at = before + step;
     const next = texts[at];
     if (next === undefined) return false;

@@ -16,6 +16,7 @@ import {
   withoutWord,
   wordAt,
 } from "../../state/completion.ts";
+import { extensionsOf } from "../../state/extensions.ts";
 import { t } from "../../texts.ts";
 import { usePanel } from "../panel-context.ts";
 import type { CompletionRow } from "./completion-list.tsx";
@@ -217,7 +218,28 @@ function mentionRows(
     panel.post({ type: "attach-pick" });
   };
   const disk = { key: "disk", icon: "folder-opened", name: t("Files and pictures from disk…"), choose: pick };
-  return word.query === "" ? [...rows, disk] : rows;
+  const shown = [...agentRows(word, choosing), ...rows];
+  return word.query === "" ? [...shown, disk] : shown;
+}
+
+/** Custom agents, which a message addresses by its first word. */
+function agentRows(
+  { start, end, query }: CompletedWord,
+  { draft, replace, panel }: Choosing,
+): readonly CompletionRow[] {
+  if (draft.peek().text.slice(0, start).trim() !== "") return [];
+  const agents = extensionsOf(panel.store.shown.value).filter(
+    ({ kind, state, name }) => kind === "agent" && state === "on" && name.includes(query.toLowerCase()),
+  );
+  return agents.map(({ id, name, detail }, index) => ({
+    key: id,
+    icon: "robot",
+    name: `@${name}`,
+    detail,
+    group: index === 0 ? t("Custom Agents") : undefined,
+    choose: () =>
+      replace(withText(draft.peek(), `@${name} ${draft.peek().text.slice(end).trimStart()}`), name.length + 2),
+  }));
 }
 
 function mentionRow({ attachment, detail, icon, marks }: MentionItem, choose: () => void): CompletionRow {

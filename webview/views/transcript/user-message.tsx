@@ -119,8 +119,13 @@ function Sent({ message: { text, attachments }, fold }: SentProps) {
   );
 }
 
-/** Beginning of a long text; all of a short one. */
+/** A message of an editor's action: its title, and instructions. */
+const TITLED = /^([^\n]{1,100})\n\n.{300}/s;
+
+/** Beginning of a long text, the title of a titled one; all of a short one. */
 function headOf(text: string): string {
+  const [, title] = TITLED.exec(text) ?? [];
+  if (title !== undefined) return title;
   const lines = text.split("\n", FOLDED_LINES + 1);
   const head = lines.length > FOLDED_LINES ? lines.slice(0, FOLDED_LINES).join("\n") : text;
   return head.length > FOLDED_CHARS ? `${head.slice(0, FOLDED_CHARS)}…` : head;

@@ -78,6 +78,7 @@ function window(last?: string, running: readonly string[] = []) {
         memory.last = sessionId;
       },
     },
+    editors: { get: () => undefined, set: () => undefined },
     running: {
       get: () => memory.running,
       set: (sessionIds) => {

@@ -1,0 +1,259 @@
+/**
+ * The tree of agents: all sessions of all folders by folder, those that need the user first. The list is the stored
+ * sessions' own; open sessions of this window add their step and their edits.
+ */
+import * as vscode from "vscode";
+import * as z from "zod";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import type { Services } from "../services.ts";
+import type { ChatSession } from "./chat-session.ts";
+import type { ListedSession } from "./session-history.ts";
+
+/** Sessions in the tree. */
+const MAX_SESSIONS = 500;
+/** Time within which changes are shown together. Milliseconds. */
+const SETTLE_MS = 200;
+/** Ages, and turns of other windows, are read again this often while the tree is visible. Milliseconds. */
+const REFRESH_MS = 10_000;
+
+/** Longest title of a row. Characters. */
+const TITLE_CHARS = 24;
+
+/** In the order of the tree. `review`: edits wait for the user. `done`: the turn ended out of sight. */
+const STATES = ["asks", "working", "review", "done", "earlier"] as const;
+
+/** `isHere`: open in this window. */
+export type AgentRow = {
+  readonly id: string;
+  readonly title: string;
+  readonly folder: string;
+  readonly state: (typeof STATES)[number];
+  readonly isHere: boolean;
+  readonly at: number;
+  /** State, step, branch, changed lines, cost and age. */
+  readonly facts: readonly string[];
+};
+
+export type AgentGroup = { readonly folder: string; readonly rows: readonly AgentRow[] };
+
+type Parts = Pick<Services, "sessions" | "review" | "history" | "sessionListChanges">;
+
+export class AgentsView implements vscode.TreeDataProvider<AgentGroup | AgentRow>, vscode.Disposable {
+  readonly #services: () => Promise<Services>;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #view: vscode.TreeView<AgentGroup | AgentRow>;
+  #parts: Parts | undefined;
+  #follows: vscode.Disposable | undefined;
+  #listed: Promise<readonly ListedSession[]> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #clock: NodeJS.Timeout | undefined;
+  /** The tree as VS Code has it, as JSON. */
+  #shown = "";
+
+  readonly onDidChangeTreeData = this.#changed.event;
+
+  constructor(services: () => Promise<Services>) {
+    this.#services = services;
+    this.#view = vscode.window.createTreeView("hermes.agents", { treeDataProvider: this, showCollapseAll: true });
+    this.#view.onDidChangeVisibility(({ visible }) => {
+      clearInterval(this.#clock);
+      if (!visible) return;
+      this.#clock = setInterval(() => this.#reload(), REFRESH_MS).unref();
+      this.#reload();
+    });
+  }
+
+  async getChildren(parent?: AgentGroup | AgentRow): Promise<(AgentGroup | AgentRow)[]> {
+    if (parent !== undefined) return "rows" in parent ? [...parent.rows] : [];
+    const groups = await this.#groups();
+    this.#shown = JSON.stringify(groups);
+    return groups;
+  }
+
+  async #groups(): Promise<AgentGroup[]> {
+    const parts = await this.#follow();
+    this.#listed ??= parts.history.everywhere(MAX_SESSIONS);
+    try {
+      const rows = agentRows(await this.#listed, parts);
+      this.#view.message = "";
+      return groupsOf(rows);
+    } catch (error) {
+      this.#listed = undefined;
+      this.#view.message = vscode.l10n.t("The sessions cannot be listed. {0}", messageOf(error));
+      return [];
+    }
+  }
+
+  getTreeItem(element: AgentGroup | AgentRow): vscode.TreeItem {
+    return "rows" in element ? groupItem(element) : rowItem(element);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#clock);
+    for (const one of [this.#view, this.#changed, this.#follows]) one?.dispose();
+  }
+
+  async #follow(): Promise<Parts> {
+    if (this.#parts !== undefined) return this.#parts;
+    const parts = await this.#services();
+    this.#parts ??= parts;
+    const { sessions, review, sessionListChanges } = parts;
+    this.#follows ??= vscode.Disposable.from(
+      sessions.onDidChangeStates(() => this.#redraw()),
+      review.onDidChange(() => this.#redraw()),
+      sessionListChanges.onDidChange(() => this.#reload()),
+    );
+    return parts;
+  }
+
+  #reload(): void {
+    this.#listed = undefined;
+    this.#redraw();
+  }
+
+  #redraw(): void {
+    if (!this.#view.visible || this.#timer !== undefined) return;
+    this.#timer = setTimeout(async () => {
+      this.#timer = undefined;
+      // VS Code loses a click on a row that it draws again.
+      const groups = await this.#groups().catch(() => undefined); // the next change tries again
+      if (groups !== undefined && JSON.stringify(groups) !== this.#shown) this.#changed.fire();
+    }, SETTLE_MS);
+  }
+}
+
+/** A session that began a moment ago is open and not listed yet. */
+export function agentRows(
+  listed: readonly ListedSession[],
+  { sessions, review }: Pick<Parts, "sessions" | "review">,
+): readonly AgentRow[] {
+  const { open } = sessions;
+  const known = new Set(listed.map(({ sessionId }) => sessionId));
+  const fresh = [...open].flatMap(([sessionId, session]): ListedSession[] => {
+    if (known.has(sessionId) || sessions.stateOf(session) === undefined) return [];
+    const title = session.title ?? vscode.l10n.t("New session");
+    const unknown = { state: undefined, branch: undefined, isCurrent: false };
+    return [{ sessionId, title, updatedAt: Date.now(), cwd: currentFolder(), ...unknown }];
+  });
+  return [...fresh, ...listed].map((one) => rowOf(one, open.get(one.sessionId), { sessions, review }));
+}
+
+function rowOf(
+  { sessionId: id, title, cwd: folder, updatedAt: at, state: stored, branch, costUsd }: ListedSession,
+  session: ChatSession | undefined,
+  { sessions, review }: Pick<Parts, "sessions" | "review">,
+): AgentRow {
+  const edits = review.files.filter(({ path }) => sessions.editorOf(path) === id);
+  const live = session === undefined ? undefined : sessions.stateOf(session);
+  const state = live === "done" && edits.length > 0 ? "review" : (live ?? (edits.length > 0 ? "review" : stored));
+  const sum = (of: "added" | "removed"): number => edits.reduce((count, edit) => count + edit[of], 0);
+  const facts = [
+    LOOKS[state ?? "earlier"].text,
+    state === "asks" || state === "working" ? session?.step : undefined,
+    branch,
+    edits.length > 0 ? `+${sum("added")} −${sum("removed")}` : undefined,
+    costUsd === undefined || costUsd === 0 ? undefined : `$${costUsd.toFixed(2)}`,
+    ageOf(at),
+  ].flatMap((fact) => fact || []);
+  return { id, title, folder, state: state ?? "earlier", isHere: session !== undefined, at, facts };
+}
+
+/** The window's folder first, then folders with a running session, then the others by their last use. */
+export function groupsOf(rows: readonly AgentRow[]): AgentGroup[] {
+  const urgency = ({ state }: AgentRow): number => STATES.indexOf(state);
+  const sorted = rows.toSorted((left, right) => urgency(left) - urgency(right) || right.at - left.at);
+  const groups = [...Map.groupBy(sorted, ({ folder }) => folder)].map(([folder, own]) => ({ folder, rows: own }));
+  const here = currentFolder();
+  // A stable sort keeps the order of the most urgent rows among the others.
+  return groups.toSorted((left, right) => Number(right.folder === here) - Number(left.folder === here));
+}
+
+function groupItem({ folder, rows }: AgentGroup): vscode.TreeItem {
+  const isOpen = folder === currentFolder() || rows.some(({ state }) => state !== "earlier");
+  const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
+  const item = new vscode.TreeItem(vscode.Uri.file(folder), isOpen ? Expanded : Collapsed);
+  item.id = folder;
+  item.description = String(rows.length);
+  item.tooltip = folder;
+  item.iconPath = new vscode.ThemeIcon("root-folder");
+  return item;
+}
+
+const LOOKS: Readonly<Record<AgentRow["state"], { readonly icon: vscode.ThemeIcon; readonly text: string }>> = {
+  asks: {
+    icon: new vscode.ThemeIcon("bell-dot", new vscode.ThemeColor("notificationsWarningIcon.foreground")),
+    text: vscode.l10n.t("asks"),
+  },
+  working: { icon: new vscode.ThemeIcon("loading~spin"), text: vscode.l10n.t("works") },
+  review: { icon: new vscode.ThemeIcon("git-compare"), text: vscode.l10n.t("to review") },
+  done: { icon: new vscode.ThemeIcon("pass"), text: vscode.l10n.t("done") },
+  earlier: { icon: new vscode.ThemeIcon("comment"), text: "" },
+};
+
+function rowItem(row: AgentRow): vscode.TreeItem {
+  const { id, title, state, isHere, facts, folder } = row;
+  const item = new vscode.TreeItem(cut(title), vscode.TreeItemCollapsibleState.None);
+  item.id = id;
+  item.description = facts.join(" · ");
+  item.tooltip = [title, ...facts, folder].join("\n");
+  item.accessibilityInformation = { label: [title, ...facts].join(", ") };
+  item.iconPath = LOOKS[state].icon;
+  item.contextValue = isHere || state === "review" ? state : "elsewhere";
+  item.command = { title: vscode.l10n.t("Open"), command: "hermes.showSession", arguments: [row] };
+  return item;
+}
+
+/** The state and the step after a title stay in sight in a narrow side bar. */
+function cut(title: string): string {
+  return title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS).replace(/[\s…]+$/, "")}…` : title;
+}
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+function ageOf(at: number): string {
+  const age = Date.now() - at;
+  const [unit, length] = UNITS.find(([, ms]) => age >= ms) ?? ["minute", 60_000];
+  const format = new Intl.RelativeTimeFormat(vscode.env.language, { style: "narrow", numeric: "auto" });
+  return age < 60_000 ? vscode.l10n.t("now") : format.format(-Math.floor(age / length), unit);
+}
+
+function currentFolder(): string {
+  return vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+}
+
+/** Argument of the commands on a row: the row, or the id of a session. */
+const target = z.union([
+  z.string().transform((id) => ({ id, isHere: true, state: "earlier", folder: "" })),
+  z.object({ id: z.string(), isHere: z.boolean(), state: z.string(), folder: z.string() }),
+]);
+
+/** Shows a session by its row or its id. One that runs elsewhere is in its own window. */
+export async function showAgent({ sessions }: Services, row: unknown): Promise<void> {
+  const { id, isHere, state, folder } = target.parse(row);
+  const runsElsewhere = !isHere && (state === "working" || state === "asks") && folder !== currentFolder();
+  if (!runsElsewhere) sessions.reveal(id);
+  else await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(folder), { forceNewWindow: true });
+}
+
+/** Ends the turn of a row. */
+export function stopAgent({ sessions }: Services, row: unknown): void {
+  sessions.open.get(target.parse(row).id)?.dispatch({ type: "cancel" });
+}
+
+/** Offers the answers to the request of a row. */
+export const answerAgent = ({ requests }: Services, row: unknown): Promise<void> =>
+  requests.choose(target.parse(row).id);
+
+/** Keeps or undoes all edits of a row's session. */
+export async function decideAgent({ sessions, review }: Services, row: unknown, keeps: boolean): Promise<void> {
+  const { id } = target.parse(row);
+  for (const uri of review.documents.filter(({ fsPath }) => sessions.editorOf(fsPath) === id)) {
+    if (keeps) review.keepFile(uri);
+    else await review.undoFile(uri);
+  }
+}

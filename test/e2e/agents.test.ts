@@ -1,0 +1,101 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+function git(cwd: string, ...args: string[]): string {
+  const user = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+  return execFileSync("git", [...user, ...args], { cwd, encoding: "utf8" }).trim();
+}
+
+function commit(workspace: string): void {
+  git(workspace, "init", "-q", "-b", "main");
+  git(workspace, "add", ".");
+  git(workspace, "commit", "-qm", "first");
+}
+
+// Several sessions side by side: one that works, one that asks, one with edits; and sessions in worktrees.
+describe("sessions side by side", () => {
+  let window: VSCodeWindow;
+  const row = (text: string) => window.page.locator(".part.sidebar .monaco-list-row", { hasText: text });
+  const action = (of: string, name: string) => row(of).getByRole("button", { name });
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "agents", files: { "a.txt": "one\ntwo\n" }, prepare: commit });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    rmSync(`${window.workspace}.worktrees`, { recursive: true, force: true });
+    await window.close();
+  });
+
+  test("the agents view shows what each session does, with its step, its branch and its changed lines", async () => {
+    await window.send("run until test -e go; do sleep 0.1; done");
+    await window.toolCalls("in_progress").first().waitFor();
+    await window.newSession();
+    await window.send("replace one with ONE in a.txt");
+    await window.keepButton.waitFor();
+    await window.newSession();
+    await window.panel.getByRole("combobox", { name: "Mode" }).selectOption("ask");
+    await window.send("run touch asked.txt");
+    await window.panel.getByRole("alertdialog").waitFor();
+    await window.runCommand("Hermes: Focus on Agents View");
+    await row("touch asked.txt").filter({ hasText: "asks" }).waitFor();
+    await row("until test").filter({ hasText: "works" }).waitFor();
+    await row("replace one").filter({ hasText: "+1 −1" }).waitFor();
+    await row("replace one").filter({ hasText: "main" }).waitFor();
+    await window.pictures("agents", ["light", "dark", "high-contrast"]);
+  });
+
+  test("a request is answered, edits are undone and a turn is stopped from the row of the session", async () => {
+    await row("touch asked.txt").hover();
+    await action("touch asked.txt", "Answer").click();
+    await window.quickInput.getByText("Allow once").click();
+    await expect.poll(() => window.hasFile("asked.txt")).toBe(true);
+    await row("replace one").hover();
+    await action("replace one", "Undo All of Its Edits").click();
+    await expect.poll(() => window.readFile("a.txt")).toBe("one\ntwo\n");
+    await row("replace one").filter({ hasText: "to review" }).waitFor({ state: "detached" });
+    await row("until test").hover();
+    await action("until test", "Stop").click();
+    await row("until test").filter({ hasText: "works" }).waitFor({ state: "detached" });
+    await row("until test").click();
+    await window.panel.locator(".bubble", { hasText: "until test" }).waitFor();
+  });
+
+  test("a turn of another window is in the list, and ends there", async () => {
+    const other = await window.another();
+    await other.openPanel();
+    await other.newSession();
+    await other.send("run until test -e elsewhere; do sleep 0.1; done");
+    await other.toolCalls("in_progress").first().waitFor();
+    await row("test -e elsewh").filter({ hasText: "works" }).waitFor();
+    writeFileSync(join(window.workspace, "elsewhere"), "");
+    await row("test -e elsewh").filter({ hasText: "works" }).waitFor({ state: "detached" });
+  });
+
+  test("a session in a worktree opens a window of its own, whose work is merged from the list of worktrees", async () => {
+    const opened = new Promise<Page>((resolve) => window.page.context().once("page", resolve));
+    await window.runCommand("Hermes: New Session in a Worktree…");
+    await window.quickInput.locator("input").first().fill("Shout it");
+    await window.picture("worktree-name");
+    await window.page.keyboard.press("Enter");
+    const page = await opened;
+    const path = `${window.workspace}.worktrees/shout-it`;
+    await expect.poll(() => decodeURIComponent(page.url())).toContain(`folder=${path}`);
+    await page.close();
+    expect(git(path, "branch", "--show-current")).toBe("hermes/shout-it");
+    writeFileSync(join(path, "a.txt"), "ONE\ntwo\n");
+    await window.runCommand("Hermes: Manage Worktrees…");
+    await window.quickInput.getByText("hermes/shout-it").click();
+    await window.picture("worktree-end");
+    await window.quickInput.getByText("Merge into main").click();
+    await expect.poll(() => window.readFile("a.txt")).toBe("ONE\ntwo\n");
+    await expect.poll(() => existsSync(path)).toBe(false);
+  });
+});
