@@ -9,6 +9,7 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import { resumedOptions } from "../agent/stored-agent.ts";
 import type { ApprovalMode } from "../approval/decision.ts";
 import { configFile, hasLearnt, sessionsFolder, spaceReserveFile } from "../config/home.ts";
+import type { Hook } from "../hooks/hook.ts";
 import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import type { LearntContext } from "../learning/learnt-context.ts";
@@ -216,20 +217,23 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
 ];
 
 /** Undefined where nothing that was learnt may reach a prompt. The code loads with the prompt of a new session. */
-function learnt({ configured, params, home, status, jobs }: ExtensionFacts): Extension | undefined {
+function learnt({ configured, params, home, status, jobs, id: sessionId }: ExtensionFacts): Extension | undefined {
   const { enabled, consolidation, use } = configured.config.learning;
   if (!enabled || !consolidation || !use || !hasLearnt(home)) return undefined;
   const { clock } = configured.options;
   const roots = [params.cwd, ...params.otherFolders];
-  let loaded: Promise<LearntContext> | undefined;
+  let loading: Promise<LearntContext> | undefined;
+  let loaded: LearntContext | undefined;
   const load = async (): Promise<LearntContext> => {
     const module = await import("../learning/learnt-context.ts");
     const notify = (message: string): void => status({ severity: "info", message });
-    return new module.LearntContext({ home, roots, clock, ...(jobs && { notify }) }); // nobody reads a job's session
+    // Nobody reads a job's session.
+    loaded = new module.LearntContext({ home, sessionId, roots, clock, ...(jobs && { notify }) });
+    return loaded;
   };
   const loadOnce = (): Promise<LearntContext> => {
-    loaded ??= load();
-    return loaded;
+    loading ??= load();
+    return loading;
   };
   return {
     name: "learning",
@@ -240,9 +244,13 @@ function learnt({ configured, params, home, status, jobs }: ExtensionFacts): Ext
         () => undefined,
       ), // the prompt reports it
     promptText: async () => (await loadOnce()).promptText(),
-    attach: async (message) => (await loaded)?.attach(message), // a session without a new prompt is not a new session
+    attach: async (message) => (await loading)?.attach(message), // a session without a new prompt is not a new session
+    hooks: () => loaded?.hooks() ?? NO_HOOKS,
   };
 }
+
+/** The same array each time, as `hooks` must give it. */
+const NO_HOOKS: readonly Hook[] = [];
 
 function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
   return extensionMakers.map((make) => make(facts)).filter((extension) => extension !== undefined);

@@ -1,5 +1,5 @@
 /** The hooks of one tool call: before the policy judges it, after its run, and for the text that the model gets. */
-import { HOOK_TEXT_HEAD, type Hooks } from "../hooks/hook.ts";
+import { HOOK_OF_RULES, HOOK_TEXT_HEAD, type Hooks } from "../hooks/hook.ts";
 import type { ToolResult } from "../tools/tool.ts";
 
 /** Length of a changed input in the note for the model. Characters. */
@@ -42,6 +42,7 @@ export async function beforeCall(call: HookedCall, hooks: Hooks, signal: AbortSi
 
 function blockText(tool: string, { decidedBy, reasons }: Awaited<ReturnType<Hooks["run"]>>): string {
   const labels = [...new Set(decidedBy)];
+  if (labels.every((label) => label === HOOK_OF_RULES)) return `${tool} was not run. ${reasons.join(" ")}`;
   const by = `the ${namedHooks(labels)} blocked it`;
   const advice = "Do not try the same thing another way; continue without it, or ask.";
   return `${tool} was not run: ${by}. ${reasons.map(sentence).join(" ")} ${advice}`;

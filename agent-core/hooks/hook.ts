@@ -57,6 +57,9 @@ export const COPILOT_FOLDER = ".github/hooks";
  */
 export const IN_HOOK_VARIABLE = "HERMES_IN_HOOK";
 
+/** Label of the hook that checks calls against the user's learnt rules. */
+export const HOOK_OF_RULES = "learnt rules";
+
 /** JSON that a hook gets, the same for commands and plugins. */
 export type HookPayload = {
   readonly hook_event_name: HookEvent;

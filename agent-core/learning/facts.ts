@@ -7,7 +7,9 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";
 import { hasCode } from "../platform/errors.ts";
+import { parseJson } from "../platform/json.ts";
 import { pathBelow } from "../platform/paths.ts";
+import { checkSchema, type RuleCheck } from "./rule-checks.ts";
 
 export const ENTITIES = ["person", "project", "service", "tool"] as const;
 export type EntityKind = (typeof ENTITIES)[number];
@@ -26,8 +28,8 @@ export type Fact = {
   readonly text: string;
   /** `user`: holds everywhere. Else the folder of a project, absolute. */
   readonly scope: string;
-  /** `person`: written into the file by hand. */
-  readonly source: "user" | "tool" | "person";
+  /** `person`: written into the file by hand. `run`: its command passed here, and the user kept the result. */
+  readonly source: "user" | "tool" | "run" | "person";
   /** The user stated it as a rule, or confirmed it. */
   readonly isExplicit: boolean;
   /** Sessions that showed it. */
@@ -42,6 +44,13 @@ export type Fact = {
   readonly isPinned: boolean;
   /** Line of the user that this one would replace, once the user accepts it. */
   readonly proposedFor: string | undefined;
+  /** Property of the subject, and its value. */
+  readonly attribute?: string | undefined;
+  readonly value?: string | undefined;
+  /** A preference as a check of tool calls. */
+  readonly check?: RuleCheck | undefined;
+  /** Place that shows a fact: a path below the project, with a line. */
+  readonly cites?: string | undefined;
 };
 
 /** A line of a file: a fact, or anything else. */
@@ -82,7 +91,7 @@ export function isActive({ until, proposedFor }: Fact): boolean {
  * it: by an answer, a pin, or an edit of its line.
  */
 export function waits(fact: Fact): boolean {
-  const hasWitness = fact.source === "user" && fact.evidence.length > 0;
+  const hasWitness = fact.source !== "tool" && fact.evidence.length > 0;
   return isActive(fact) && !hasWitness && !fact.isExplicit && !fact.isPinned && !isEdited(fact);
 }
 
@@ -209,7 +218,8 @@ function parseFact({ id, rest, subject, entity }: FactRow): Fact {
   }
   const text = parts.join(DIVIDER).trim();
   const scope = notes.get("in")?.replaceAll("%C2%B7", "·") ?? EVERYWHERE;
-  const own = notes.has("from a tool") ? "tool" : "user";
+  const ran = notes.has("ran here") ? "run" : "user";
+  const own = notes.has("from a tool") ? "tool" : ran;
   return {
     id: id ?? factId(subject === USER ? "p" : "f", scope, text),
     subject,
@@ -225,7 +235,14 @@ function parseFact({ id, rest, subject, entity }: FactRow): Fact {
     evidence: (notes.get("evidence") ?? "").split(/[\s,]+/).filter((ref) => ref !== ""),
     isPinned: notes.has("pinned"),
     proposedFor: notes.get("proposed for"),
+    ...structureOf(notes),
   };
+}
+
+function structureOf(notes: ReadonlyMap<string, string>): Pick<Fact, "attribute" | "value" | "check" | "cites"> {
+  const plain = (key: string): string | undefined => notes.get(key)?.replaceAll("%C2%B7", "·");
+  const check = checkSchema.safeParse(parseJson(plain("check") ?? "")).data;
+  return { attribute: plain("attribute"), value: plain("value"), check, cites: plain("cites") };
 }
 
 /** 0 for a date that cannot be read. */
@@ -235,7 +252,7 @@ function timeOf(date: string | undefined): number {
 }
 
 const NOTE =
-  /^(everywhere|in|stated|from a tool|seen|from|until|replaced by|evidence|pinned|proposed for)(?:\s+(.+))?$/;
+  /^(everywhere|in|stated|from a tool|ran here|seen|from|until|replaced by|evidence|pinned|proposed for|attribute|value|check|cites)(?:\s+(.+))?$/;
 
 function formatFact(fact: Fact): string {
   const { id, text, scope, source, isExplicit, seen, from, until, replacedBy, evidence, isPinned, proposedFor } = fact;
@@ -243,15 +260,24 @@ function formatFact(fact: Fact): string {
     scope === EVERYWHERE ? "everywhere" : `in ${scope.replaceAll("·", "%C2%B7")}`,
     ...(isExplicit ? ["stated"] : []),
     ...(source === "tool" ? ["from a tool"] : []),
+    ...(source === "run" ? ["ran here"] : []),
     `seen ${seen}`,
     `from ${new Date(from).toISOString()}`,
     ...(until === undefined ? [] : [`until ${new Date(until).toISOString()}`]),
     ...(replacedBy === undefined ? [] : [`replaced by ${replacedBy}`]),
     ...(isPinned ? ["pinned"] : []),
     ...(proposedFor === undefined ? [] : [`proposed for ${proposedFor}`]),
+    ...noted("attribute", fact.attribute),
+    ...noted("value", fact.value),
+    ...noted("check", fact.check && JSON.stringify(fact.check)),
+    ...noted("cites", fact.cites),
     ...(evidence.length === 0 ? [] : [`evidence ${evidence.join(" ")}`]),
   ];
   return [`- [${id}] ${text}`, ...notes].join(DIVIDER);
+}
+
+function noted(name: string, value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [`${name} ${value.replaceAll("·", "%C2%B7")}`];
 }
 
 /** The file with other facts: changed ones in their lines, removed ones without, new ones at the end. */

@@ -2,9 +2,11 @@
  * Part of a new session that was learnt: the user model and the project's facts in the prompt, frozen, and
  * matching episodes with the first message. Nothing learnt adds no bytes.
  */
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { learningFolder } from "../config/home.ts";
+import { HOOK_OF_RULES, type Hook, type HookVerdict } from "../hooks/hook.ts";
 import { contentWords, similarity } from "../memory/statement.ts";
 import type { Clock } from "../platform/clock.ts";
 import { oneLine } from "../platform/one-line.ts";
@@ -12,6 +14,8 @@ import { findThreat } from "../prompt/injection-scan.ts";
 import { type EpisodeBrief, episodePaths, readBriefs } from "./episodes.ts";
 import { byWeight, type Fact, fitting, holdsIn, isPreference, isShown, isWithin, readFacts, waits } from "./facts.ts";
 import { outdatedCheck } from "./outdated-statements.ts";
+import { holdsAtCitation, isLeftOut } from "./receipts.ts";
+import { breaks, partsOf } from "./rule-checks.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** All that was learnt adds at most 1.5 kB to a prompt: less than 500 tokens of preferences and 300 of facts. Bytes. */
@@ -23,6 +27,8 @@ const RULE = "If two lines contradict each other, the newer one holds.";
 const END = "(end of LEARNT)";
 const PREFERENCES = "The user's ways of working:";
 const FACTS = "Facts about this project:";
+const MEND = "Change the call so that it does not. If the user asks for this now, repeat the call unchanged.";
+const HOOK_MS = 1_000;
 
 /** Newest episodes among which a message is matched. */
 const MAX_SEARCHED = 300;
@@ -40,6 +46,8 @@ const EPISODES =
 
 export type LearntOptions = {
   readonly home: string;
+  /** Session that gets it: each item is left out of a tenth of them. */
+  readonly sessionId: string;
   /** Folders of the workspace, absolute. */
   readonly roots: readonly string[];
   readonly clock: Pick<Clock, "now">;
@@ -54,6 +62,9 @@ export class LearntContext {
   #promptFacts: Promise<readonly Fact[]> | undefined;
   #prepared: { readonly at: number; readonly read: Promise<Read> } | undefined;
   #isMatched: boolean = false;
+  #hooks: readonly Hook[] = [];
+  /** Calls that were refused once: the model repeats one when the user asks for it now. */
+  readonly #refused = new Set<string>();
 
   constructor(options: LearntOptions) {
     this.#options = options;
@@ -70,6 +81,30 @@ export class LearntContext {
   promptText(): Promise<string | undefined> {
     this.#prompt ??= this.#read();
     return this.#prompt;
+  }
+
+  /** A check of each call against the user's rules; none before the prompt was read, or without rules to check. */
+  hooks(): readonly Hook[] {
+    return this.#hooks;
+  }
+
+  #ruleHook(rules: readonly Fact[]): readonly Hook[] {
+    const checked = rules.filter(({ check }) => check !== undefined);
+    if (checked.length === 0) return [];
+    const run: Hook["run"] = async ({ tool_input: input, cwd }) => Promise.resolve(this.#judge(checked, input, cwd));
+    return [
+      { event: "pre_tool_call", label: HOOK_OF_RULES, origin: "home", failClosed: false, timeoutMs: HOOK_MS, run },
+    ];
+  }
+
+  #judge(rules: readonly Fact[], input: unknown, cwd: string): HookVerdict {
+    const parts = partsOf(input, cwd, (path) => !existsSync(path));
+    const broken = parts.length === 0 ? [] : rules.filter(({ check }) => check && breaks(check, parts) === true);
+    const key = JSON.stringify(input);
+    if (broken.length === 0 || this.#refused.has(key)) return {};
+    this.#refused.add(key);
+    const lines = broken.map((rule) => lineOf(rule)).join("\n");
+    return { decision: "block", reason: `It breaks what the user wants:\n${lines}\n${MEND}` };
   }
 
   /** Only with the first message. */
@@ -131,7 +166,12 @@ export class LearntContext {
     this.#promptFacts ??= this.#facts();
     const facts = await this.#promptFacts;
     await this.#announce((await this.#files()).waiting);
-    return learntText(safe(facts.filter(isShown)).toSorted(byWeight));
+    const { sessionId } = this.#options;
+    const shown = safe(facts.filter((fact) => isShown(fact) && !isLeftOut(sessionId, fact)));
+    const holds = await Promise.all(shown.map(holdsAtCitation));
+    const kept = shown.filter((_, at) => holds[at]);
+    this.#hooks = this.#ruleHook(kept);
+    return learntText(kept.toSorted(byWeight));
   }
 }
 

@@ -3,27 +3,13 @@
  * statement replaces another. Pure.
  */
 
-/** Words without a meaning of their own, in English and German. */
-const SMALL_WORDS: ReadonlySet<string> = new Set(
-  `a an the this that these those is are was were be been being am to of in on at for with and or it its by as from into than
-  then so please always should must shall will would can could has have had do does did done need needs you your we our us i my
-  me they their there here every each all any now also just only very please when while if user users want wants prefer prefers project projects
-  der die das den dem des ein eine einen einem einer und oder ist sind war im in am an auf mit von zu zum zur für bei immer bitte
-  soll sollen muss müssen wird werden jede jeder jedes alle ab jetzt auch nur wenn`
-    .split(/\s+/)
-    .filter((word) => word !== ""),
-);
-
 /** Values that a text marks: in backticks or quotation marks. */
 const MARKED = /`([^`\n]+)`|"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]/g;
 /** Values by their form: with a digit, an option, a path, a name with underscores or inner capitals. */
 const FORMED =
   /(?<![\p{L}\p{N}])(?:--?\w[\w-]*|[\w.@~-]*\/[\w./@~-]+|\w*_\w+|[\p{L}\p{N}._@:-]*\d[\p{L}\p{N}._@:%-]*|\p{Ll}+\p{Lu}\w*|\w+\.\w{1,5})(?![\p{L}\p{N}])/gu;
-const WORD = /[\p{L}\p{N}]+(?:'\p{L}+)?/gu;
-
-/** Scripts without spaces between words. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** Longest part of a word that is compared: forms of one word differ at their ends. Characters. */
+const STEM_CHARS = 6;
 let segmenter: Intl.Segmenter | undefined;
 
 /** Values that the text marks, in lower case. */
@@ -56,27 +42,17 @@ export function textKey(text: string): string {
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
-/** Words with a meaning, in a base form. */
+/** Words of any language for comparisons, without single letters of an alphabet and without the ends of long words. */
 export function contentWords(text: string): readonly string[] {
   return wordRow(text)
-    .filter((word) => !SMALL_WORDS.has(word))
-    .map(baseForm);
+    .filter((word) => word.length > 1 || word > "\u2e7f")
+    .map((word) => word.slice(0, STEM_CHARS));
 }
 
-/** All words in order, in lower case. */
+/** All words in order, in lower case, as the rules of Unicode divide them: scripts without spaces, too. */
 export function wordRow(text: string): readonly string[] {
-  return (text.toLowerCase().match(WORD) ?? []).flatMap((word) => (UNSPACED.test(word) ? segments(word) : [word]));
-}
-
-function segments(text: string): readonly string[] {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
-  return [...segmenter.segment(text)].map(({ segment }) => segment);
-}
-
-/** Without the usual endings of English words. */
-export function baseForm(word: string): string {
-  const singular = word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1).replace(/ie$/, "y") : word;
-  return singular.length > 5 ? singular.replace(/(?:ing|ed|e)$/, "") : singular.replace(/^(\w{3,})ed$/, "$1");
+  return [...segmenter.segment(text.toLowerCase())].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
 }
 
 /** Share of the words of both that they have in common, from 0 to 1. */

@@ -155,7 +155,6 @@ const NO_FACTS: Omit<SkillFacts, "name" | "description"> = {
   author: undefined,
   requires: { toolsets: [], tools: [] },
   fallbackFor: { toolsets: [], tools: [] },
-  triggers: { globs: [], keywords: [] },
 };
 
 /** The text of a command for a call: `$ARGUMENTS` is the text after its name, `$1` the first word of it. */

@@ -1,9 +1,8 @@
-/** The skills of a session, as an extension: the prompt's index, slash commands, routing, and the list for people. */
+/** The skills of a session, as an extension: the prompt's index, slash commands, and the list for people. */
 import { messageOf } from "../platform/errors.ts";
 import { oneLine } from "../platform/one-line.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
-import { routeSkills } from "./route-skills.ts";
 import { skillIndex } from "./skill-index.ts";
 import { type KnownSkill, type KnownSkills, SkillLibrary, type SkillLibraryOptions } from "./skill-library.ts";
 import { type SkillFailure, skillFile } from "./skill-places.ts";
@@ -15,7 +14,6 @@ const COMMAND = /^\s*\/([a-z0-9-]+)(?=\s|$)/;
 const COMMAND_CHARS = 120;
 
 const NAMED = "The user asked for this skill by name. Follow it for this message:";
-const ROUTED = "This skill fits the message. Use what helps; the user's own words take precedence:";
 
 /** A slash command. Undefined as its answer: the message is a prompt. */
 type SkillCommand = {
@@ -30,8 +28,6 @@ export class SessionSkills {
   readonly library: SkillLibrary;
   readonly #options: SkillLibraryOptions;
   readonly #listeners: (() => void)[] = [];
-  /** Skills that routing has added to a message of this session: their text is in the conversation. */
-  readonly #routed = new Set<string>();
   #loaded: Promise<void> | undefined;
   #known: KnownSkills = { skills: [], failures: [] };
   #commands: readonly SkillCommand[];
@@ -61,25 +57,22 @@ export class SessionSkills {
     await this.loaded();
     // A model that has to search for skill_view first reads no index.
     if (this.#options.tools().requested?.includes("skill_view") === false) return undefined;
-    return skillIndex(this.#offered().filter(({ commandFile }) => commandFile === undefined));
+    return skillIndex(this.#offered().filter(({ commandFile, isListed }) => commandFile === undefined && isListed));
   }
 
-  /**
-   * The skills that a message names, else those that fit it. Only a message with a name reads the folders again: the others
-   * use the skills that were read after the last turn.
-   */
+  /** The skills that a message names. The model reads the others by their descriptions. */
   async attach(message: string): Promise<string | undefined> {
     await this.library.takeBackAfter(message);
-    await (COMMAND.test(message) ? this.refresh() : this.loaded());
+    if (!COMMAND.test(message)) return undefined;
+    await this.refresh();
     const { named, argument } = this.#namedIn(message);
-    const chosen = named.length > 0 ? named : this.#routedFor(message);
-    if (chosen.length === 0) return undefined;
+    if (named.length === 0) return undefined;
     const texts: string[] = [];
-    for (const skill of chosen) {
-      const read = await this.library.read(skill, named.length > 0 ? "loaded" : "injected", "procedure", argument);
+    for (const skill of named) {
+      const read = await this.library.read(skill, "loaded", "procedure", argument);
       texts.push(read.ok ? read.text : `[The skill ${skill.name} is left out: ${read.reason}. Tell the user.]`);
     }
-    return [named.length > 0 ? NAMED : ROUTED, ...texts].join("\n");
+    return [NAMED, ...texts].join("\n");
   }
 
   onChange(listener: () => void): void {
@@ -96,9 +89,8 @@ export class SessionSkills {
     return this.#setOff(name, action === "disable");
   }
 
-  /** Compiles the routing: a message that fits nothing runs all its code. */
   warmUp(): void {
-    void this.loaded().then(() => routeSkills("Explain a.ts", this.#offered()));
+    void this.loaded();
   }
 
   trust(): void {
@@ -144,13 +136,6 @@ export class SessionSkills {
       rest = rest.slice(command.length);
     }
     return { named, argument: rest.trim() };
-  }
-
-  #routedFor(message: string): readonly KnownSkill[] {
-    const candidates = this.#offered().filter((skill) => skill.isProven);
-    const fitting = routeSkills(message, candidates).filter(({ name }) => !this.#routed.has(name));
-    for (const { name } of fitting) this.#routed.add(name);
-    return fitting;
   }
 
   #listCommand(): SkillCommand {
@@ -244,13 +229,12 @@ function usesText({ record: { uses, successes, lastUsed } }: KnownSkill): string
 
 function listText({ skills, failures }: KnownSkills): string {
   const lines = skills.map((skill) => {
-    const { name, place, author, hides, description, isOff, unusable, isProven, triggers } = skill;
-    const isRouted = isProven && triggers.keywords.length > 0;
+    const { name, place, author, hides, description, isOff, unusable, isListed } = skill;
     const facts = [
       place,
       ...(author === undefined ? [] : [`by ${visibleText(author)}`]),
       usesText(skill),
-      ...(isRouted ? ["added by itself where it fits"] : []),
+      ...(isListed ? [] : ["sessions with it ended worse, so prompts do not name it"]),
       ...(hides === undefined ? [] : [`hides the one of: ${hides}`]),
       ...(isOff ? ["off"] : []),
       ...(unusable === undefined ? [] : [unusable]),

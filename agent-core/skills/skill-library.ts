@@ -21,7 +21,7 @@ import {
   scanPlace,
   skillFile,
 } from "./skill-places.ts";
-import { changeRecord, isProven, readRecords, recordOf, type SkillRecord, type SkillRecords } from "./skill-records.ts";
+import { changeRecord, isListed, readRecords, recordOf, type SkillRecord, type SkillRecords } from "./skill-records.ts";
 
 declare const __SKILLS__: unknown;
 
@@ -34,8 +34,8 @@ export const LEARNT_CATEGORY = "learnt";
 export type SkillUse = {
   readonly name: string;
   readonly version: string;
-  /** `loaded`: by name; `injected`: by the host's routing. */
-  readonly how: "offered" | "loaded" | "injected";
+  /** `offered`: listed in the prompt; `loaded`: read by the model, or named by the user. */
+  readonly how: "offered" | "loaded";
 };
 
 export type SkillLibraryOptions = {
@@ -74,8 +74,8 @@ export type KnownSkill = Skill & {
   readonly isOff: boolean;
   /** Reason why this session cannot use it, as a part of a sentence; undefined for a usable one. */
   readonly unusable: string | undefined;
-  /** The host may add it to messages by itself. */
-  readonly isProven: boolean;
+  /** The prompt names it. */
+  readonly isListed: boolean;
   /** Place of a skill with the same name that it hides. */
   readonly hides: string | undefined;
 };
@@ -266,7 +266,7 @@ export class SkillLibrary {
       ...skill,
       record,
       unusable: unusableReason(skill, this.#options.tools()) ?? foreignProject(skill, this.#options.roots),
-      isProven: isProven(useLearnt ? record : withoutStanding(record), isByHand(skill)),
+      isListed: !useLearnt || isListed(record),
     };
   }
 }
@@ -303,21 +303,10 @@ function withoutLearnt({ skills, failures }: FoundSkills): FoundSkills {
   return { skills: skills.filter((skill) => skill.source !== "home" || !isLearnt(skill)), failures };
 }
 
-function withoutStanding({ standing: _, ...counts }: SkillRecord): SkillRecord {
-  return counts;
-}
-
 function foreignProject({ project }: Skill, roots: readonly string[]): string | undefined {
   if (project === undefined) return undefined;
   const isHere = roots.some((root) => isInside(root, project) || isInside(project, root));
   return isHere ? undefined : `it is for the project ${project}`;
-}
-
-/** True when a person wrote the skill and its triggers for this user, or for all users. */
-function isByHand({ source, author, folder }: Skill): boolean {
-  if (source === "bundled") return true;
-  const isHubs = basename(dirname(folder)) === HUB_CATEGORY;
-  return (source === "home" || source === "external") && author === undefined && !isHubs;
 }
 
 const PLATFORMS: Readonly<Record<string, readonly string[]>> = {
@@ -348,7 +337,7 @@ function unusableReason(skill: Skill, enabled: ToolNames): string | undefined {
 }
 
 async function bundledSkills(): Promise<readonly Skill[]> {
-  const { bundled } = await import("./bundled.gen.ts"); // their triggers are large
+  const { bundled } = await import("./bundled.gen.ts");
   const root = bundledFolder();
   return bundled.map((facts) => ({
     ...facts,

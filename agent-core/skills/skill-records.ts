@@ -56,15 +56,7 @@ export async function changeRecord(
   });
 }
 
-/** Minimum number of successful uses, and their share, of a skill that no person wrote. */
-const PROVING_SUCCESSES = 2;
-const PROVING_SHARE = 2 / 3;
-/** Uses after which a skill written by a person must succeed half the time. */
-const DOUBTED_USES = 5;
-
-/** True when the host may add the skill to messages by itself. `byHand`: a person wrote its triggers. */
-export function isProven({ uses, successes, standing }: SkillRecord, byHand: boolean): boolean {
-  if (standing !== undefined) return standing !== "demoted";
-  if (byHand) return uses < DOUBTED_USES || successes / uses >= 0.5;
-  return successes >= PROVING_SUCCESSES && successes / uses >= PROVING_SHARE;
+/** True for a skill that the prompt lists: sessions with a demoted one ended worse. */
+export function isListed({ standing }: SkillRecord): boolean {
+  return standing !== "demoted";
 }

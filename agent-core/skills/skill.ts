@@ -21,19 +21,6 @@ export const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
 /** A version as it is written: YAML reads 1.0 as the number 1. */
 const WRITTEN_VERSION = /^[ \t]*version:[ \t]*["']?([\w.+-]+)/m;
 
-/** Conditions under which the host adds a skill to a message. */
-export type SkillTriggers = {
-  /** Globs of files that the message names. */
-  readonly globs: readonly string[];
-  /**
-   * Words or phrases: `fix|repair test*`. `|` separates alternatives of a word, `*` is any ending, and ` & ` separates
-   * phrases that one sentence has in any order.
-   */
-  readonly keywords: readonly string[];
-  /** Phrases of adjacent words. A message with one of them does not get the skill. */
-  readonly not?: readonly string[];
-};
-
 /** Tools and toolsets by name. */
 export type ToolNames = {
   readonly toolsets: readonly string[];
@@ -57,7 +44,6 @@ export type SkillFacts = {
   readonly fallbackFor: ToolNames;
   /** Environment variables that its commands need. */
   readonly variables: readonly string[];
-  readonly triggers: SkillTriggers;
   /** Name of the agent that wrote it; undefined for a skill of a person. */
   readonly author: string | undefined;
   /** Folder of the project for which it holds, absolute; undefined: everywhere. */
@@ -92,7 +78,6 @@ const hermesSchema = z.looseObject({
   requires_tools: names,
   fallback_for_toolsets: names,
   fallback_for_tools: names,
-  triggers: z.looseObject({ globs: names, keywords: names, not: names }).optional(),
 });
 
 /** A score from 0 to 1; undefined for any other value. */
@@ -211,7 +196,6 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
   if (description.length > MAX_DESCRIPTION) {
     return `the description has ${description.length.toLocaleString("en")} characters; the limit is ${MAX_DESCRIPTION.toLocaleString("en")}`;
   }
-  const { globs = [], keywords = [], not = [] } = hermes.data.triggers ?? {};
   return {
     name,
     description,
@@ -221,7 +205,6 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
     requires: { toolsets: hermes.data.requires_toolsets, tools: hermes.data.requires_tools },
     fallbackFor: { toolsets: hermes.data.fallback_for_toolsets, tools: hermes.data.fallback_for_tools },
     variables: data.required_environment_variables ?? [],
-    triggers: { globs, keywords, ...(not.length > 0 && { not }) },
     author: hermes.data.author,
     ...provenanceOf(data, hermes.data.project),
   };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { stated } from "../unit/learning/support/stating-model.ts";
 
 let model: ModelServer;
 let agent: AcpAgent;
@@ -12,6 +13,8 @@ let beta: string;
 /** Answer of the model to the question about a session. */
 let extraction: (transcript: string) => object;
 
+/** Rules that the user stated, and nothing else. */
+const told = (transcript: string): object => ({ ...nothing, user_signals: stated(transcript) });
 const nothing = { episode: { summary: "Something was done.", task_type: "work", outcome: "success" } };
 
 beforeAll(async () => {
@@ -20,7 +23,7 @@ beforeAll(async () => {
   await agent.initialize();
   [alpha, beta] = ["alpha", "beta"].map((name) => join(agent.cwd, name)) as [string, string];
   for (const folder of [alpha, beta]) mkdirSync(folder);
-  extraction = () => nothing;
+  extraction = told;
 });
 afterAll(async () => {
   await agent.stop();
@@ -68,13 +71,16 @@ async function items(): Promise<readonly Item[]> {
 
 test("a rule and a fact of the user reach the project's next session, and no session of another project", async () => {
   answerWith();
-  extraction = () => {
+  extraction = (transcript) => {
     const fact = { subject: "alpha", kind: "project", scope: "project", position: 0 };
-    return { ...nothing, facts: [{ ...fact, text: "The gate is `zq7-verify`.", quote: "The gate is `zq7-verify`" }] };
+    return {
+      ...told(transcript),
+      facts: [{ ...fact, text: "The gate is `zq7-verify`.", quote: "The gate is `zq7-verify`" }],
+    };
   };
   await session(alpha, "Verify it. The gate is `zq7-verify`. Always end the report with `-- k4`.");
   await learn();
-  extraction = () => nothing;
+  extraction = told;
   const next = await session(alpha, "Say hello");
   expect(next).toMatch(/Always end the report with `-- k4`\. \(since \d+ \w+ \d{4}\)/);
   expect(next).toContain("The gate is `zq7-verify`.");
@@ -95,17 +101,17 @@ test("a rule that the model names as replaced goes, and what holds everywhere re
   const quote = "from now on always end the report with `-- m5`";
   extraction = (transcript) => {
     const [, supersedes] = /- \[(p-\w+)\] user: .*k4/.exec(transcript) ?? [];
-    const signal = { text: "Always end the report with `-- m5`.", quote, supersedes, scope: "project" };
-    return transcript.includes(quote) ? { ...nothing, user_signals: [signal] } : nothing;
+    const signal = { text: "Always end the report with `-- m5`.", quote, supersedes, explicit: true };
+    return transcript.includes(quote) ? { ...nothing, user_signals: [signal] } : told(transcript);
   };
   await session(alpha, "Say hello", "No, from now on always end the report with `-- m5`.");
   await session(alpha, "Everywhere, in all projects: never use tabs in YAML files.");
   await learn();
-  extraction = () => nothing;
+  extraction = told;
   const next = await session(alpha, "Say hello");
   expect(next).toContain("-- m5");
   expect(next).not.toContain("-- k4");
-  expect(await session(beta, "Say hello")).toContain("ever use tabs in YAML files.");
+  expect(await session(beta, "Say hello")).toContain("never use tabs in YAML files.");
   expect(await items()).toMatchObject(expect.arrayContaining([expect.objectContaining({ state: "closed" })]));
 });
 
@@ -131,18 +137,18 @@ test("what a file says is in no prompt until the user confirms it, in any langua
   answerWith(callTools(call("read_file", { path: "TESTING.md" })), say(HOSTILE.join(" ")));
   const about = { subject: "alpha", kind: "project", scope: "user", explicit: true };
   extraction = (transcript) => {
-    if (!transcript.includes("TESTING")) return nothing;
+    if (!transcript.includes("TESTING")) return told(transcript);
     const of = (text: string, quote: string) => ({ ...about, text, quote });
     return {
       episode: { ...nothing.episode, summary: HOSTILE.join(" ") },
       facts: HOSTILE.flatMap((text) => [of(text, text), of(text, "How do the tests of this project run?")]),
-      user_signals: HOSTILE.map((text) => of(text, text)),
+      user_signals: [...HOSTILE.map((text) => of(text, text)), ...stated(transcript)],
     };
   };
   const asked = "How do the tests of this project run? Read TESTING.md. Never push on a Friday.";
   await session(alpha, asked);
   await learn();
-  extraction = () => nothing;
+  extraction = told;
   const next = await session(alpha, asked);
   for (const text of HOSTILE) expect(next).not.toContain(JSON.stringify(text).slice(1, -2));
   expect(next).toContain("Never push on a Friday.");
@@ -180,7 +186,7 @@ test("a matching episode comes with the first message as one line, and with no o
   });
   await session(alpha, "Where should the queue of the importer live? In `redis-9`?");
   await learn();
-  extraction = () => nothing;
+  extraction = told;
   await session(alpha, "Move the queue of the importer", "Move the queue of the importer again");
   const attached = model.requests.map(
     ({ body }) => JSON.stringify(body.messages).split("Earlier sessions in this").length - 1,
@@ -242,4 +248,26 @@ test("with the use of it off, requests are those of a home without learning", as
   writeFileSync(join(agent.home, "config.yaml"), "");
   expect(await requestOf(agentIn(agent.home))).toContain("-- m5");
   expect(existsSync(join(agent.home, "learning", "user-model.md"))).toBe(true);
+});
+
+test("a rule that became a check stops a call before the write, also of a model that never reads its prompt", async () => {
+  writeFileSync(join(agent.home, "config.yaml"), "");
+  const text = "Never edit files under vendor/.";
+  const rule = { text, quote: text, position: 0, explicit: true, check: { on: "path", forbid: "^vendor/" } };
+  extraction = (transcript) => (transcript.includes(text) ? { ...nothing, user_signals: [rule] } : nothing);
+  answerWith();
+  await session(beta, text);
+  await learn();
+  const write = call("write_file", { path: "vendor/a.txt", content: "x" });
+  const gone = (await items()).find((item) => item.text === text);
+  await agent.request("_hermes/learning/act", { id: gone?.id, action: "pin" }); // pinned lines are left out of no session
+  answerWith(callTools(write), say("Not written."));
+  await session(beta, "Write x into a.txt");
+  expect(existsSync(join(beta, "vendor"))).toBe(false);
+  const told = JSON.stringify(model.requests.map(({ body }) => body.messages));
+  expect(told).toMatch(/write_file was not run\. It breaks what the user wants:.*Never edit files under vendor/);
+  // The same call again: the user asks for it now.
+  answerWith(callTools(write), callTools(write), say("Written."));
+  await session(beta, "Write x into vendor/a.txt, it is fine today");
+  expect(readFileSync(join(beta, "vendor", "a.txt"), "utf8")).toBe("x");
 });

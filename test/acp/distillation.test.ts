@@ -51,7 +51,7 @@ const lastRequest = (): string => JSON.stringify(model.requests.at(-1)?.body.mes
 const skill = (): string => join(agent.home, "skills", "learnt", "publish-kavlin", "SKILL.md");
 const learn = () => agent.request("_hermes/learning/run", {});
 
-test("three sessions of one kind teach a skill, and the fourth one gets it until the user takes it back", async () => {
+test("three sessions of one kind teach a skill, and the fourth one has it until the user takes it back", async () => {
   await storeSessions();
   await learn();
   expect(agent.notified("_hermes/learning/changed").at(-1)).toEqual({
@@ -61,6 +61,8 @@ test("three sessions of one kind teach a skill, and the fourth one gets it until
   expect(readFileSync(skill(), "utf8")).not.toContain("--force");
   const fourth = await agent.newSession();
   await agent.prompt(fourth, "please publish the kavlin build 4");
+  expect(lastRequest()).toContain("- publish-kavlin:");
+  await agent.prompt(fourth, "/publish-kavlin build 4");
   expect(lastRequest()).toContain("Publish with `bin/zq7-pack --lane 4`.");
   const { result } = await agent.request("_hermes/learning/state", {});
   expect(result).toMatchObject({

@@ -36,7 +36,7 @@ function write(path: string, text: string): void {
 }
 
 function skill(name: string, author = ""): string {
-  const hermes = { ...(author !== "" && { author }), triggers: { keywords: [`publish kavlin build`] } };
+  const hermes = author === "" ? {} : { author };
   return `---\nname: ${name}\ndescription: Publish with ${name}.\nmetadata: ${JSON.stringify({ hermes })}\n---\nRun it.\n`;
 }
 

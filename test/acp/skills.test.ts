@@ -8,10 +8,6 @@ import { call, type ModelServer, say, startModelServer } from "../support/model-
 const SKILL = `---
 name: release-notes
 description: Write our release notes from the tags. Use for release notes.
-metadata:
-  hermes:
-    triggers:
-      keywords: [release notes for]
 ---
 
 1. Run \`zq7-notes --since TAG\`.
@@ -63,7 +59,7 @@ const commandNames = (agent: AcpAgent): readonly string[] => {
   return (availableCommands as { name: string }[]).map(({ name }) => name);
 };
 
-test("a skill made in one session is used in the next ones: by name, and once proven by routing", async () => {
+test("a skill made in one session is listed in the next ones, and used by its name", async () => {
   const first = await startEditor();
   model.script({ parts: [create] }, say("saved"));
   const making = await first.newSession();
@@ -90,12 +86,12 @@ test("a skill made in one session is used in the next ones: by name, and once pr
     { name: "write-commit-or-pr", version: "1.0.0", how: "loaded" },
   ]);
 
-  const routed = await second.newSession();
-  await second.prompt(routed, "Please write the release notes for v4");
-  expect(lastRequest()).toContain("zq7-notes");
-  expect(entriesOf(second, routed, "skill-use")).toMatchObject([{ name: "release-notes", how: "injected" }]);
-  await second.prompt(routed, "/skills");
-  expect(second.text()).toContain("by hermes-agent; used 3 times, 3 with success");
+  const other = await second.newSession();
+  await second.prompt(other, "Please write the release notes for v4");
+  expect(lastRequest()).not.toContain("zq7-notes");
+  expect(entriesOf(second, other, "skill-use")).toEqual([]);
+  await second.prompt(other, "/skills");
+  expect(second.text()).toContain("by hermes-agent; used 2 times, 2 with success");
 });
 
 test("the first five skills that a message names are loaded with it", async () => {

@@ -38,7 +38,7 @@ export async function measureConsolidation(): Promise<readonly Row[]> {
     }
     const sessions = times.filter((_, at) => at % PIECES === 0).map((time, at) => time + (times[at * PIECES + 1] ?? 0));
     const start = performance.now();
-    const learnt = new LearntContext({ home, roots: ["/project/alpha"], clock: systemClock });
+    const learnt = new LearntContext({ home, sessionId: "bench", roots: ["/project/alpha"], clock: systemClock });
     await Promise.all([learnt.promptText(), learnt.attach("Deploy the importer of alpha again")]);
     const context = performance.now() - start;
     return [

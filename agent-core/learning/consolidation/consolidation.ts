@@ -9,6 +9,7 @@ import { contentWords, textKey } from "../../memory/statement.ts";
 import { typedText } from "../../messages/message.ts";
 import { counted } from "../../platform/counted.ts";
 import { messageOf } from "../../platform/errors.ts";
+import { parseJson } from "../../platform/json.ts";
 import { oneLine } from "../../platform/one-line.ts";
 import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
@@ -16,20 +17,30 @@ import { type Episode, episodeOf, type ModelFields, writeEpisode } from "../epis
 import { type Fact, factId, holdsIn, isActive, isPreference, waits } from "../facts.ts";
 import { usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
+import { holdsAtCitation } from "../receipts.ts";
+import { breaks, partsOf } from "../rule-checks.ts";
 import { type Transcript, type TranscriptMessage, transcriptOf } from "../transcript.ts";
-import { type Candidate, statedCandidates } from "./candidates.ts";
 import { type EndedSession, EndedSessions, MAX_TRIES, type Mark } from "./ended-sessions.ts";
-import { extractionRequest, type Known, parseExtraction, sourcesOf } from "./extraction.ts";
+import {
+  type Candidate,
+  type Extracted,
+  extractionRequest,
+  type Known,
+  parseExtraction,
+  sourcesOf,
+} from "./extraction.ts";
 import { FactStore } from "./fact-store.ts";
 import { type Admitted, Gates, safeSummary } from "./gates.ts";
+import { besides } from "./merge.ts";
 import { type Rejection, rejectionId } from "./merge-batch.ts";
 
 const MEMORY_TARGETS = ["memory", "project", "user"] as const;
 /** Known facts that the model gets, so that it can name those that changed. */
-const MAX_KNOWN = 15;
+const MAX_KNOWN = 30;
 /** Part of a message in the notification. Characters. */
 const SHOWN_CHARS = 100;
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 /** Part of the user's words that known facts are compared with. Characters. */
 const SPOKEN_CHARS = 8_000;
 
@@ -46,25 +57,42 @@ class Consolidation {
   readonly store: FactStore;
   readonly #ports: LoopPorts;
   readonly #ended: EndedSessions;
+  /** Day of the last look at cited files, since 1970. */
+  #citedDay: number | undefined;
 
   constructor(ports: LoopPorts) {
     this.#ports = ports;
     const { home, clock, isOpen, settings } = ports;
     const idleMs = (): number => settings().sessionIdleMinutes * MINUTE_MS;
     this.#ended = new EndedSessions({ home, isOpen, idleMs, now: () => clock.now() });
-    this.store = new FactStore({ ...ports, uses: () => this.#ended.uses() });
+    this.store = new FactStore({ ...ports, uses: () => this.#ended.uses(), marks: () => this.#ended.marks() });
   }
 
   /** One piece of one session. */
   async doNext(signal: AbortSignal): Promise<boolean> {
     const hasModel = (): Promise<boolean> => this.#ports.model.isAvailable().catch(() => false); // such as without a key
     const session = await this.#ended.next(hasModel);
-    if (session === undefined) return false;
+    if (session === undefined) {
+      await this.#closeUncited();
+      return false;
+    }
     const transcript = transcriptOf(session.id, await readEntries(session.path));
     signal.throwIfAborted();
     if (session.due === "code") await this.#keepFacts(session, transcript);
     else await this.#askModel(session, transcript, signal);
     return true;
+  }
+
+  /** Once a day: closes facts whose cited file no longer shows them. */
+  async #closeUncited(): Promise<void> {
+    const day = Math.floor(this.#ports.clock.now() / DAY_MS);
+    if (day === this.#citedDay) return;
+    this.#citedDay = day;
+    const facts = (await this.store.read()).filter((fact) => isActive(fact) && fact.cites !== undefined);
+    const holds = await Promise.all(facts.map(holdsAtCitation));
+    await this.store.close(
+      new Map(facts.flatMap(({ id, cites }, at) => (holds[at] ? [] : [[id, `${cites} no longer says it.`]]))),
+    );
   }
 
   async lastRun(): Promise<{ readonly at: number; readonly result: string } | undefined> {
@@ -91,7 +119,6 @@ class Consolidation {
     const isAsked = session.mark !== undefined && session.mark.messages === messages && session.mark.state !== "begun";
     const state = isAsked && session.mark !== undefined ? session.mark.state : "facts";
     const tries = isAsked ? (session.mark?.tries ?? 0) : 0;
-    const isRepeated = session.mark?.state === "begun";
     const used = usedItems(transcript, await this.store.read());
     if (isAsked || origin === "cron") {
       await this.#writeEpisode(episode);
@@ -100,8 +127,7 @@ class Consolidation {
     }
     await this.#mark({ ...session, size: 0 }, { messages, state: "begun", tries, used });
     await this.#writeEpisode(episode);
-    const added = await this.#commit(transcript, statedCandidates(transcript), isRepeated);
-    await this.#mark(session, { messages, state, tries, used, added: added.length });
+    await this.#mark(session, { messages, state, tries, used });
   }
 
   async #askModel(session: EndedSession, transcript: Transcript, signal: AbortSignal): Promise<void> {
@@ -120,9 +146,11 @@ class Consolidation {
       await this.#mark(session, { messages, state: "facts", tries, added: before });
       return;
     }
-    const added = await this.#commit(transcript, extracted.candidates, true);
+    const added = await this.#commit(transcript, extracted);
     await this.#completeEpisode(transcript, extracted.fields);
-    await this.#mark(session, { messages, state: "done", tries, added: before + added.length });
+    const { corrections } = extracted;
+    const measured = { cwd: transcript.cwd, ...(corrections !== undefined && { corrections }) };
+    await this.#mark(session, { messages, state: "done", tries, added: before + added.length, ...measured });
   }
 
   async #completeEpisode(transcript: Transcript, fields: ModelFields): Promise<void> {
@@ -139,11 +167,7 @@ class Consolidation {
   }
 
   /** Checks the candidates and writes what passes. */
-  async #commit(
-    transcript: Transcript,
-    candidates: readonly Candidate[],
-    isRepeated: boolean,
-  ): Promise<readonly Fact[]> {
+  async #commit(transcript: Transcript, { candidates, refuted }: Extracted): Promise<readonly Fact[]> {
     const { cwd, sessionId, endedAt } = transcript;
     const name = basename(cwd);
     const gates = new Gates({
@@ -151,20 +175,24 @@ class Consolidation {
       known: [withoutLearnt(transcript.systemPrompt), ...(await this.#notes(transcript)).map(({ text }) => text)],
       secrets: secretsOf(process.env),
       project: name,
+      proven: provenIn(transcript),
     });
     const admitted: Admitted[] = [];
     const rejected: Rejection[] = [];
-    for (const candidate of candidates) {
+    for (const each of candidates) {
+      const candidate = withFittingCheck(each, transcript);
       const checked = gates.check(candidate);
       if (checked.ok) admitted.push(checked.candidate);
       else rejected.push(rejection(candidate, checked.reason));
     }
-    if (admitted.length === 0 && rejected.length === 0) return [];
+    const against = await this.#rejectedLines(transcript, refuted);
+    if (admitted.length === 0 && rejected.length === 0 && against.size === 0) return [];
     const origin = { sessionId, project: cwd, name, at: endedAt };
-    const written = await this.store.commit({ origin, admitted, rejected, isRepeated });
+    const written = await this.store.commit({ origin, admitted, rejected, refuted: against, isRepeated: true });
     const added = written.filter((fact) => !waits(fact));
     const corrected = await this.#correctMemory(transcript, admitted);
-    const message = [...(added.length > 0 ? [learntLine(added)] : []), ...corrected].join(" ");
+    const now = added.length === 0 ? [] : await this.store.read();
+    const message = [...(added.length > 0 ? [learntLine(added, now)] : []), ...corrected].join(" ");
     if (message !== "") {
       this.#ports.notify(
         message,
@@ -172,6 +200,15 @@ class Consolidation {
       );
     }
     return added;
+  }
+
+  /** Lines of the session's prompt against which the user spoke, in words that the session has. */
+  async #rejectedLines(transcript: Transcript, refuted: Extracted["refuted"]): Promise<ReadonlyMap<string, string>> {
+    if (refuted.length === 0) return new Map();
+    const used = new Set(usedItems(transcript, await this.store.read()));
+    const said = sourcesOf(transcript).flatMap(({ by, text }) => (by === "user" ? [text] : []));
+    const shown = refuted.filter(({ id, quote }) => used.has(id) && said.some((text) => text.includes(quote)));
+    return new Map(shown.map(({ id, quote }) => [id, oneLine(quote, SHOWN_CHARS)]));
   }
 
   /**
@@ -242,7 +279,7 @@ class Consolidation {
 
   #mark(
     { id, size, mark: before }: EndedSession,
-    mark: Pick<Mark, "messages" | "state" | "tries"> & Partial<Pick<Mark, "added" | "used">>,
+    mark: Pick<Mark, "messages" | "state" | "tries"> & Partial<Pick<Mark, "added" | "used" | "cwd" | "corrections">>,
   ): Promise<void> {
     return this.#ended.mark({ session: id, size, added: 0, used: before?.used ?? [], ...mark });
   }
@@ -268,14 +305,52 @@ function actedIn({ messages }: Transcript): string {
 
 /** A rejected secret or injection leaves no text behind. */
 function rejection({ text }: Candidate, reason: string): Rejection {
-  const isHarmful = /\b(?:secret|attempt|order|command|hidden|markup|instructions|scan)\b/.test(reason);
+  const isHarmful = /\b(?:secret|private|attempt|order|command|hidden|markup|instructions|scan)\b/.test(reason);
   return { target: rejectionId(text), text: isHarmful ? null : text.slice(0, 200), reason };
 }
 
-function learntLine(added: readonly Fact[]): string {
+/** A rule that was said once is on trial: the user is asked. So is one beside another value of the same property. */
+function learntLine(added: readonly Fact[], facts: readonly Fact[]): string {
   const [first] = added;
-  if (first === undefined || added.length > 1) return `Learnt: ${added.length} things from a session.`;
-  return `Learnt: ${oneLine(first.text, SHOWN_CHARS)}`;
+  if (first === undefined || added.length > 1)
+    return `Keep these ${added.length} things for later? They came from one session.`;
+  const text = oneLine(first.text, SHOWN_CHARS);
+  const [other] = besides(first, facts);
+  if (other !== undefined) return `Do both hold? ${oneLine(other.text, SHOWN_CHARS)} · ${text}`;
+  return isPreference(first) ? `Keep this for later? ${text}` : `Learnt: ${text}`;
+}
+
+/** Commands that passed, in a session without an edit that the user took back. */
+function provenIn({ happened }: Transcript): ReadonlySet<string> {
+  const isRejected = happened.some((entry) => entry.type === "verdict" && entry.outcome !== "kept");
+  const passed = happened.flatMap((entry) =>
+    entry.type === "tool" && entry.command?.exit === 0 ? [entry.command.text.trim()] : [],
+  );
+  return new Set(isRejected ? [] : passed);
+}
+
+/**
+ * The candidate without a check that disagrees with the session: the last call that it reads must pass, and of the calls before
+ * the user's words one must fail.
+ */
+function withFittingCheck(candidate: Candidate, { messages, cwd }: Transcript): Candidate {
+  const { check, position } = candidate;
+  if (check === undefined) return candidate;
+  const verdicts = messages.flatMap(({ message, position: at }) =>
+    message.role !== "assistant"
+      ? []
+      : (message.tool_calls ?? []).flatMap(({ function: { arguments: json } }) => {
+          const isBroken = breaks(
+            check,
+            partsOf(parseJson(json), cwd, () => true),
+          );
+          return isBroken === undefined ? [] : [{ isBroken, isBefore: position !== undefined && at < position }];
+        }),
+  );
+  const before = verdicts.filter(({ isBefore }) => isBefore);
+  const after = verdicts.filter(({ isBefore }) => !isBefore);
+  const fits = (before.length === 0 || before.some(({ isBroken }) => isBroken)) && after.at(-1)?.isBroken !== true;
+  return fits ? candidate : { ...candidate, check: undefined };
 }
 
 /** A line of the memory that the user wrote, and that the model names as replaced. */

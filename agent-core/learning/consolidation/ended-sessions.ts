@@ -31,6 +31,10 @@ const markSchema = z.object({
   added: z.number(),
   /** Items that reached the model in the session. */
   used: z.array(z.string()).readonly().catch([]).default([]),
+  /** Working folder, absolute. */
+  cwd: z.string().optional(),
+  /** Messages with which the user rejected a result, as the model counts them. */
+  corrections: z.number().optional(),
 });
 export type Mark = z.infer<typeof markSchema>;
 

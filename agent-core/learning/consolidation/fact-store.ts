@@ -24,6 +24,7 @@ import {
 } from "../facts.ts";
 import type { LearningChange, LearningLedger, LearningRecord } from "../learning-ledger.ts";
 import type { LearntOutcome, LearntStore } from "../loop.ts";
+import { type Measured, receiptOf } from "../receipts.ts";
 import { acted, episodeItem, itemOf, withoutFact } from "./learnt-items.ts";
 import { changeOf } from "./merge.ts";
 import { type Batch, isFrom, isNews, type MergedBatch, mergeBatch, rejectionId } from "./merge-batch.ts";
@@ -37,6 +38,8 @@ type Ports = {
   readonly clock: { now(): number };
   /** Number of sessions in which each item reached the model. */
   readonly uses: () => Promise<ReadonlyMap<string, number>>;
+  /** Ended sessions, for the comparison of those with and without an item. */
+  readonly marks: () => Promise<ReadonlyMap<string, Measured>>;
 };
 
 export class FactStore implements LearntStore {
@@ -67,15 +70,30 @@ export class FactStore implements LearntStore {
     return added;
   }
 
+  /** Closes items. `reasons`: for people, by the item's id. Rejects when writing fails. */
+  async close(reasons: ReadonlyMap<string, string>): Promise<void> {
+    if (reasons.size === 0) return;
+    const at = this.#ports.clock.now();
+    await this.#change((facts) => ({
+      facts: facts.map((fact) => (reasons.has(fact.id) && isActive(fact) ? { ...fact, until: at } : fact)),
+      changes: facts
+        .filter((fact) => reasons.has(fact.id) && isActive(fact))
+        .map((fact) => changeOf("close", fact, fact.text, reasons.get(fact.id) ?? "")),
+    }));
+  }
+
   async items(): Promise<readonly LearntItem[]> {
     const { home } = this.#ports;
-    const [facts, uses] = await Promise.all([this.read(), this.#ports.uses()]);
+    const [facts, uses, marks] = await Promise.all([this.read(), this.#ports.uses(), this.#ports.marks()]);
     const closed = facts.filter(({ until }) => until !== undefined).toSorted((one, other) => other.from - one.from);
     const listed = [...facts.filter(({ until }) => until === undefined), ...closed.slice(0, MAX_CLOSED)];
     const paths = (await episodePaths(home)).slice(-MAX_EPISODES);
     const episodes = await Promise.all(paths.map(async (path) => ({ path, episode: await readEpisode(path) })));
     return [
-      ...listed.map((fact) => itemOf(fact, home, uses.get(fact.id) ?? 0)),
+      ...listed.map((fact) => {
+        const item = itemOf(fact, home, uses.get(fact.id) ?? 0);
+        return { ...item, reason: `${item.reason} ${receiptOf(fact, marks.values())}`.trim() };
+      }),
       ...episodes.flatMap(({ path, episode }) =>
         episode === undefined ? [] : [episodeItem(path, episode, uses.get(`e-${episode.sessionId}`) ?? 0)],
       ),

@@ -6,8 +6,7 @@
 import { contentWords, markedValues, placeSaying, textKey, valuesIn, wordRow } from "../../memory/statement.ts";
 import { findThreat } from "../../prompt/injection-scan.ts";
 import { holdsSecret } from "../../providers/redact.ts";
-import { type Candidate, isGeneral, isInstruction, isRule, sentencesOf } from "./candidates.ts";
-import type { Source } from "./extraction.ts";
+import type { Candidate, Source } from "./extraction.ts";
 
 /** Part of a session that the checks need. */
 export type Evidence = {
@@ -18,11 +17,17 @@ export type Evidence = {
   readonly secrets: readonly string[];
   /** Name of the project's folder. */
   readonly project: string;
+  /** Commands that the agent ran with exit code 0, in a session whose results the user kept. */
+  readonly proven?: ReadonlySet<string>;
 };
 
-/** A candidate with its evidence. `by`: its witness with the least trust; the text of a `tool` waits for the user's yes. */
+/**
+ * A candidate with its evidence. `by`: its witness with the least trust. The text of a `tool` waits for the user's yes; a
+ * `run` is one whose command passed here, with a result that the user kept.
+ */
 export type Admitted = Candidate & {
-  readonly by: "user" | "tool";
+  readonly scope: "user" | "project";
+  readonly by: "user" | "tool" | "run";
   readonly position: number;
   /** The user stated it as a rule for later. */
   readonly isExplicit: boolean;
@@ -36,7 +41,7 @@ type Found = { readonly by: "user" | "tool"; readonly position: number; readonly
 
 /** Longest text of a fact. Characters. */
 const MAX_TEXT_CHARS = 240;
-const MIN_QUOTE_CHARS = 8;
+const MIN_QUOTE_WORDS = 3;
 /** Text around a quote that may support a fact. Characters. */
 const CONTEXT_CHARS = 240;
 /** Share of a text's words that stand beside its quote. */
@@ -65,13 +70,23 @@ export class Gates {
       this.#unsupported(cleaned, found) ??
       this.#restated(text, found) ??
       this.#secret(cleaned) ??
-      injection(cleaned, found) ??
-      transient(cleaned, found);
+      unwanted(cleaned, found) ??
+      (candidate.isSensitive === true ? "it is private, and the user did not ask to keep it" : undefined);
     if (problem !== undefined) return rejected(problem);
-    const isRule = candidate.isStated === true || candidate.isRule === true || isPartOfRule(candidate.quote, found);
-    const isExplicit = found.by === "user" && isRule;
-    const scope = scopeOf(cleaned, found);
-    return { ok: true, candidate: { ...cleaned, scope, by: found.by, position: found.position, isExplicit } };
+    const isProven = found.by === "tool" && this.#isProven(cleaned);
+    const isExplicit = found.by === "user" && candidate.isRule === true;
+    const by = isProven ? "run" : found.by;
+    return {
+      ok: true,
+      candidate: { ...cleaned, scope: scopeOf(cleaned, found), by, position: found.position, isExplicit },
+    };
+  }
+
+  /** A fact about a command that passed here: the fact has no other value. */
+  #isProven({ kind, value, cites }: Candidate): boolean {
+    const { proven } = this.#evidence;
+    if (kind !== "fact" || value === undefined || cites === undefined) return false;
+    return proven?.has(cites.trim()) === true && fold(cites) === fold(value);
   }
 
   /** The message that the candidate quotes; one of the user before one of a tool. */
@@ -79,7 +94,7 @@ export class Gates {
     const wanted = fold(quote);
     if (wanted === "") return undefined;
     // A short quote is in many messages by chance.
-    const isShort = wanted.length < MIN_QUOTE_CHARS || !wanted.includes(" ");
+    const isShort = wordRow(wanted).length < MIN_QUOTE_WORDS;
     const holds = (text: string): boolean => (isShort ? text === wanted : text.includes(wanted));
     const holding = (by: Source["by"]): readonly Source[] => {
       return this.#evidence.sources.filter((source) => source.by === by && holds(this.#text(source)));
@@ -112,8 +127,11 @@ export class Gates {
   }
 
   /** A real quote does not prove another text: its values, names and most words stand beside the quote. */
-  #unsupported({ text, subject, entity, kind, quote }: Candidate, { context }: Found): string | undefined {
+  #unsupported({ text, subject, entity, kind, quote, value }: Candidate, { context }: Found): string | undefined {
     const around = fold(`${quote} ${context}`);
+    if (value !== undefined && !(around.includes(fold(value)) && fold(text).includes(fold(value)))) {
+      return "its value is not in the session";
+    }
     if ([...valuesIn(text)].some((value) => !around.includes(fold(value)))) return "its value is not in the session";
     const place = `${around} ${fold(this.#evidence.project)}`;
     const names = text.match(/(?<=\S\s)\p{Lu}\p{Ll}+\b/gu) ?? [];
@@ -155,14 +173,6 @@ function fold(text: string): string {
     .trim();
 }
 
-/** True when the sentence around the quote is a rule. */
-function isPartOfRule(quote: string, { context }: Found): boolean {
-  const wanted = fold(quote);
-  return sentencesOf(context).some((sentence) => {
-    return (sentence.includes(wanted) || wanted.includes(sentence)) && isRule(sentence);
-  });
-}
-
 /** Lines and sentences of a prompt. */
 function linesOf(text: string): readonly string[] {
   return text
@@ -171,27 +181,18 @@ function linesOf(text: string): readonly string[] {
     .filter((line) => line.length > 5);
 }
 
-/** A secret by its name, and the shape of a key without a known prefix. */
+/** A secret by its name, and the shape of a key without a known prefix: a wrong hit costs a note, a miss stores a password. */
 const SECRET =
   /\b(?:passwords?|passwd|passphrase|pin|api[ _-]?keys?|access[ _-]?keys?|private keys?|tokens?|secrets?|credentials?|passwort)\b[^.]{0,24}?(?:\bis\b|\bare\b|\bist\b|=|:)\s*[`"']?(?!(?:in|stored|kept|set|read|at|from|the|a|an|not|never|under)\b)\S{4,}/i;
 const LONG_RANDOM =
   /(?<![\w/.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-zA-Z])(?![\w-]*\/[\w-]*\/)[A-Za-z0-9+/=_]{28,}(?![\w/.-])/;
 
-/** Text of a tool never asks for anything, and is never a preference. */
-function injection({ kind, text, quote, subject }: Candidate, { by, context }: Found): string | undefined {
+/** Marks of prompts, and a wish that a tool's output has. */
+function unwanted({ kind, text, quote, subject }: Candidate, { by }: Found): string | undefined {
   const threat = findThreat(`${subject}\n${text}\n${quote}`);
   if (threat !== undefined) return `it holds ${threat}`;
-  if (/<\/?\w+[^>]*>|\bsystem prompt\b|\[\/?(?:INST|SYSTEM)\]/i.test(text)) return "it holds markup of a prompt";
-  if (by === "user") return undefined;
-  if (kind === "preference") return "a tool's output is not the user's wish";
-  if (isInstruction(text) || isInstruction(quote)) return "a tool's output gives no instructions";
-  const line = context
-    .split(/(?<=[.!?])\s/)
-    .filter((part) => part.includes(fold(quote).slice(0, 40)))
-    .join(" ");
-  return /\b(?:remember|always run|never tell|ignore|you must|from now on|important:)\b/i.test(line)
-    ? "a tool's output gives no instructions"
-    : undefined;
+  if (/<\/?\w+[^>]*>|<\||\[\/?(?:INST|SYSTEM)\]/i.test(text)) return "it holds markup of a prompt";
+  return kind === "preference" && by === "tool" ? "a tool's output is not the user's wish" : undefined;
 }
 
 /** Words in a row from which a sentence is copied. */
@@ -210,10 +211,11 @@ export function safeSummary(summary: string, sources: readonly Source[], acted: 
   const read = ` ${wordRow(output).join(" ")} `;
   const isCopied = (sentence: string): boolean => {
     const row = wordRow(sentence);
+    const length = Math.min(COPIED_WORDS, row.length); // a shorter sentence counts as a whole
     return row.some((_, at) => {
-      const words = row.slice(at, at + COPIED_WORDS);
+      const words = row.slice(at, at + length);
       const run = ` ${words.join(" ")} `;
-      return words.length === COPIED_WORDS && read.includes(run) && !said.includes(run);
+      return words.length === length && read.includes(run) && !said.includes(run);
     });
   };
   const isInvented = (sentence: string): boolean => {
@@ -227,35 +229,8 @@ export function safeSummary(summary: string, sources: readonly Source[], acted: 
     .join("\n");
 }
 
-const STATUS =
-  /\b(?:currently|at the moment|right now|for now|today|yesterday|tomorrow|tonight|this (?:time|session|week|morning|branch|task)|just once|so far|in progress|still (?:failing|broken|open|running|to do)|work in progress|wip|pending|not yet|temporar(?:y|ily)|todo|next step|gerade|im moment|heute|gestern|morgen)\b/i;
-const DONE =
-  /\b(?:has|have|had|was|were|is|are|been)\s+(?:just\s+|now\s+|already\s+|successfully\s+)?(?:fixed|done|completed?|finished|merged|updated|implemented|committed|released|passing|failing|green|red|blocked|waiting|refactored|renamed)\b|\b(?:tests?|build|lint|checks?)\s+(?:now\s+)?(?:pass(?:es|ed)?|fail(?:s|ed)?)\b|\b\d+ (?:tests?|errors?|warnings?|failures?|files?)\b|^(?:i|we|the (?:user|agent|assistant)) (?:asked|requested|fixed|ran|added|changed|created|wrote|was|were|did|completed|looked)\b/i;
-const BROKEN =
-  /\b(?:does not|doesn't|do not|don't|did not|didn't|cannot|can't|can not|could not|couldn't|won't|will not|fails? to|refuses? to|never)\s+(?:work|exist|run|start|respond|function|load|compile|build|connect|find|support|return|install|succeed)\w*|\b(?:is|are|was|were)\s+(?:broken|unavailable|missing|down|unreachable|unusable|unreliable|not (?:available|installed|working|found|supported|reachable|running))\b|\bfunktioniert nicht\b|\btimed? out\b/i;
-const DATED =
-  /\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{8}_\d{6}_[0-9a-f]{8}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,40}\b|\b(?:commit|sha|hash|revision)\s+`?[0-9a-f]{7,40}\b|\b(?:pr|pull request|issue|ticket|pid|process|job|run)\s*#?\s*\d+\b|(?<![\w`])#\d+\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{1,2}\b/i;
-/** Words that mean nothing outside the conversation. */
-const DEICTIC =
-  /^(?:it|this|that|these|those|they)\b|\b(?:the above|the following|as (?:said|mentioned)|that one|this one|the other one)\b/i;
-
-function transient({ kind, text, quote }: Candidate, { by }: Found): string | undefined {
-  if (STATUS.test(text) || DONE.test(text)) return "it is a state that passes";
-  if (kind === "preference" && STATUS.test(quote) && !/\bfrom now on\b/i.test(quote))
-    return "it holds for the moment only";
-  if (DATED.test(text)) return "it is about a date or a number of the moment";
-  if (DEICTIC.test(text)) return "it refers to the conversation";
-  const isRuleOfUser = kind === "preference" && by === "user";
-  return !isRuleOfUser && BROKEN.test(text) ? "it says that something does not work" : undefined;
-}
-
-/** Wording about the user's own person or the way of talking, which holds in all projects. */
-const PERSONAL =
-  /\b(?:antworte|sprich|erkläre|answers?|repl(?:y|ies)|explanations?|explain|respond|speak|talk|address me|call me|my name|emojis?|terse|concise|brief|verbose|in (?:english|german|french|spanish))\b/i;
-
-/** A rule of one project holds there only, unless the user says otherwise. */
-function scopeOf({ scope, text, quote }: Candidate, { by }: Found): Candidate["scope"] {
-  if (by === "tool") return "project";
-  if (isGeneral(quote) || isGeneral(text)) return "user";
-  return scope === "user" && PERSONAL.test(`${text} ${quote}`) ? "user" : "project";
+/** A rule holds in all projects when words of its own quote say so. */
+function scopeOf({ everywhere, quote }: Candidate, { by }: Found): Admitted["scope"] {
+  const isGeneral = everywhere !== undefined && fold(quote).includes(fold(everywhere));
+  return by === "user" && isGeneral ? "user" : "project";
 }

@@ -98,6 +98,7 @@ function sourceText(fact: Fact): string {
     const where = "A file, a page or the output of a command says it";
     return fact.isExplicit ? `${where}, and you confirmed it.` : `${where}.`;
   }
+  if (fact.source === "run") return "The agent ran it here with exit code 0, and you kept the result.";
   return fact.isExplicit ? "You stated it." : "Your words show it.";
 }
 

@@ -4,7 +4,7 @@ import { textKey } from "../../memory/statement.ts";
 import { EVERYWHERE, type Fact, factId, isActive, isPreference, sessionOf } from "../facts.ts";
 import type { LearningChange, LearningRecord } from "../learning-ledger.ts";
 import type { Admitted } from "./gates.ts";
-import { changeOf, merge, type Origin } from "./merge.ts";
+import { changeOf, merge, type Origin, refuted } from "./merge.ts";
 
 /** Facts that one session may add. */
 const MAX_FACTS = 8;
@@ -17,6 +17,8 @@ export type Batch = {
   readonly origin: Origin;
   readonly admitted: readonly Admitted[];
   readonly rejected: readonly Rejection[];
+  /** The user's words against lines that the agent had followed, by the line's id. */
+  readonly refuted?: ReadonlyMap<string, string>;
   /** An earlier run may have written a part of it. */
   readonly isRepeated: boolean;
 };
@@ -30,19 +32,20 @@ export type MergedBatch = { readonly facts: readonly Fact[]; readonly changes: r
  */
 export function mergeBatch(
   facts: readonly Fact[],
-  { origin, admitted, rejected }: Batch,
+  { origin, admitted, rejected, refuted: against = new Map() }: Batch,
   forgotten: readonly LearningRecord[],
 ): MergedBatch {
   const targetsOf = (records: readonly LearningRecord[]): ReadonlySet<string> =>
     new Set(records.map(({ target }) => target));
   const own = forgotten.filter((record) => isFrom(record, origin.sessionId));
-  const forgottenItems = { user: targetsOf(own), tool: targetsOf(forgotten) };
+  const forgottenItems = { user: targetsOf(own), run: targetsOf(own), tool: targetsOf(forgotten) };
   const forgottenRefs = new Set(own.flatMap(({ evidence }) => evidence));
   const weight = ({ isExplicit, by }: Admitted): number => Number(isExplicit) + Number(by === "user");
   const ordered = admitted.toSorted((one, other) => weight(other) - weight(one));
-  const changes: LearningChange[] = [];
+  const closed = refuted(facts, against, origin);
+  const changes: LearningChange[] = [...closed.changes];
   const left: Rejection[] = [...rejected];
-  let now = facts;
+  let now = closed.facts;
   let count = facts.filter(({ evidence }) => evidence.at(0)?.startsWith(`${origin.sessionId}:`)).length;
   for (const candidate of ordered) {
     if (forgottenRefs.has(`${origin.sessionId}:${candidate.position}`)) continue;

@@ -6,7 +6,6 @@
 import { textKey } from "../../memory/statement.ts";
 import { EVERYWHERE, type Fact, factId, holdsIn, isActive, isEdited, sessionOf, USER, waits } from "../facts.ts";
 import type { LearningChange } from "../learning-ledger.ts";
-import { asRule } from "./candidates.ts";
 import type { Admitted } from "./gates.ts";
 
 /** Session that a candidate comes from. */
@@ -70,7 +69,31 @@ function saysSame(fact: Fact, made: Fact, { repeats, quote }: Admitted): boolean
   if (fact.source === "tool") return false; // another wording of the user does not confirm it
   if (fact.id === repeats) return true;
   const isSameMessage = fact.evidence.some((ref) => made.evidence.includes(ref));
-  return isSameMessage && textKey(fact.text).includes(textKey(asRule(quote)));
+  return isSameMessage && (textKey(fact.text) === textKey(quote) || isSameSlot(fact, made, true));
+}
+
+/** True for the same property of the same subject in the same place; `equal`: with the same value. */
+function isSameSlot(one: Fact, other: Fact, equal: boolean): boolean {
+  const slotOf = ({ id, scope, subject, attribute = "" }: Fact): string =>
+    [id.charAt(0), scope, textKey(subject), textKey(attribute)].join("\n");
+  const isNamed = one.attribute !== undefined && one.value !== undefined && other.value !== undefined;
+  return isNamed && slotOf(one) === slotOf(other) && equal === (textKey(one.value) === textKey(other.value));
+}
+
+/** Lines that say another value of the property of a new line: the user is asked whether both hold. */
+export function besides(made: Fact, facts: readonly Fact[]): readonly Fact[] {
+  return facts.filter((fact) => isActive(fact) && fact.id !== made.id && isSameSlot(fact, made, false));
+}
+
+/** Facts without those that the user rejected after the agent had followed them. */
+export function refuted(facts: readonly Fact[], rejected: ReadonlyMap<string, string>, { at }: Origin): Merged {
+  const gone = facts.filter((fact) => isActive(fact) && rejected.has(fact.id) && !fact.isPinned && !isEdited(fact));
+  return {
+    facts: facts.map((fact) => (gone.includes(fact) ? { ...fact, until: at } : fact)),
+    changes: gone.map((fact) =>
+      changeOf("close", fact, fact.text, `You rejected what followed it: ${rejected.get(fact.id)}`),
+    ),
+  };
 }
 
 function closed(facts: readonly Fact[], replaced: Fact, by: Pick<Fact, "id" | "from">): Pick<Merged, "facts"> {
@@ -109,6 +132,10 @@ function factOf(candidate: Admitted, { sessionId, project, name, at }: Origin): 
     evidence: [`${sessionId}:${position}`],
     isPinned: false,
     proposedFor: undefined,
+    attribute: candidate.attribute,
+    value: candidate.value,
+    check: candidate.check,
+    cites: candidate.cites?.includes(":") === true && by !== "run" ? candidate.cites : undefined,
   };
 }
 
@@ -130,14 +157,15 @@ function counted(facts: readonly Fact[], same: Fact, made: Fact): Merged {
   const isOfThisSession = sessionsIn(same).at(-1) === sessionsIn(made)[0] && same.seen === 1;
   const isExplicit = same.isExplicit || made.isExplicit;
   const source = same.source === "tool" ? made.source : same.source;
+  const check = made.check ?? same.check;
   if (wasSeen(same, made)) {
     return {
-      facts: facts.map((fact) => (fact === same ? { ...same, isExplicit, source } : fact)),
+      facts: facts.map((fact) => (fact === same ? { ...same, isExplicit, source, check } : fact)),
       changes: isOfThisSession ? additionOf(same, replaced) : changes,
     };
   }
   const evidence = [...same.evidence, ...made.evidence].slice(-MAX_EVIDENCE);
-  const more: Fact = { ...same, seen: same.seen + 1, isExplicit, source, evidence };
+  const more: Fact = { ...same, seen: same.seen + 1, isExplicit, source, check, evidence };
   return { facts: facts.map((fact) => (fact === same ? more : fact)), changes };
 }
 

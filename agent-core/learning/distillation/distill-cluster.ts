@@ -1,7 +1,8 @@
 /** One cluster becomes a skill, a new version of one, or a rejection with its reason: one model call, then checks in code. */
 import { join } from "node:path";
+import { wordRow } from "../../memory/statement.ts";
 import { messageOf } from "../../platform/errors.ts";
-import { nameProblem, parseSkill, SKILL_FILE, type SkillTriggers } from "../../skills/skill.ts";
+import { nameProblem, parseSkill, SKILL_FILE } from "../../skills/skill.ts";
 import type { Skill } from "../../skills/skill-places.ts";
 import type { Episode } from "../episodes.ts";
 import type { LearningChange } from "../learning-ledger.ts";
@@ -14,14 +15,13 @@ import type { OutdatedCheck } from "./score-uses.ts";
 import { ledgerRecord, nextVersion, retired, withSkill, written } from "./skill-changes.ts";
 import { type Evidence, evidenceOf, textProblem } from "./skill-evidence.ts";
 import { sizeProblem, skillText, withDeltas } from "./skill-text.ts";
-import { findTriggers, routes } from "./triggers.ts";
 
 /** Uses of a version before it is changed again. */
 const TRIAL_USES = 3;
 /** Questions about one cluster. */
 const MAX_ASKS = 2;
-/** A skill is the one of a cluster when it routes this share of the cluster's messages. */
-const MIN_ROUTED = 0.5;
+/** A skill of the user is the one of a cluster when this share of the sessions read it. */
+const MIN_READ = 0.5;
 
 export type Distilled = LearntChange & {
   readonly kind: "learnt" | "kept" | "refused";
@@ -32,8 +32,6 @@ export type Distilled = LearntChange & {
 
 export type Case = {
   readonly cluster: Cluster;
-  /** Messages of other tasks in the same project. */
-  readonly others: readonly string[];
   readonly state: LearntState;
   /** Reason why a statement contradicts what the facts say now. */
   readonly outdated: OutdatedCheck;
@@ -46,24 +44,19 @@ type Kit = Pick<LoopPorts, "model" | "clock"> & { readonly skills: LearntSkills;
 
 /** Rejects with the signal's reason, and when the model fails. */
 export async function distillCluster(input: Case, kit: Kit, signal: AbortSignal): Promise<Distilled> {
-  const { cluster, state, others } = input;
+  const { cluster, state } = input;
   const existing = skillOf(cluster, state);
   const covering = existing === undefined ? coveringSkill(input) : undefined;
   const evidence = evidenceOf(cluster);
   const refuted = refutedBullets(existing, evidence);
   if (isGoodEnough({ existing, covering, refuted }, cluster, evidence)) return { kind: "kept", state };
-  const messages = cluster.map(({ firstMessage }) => firstMessage);
-  const found = await findTriggers(messages, others, signal);
-  const triggers = found.ok ? found.triggers : (existing ?? covering)?.triggers;
-  // A skill that no message would get is not worth a question.
-  if (triggers === undefined) return refused(input, [], found.ok ? undefined : found.reason);
   const shown = shownSkill({ existing, covering, refuted }, cluster);
   const answer = await askForDeltas({ ...input, evidence, existing, refuted }, shown, { kit, signal });
   if (answer === undefined) return refused(input, [], "the model's answer is not a JSON object");
   const { proposal, deltas, rejects } = answer;
   if (deltas.length === 0 && existing !== undefined && rejects.length === 0) return { kind: "kept", state };
   if (deltas.length === 0) return refused(input, rejects, undefined);
-  const whole = { ...input, existing, evidence, proposal, triggers, deltas, rejects };
+  const whole = { ...input, existing, evidence, proposal, deltas, rejects };
   return covering === undefined ? apply(whole, kit) : proposeTo(covering, whole, kit);
 }
 
@@ -116,22 +109,21 @@ function isCorrected({ name, version }: LearntSkill, cluster: Cluster): boolean 
   return cluster.some(({ skills, corrections }) => corrections.length > 0 && skills.includes(`${name}@${version}`));
 }
 
-/** The learnt skill for the cluster's messages. */
+/** The learnt skill that comes from sessions of the cluster, or that they read. */
 function skillOf(cluster: Cluster, { skills }: LearntState): LearntSkill | undefined {
   const project = cluster[0]?.cwd;
-  return skills.find(({ project: own, state, triggers }) => {
-    if (own !== project || state === "retired") return false;
-    const routed = cluster.filter(({ firstMessage }) => routes(triggers, firstMessage)).length;
-    return routed >= cluster.length * MIN_ROUTED;
+  return skills.find((skill) => {
+    if (skill.project !== project || skill.state === "retired") return false;
+    return cluster.some((episode) => skill.sessions.includes(episode.sessionId) || uses(episode, skill));
   });
 }
 
-/** Skill of the user for the cluster's messages. */
+/** Skill of the user that the sessions of the cluster read. */
 function coveringSkill({ cluster, foreign, state }: Case): Skill | undefined {
   const demoted = new Set(state.demoted.flatMap(({ name, restoredAt }) => (restoredAt === null ? [name] : [])));
-  return foreign.home.find(({ name, triggers }) => {
-    const routed = cluster.filter(({ firstMessage }) => routes(triggers, firstMessage)).length;
-    return !demoted.has(name) && routed >= cluster.length * MIN_ROUTED;
+  return foreign.home.find((skill) => {
+    const readers = cluster.filter((episode) => uses(episode, skill)).length;
+    return !demoted.has(skill.name) && readers >= cluster.length * MIN_READ;
   });
 }
 
@@ -212,7 +204,6 @@ type Admitted = Case & {
   readonly existing: LearntSkill | undefined;
   readonly evidence: Evidence;
   readonly proposal: Proposal;
-  readonly triggers: SkillTriggers;
   readonly deltas: readonly Delta[];
   readonly rejects: readonly LearningChange[];
 };
@@ -324,14 +315,13 @@ function proposeTo({ name, folder, description }: Skill, input: Admitted, { cloc
   };
 }
 
-function contentOf({ proposal, cluster, evidence, triggers }: Admitted) {
+function contentOf({ proposal, cluster, evidence }: Admitted) {
   const written = proposal.description;
   const isGood = written.length <= 500 && textProblem(written, evidence) === undefined;
   const when = proposal.applicableWhen.filter((text) => textProblem(text, evidence) === undefined);
   return {
     description: isGood ? written : `Steps for tasks such as: ${commonWords(cluster).join(" ")}.`,
     applicableWhen: when,
-    triggers,
     tools: [...new Set(cluster.flatMap(({ tools }) => tools))],
     score: meanOf(cluster.map(outcomeOf)),
   };
@@ -393,9 +383,10 @@ function nameFrom(cluster: Cluster): string {
   return words.slice(0, 4).join("-").slice(0, 48).replace(/-$/, "") || "repeated-task";
 }
 
-/** Words of most messages, in the order of the first one. */
+/** Words of all messages, in the order of the first one. */
 function commonWords(cluster: Cluster): readonly string[] {
   const lists = cluster.map(({ firstMessage }) => contentWords(firstMessage));
-  const [first = []] = lists;
-  return [...new Set(first)].filter((word) => lists.filter((list) => list.includes(word)).length > lists.length / 2);
+  const isCommon = (word: string): boolean =>
+    contentWords(word).some((stem) => lists.every((list) => list.includes(stem)));
+  return [...new Set(wordRow(cluster[0]?.firstMessage ?? ""))].filter(isCommon);
 }

@@ -118,7 +118,7 @@ class Distillation {
       await this.#report(`${counted(clusters.length, "repeated task")} found, and no model that can answer.`);
       return false;
     }
-    await this.#distillCluster(next, { day, week, signal });
+    await this.#distillCluster(next, { day, signal });
     return true;
   }
 
@@ -134,18 +134,16 @@ class Distillation {
 
   async #distillCluster(
     cluster: Cluster,
-    { day, week, signal }: { readonly day: string; readonly week: Cluster; readonly signal: AbortSignal },
+    { day, signal }: { readonly day: string; readonly signal: AbortSignal },
   ): Promise<void> {
     const { model, clock, notify } = this.#ports;
     const own = new Set(cluster.map(({ sessionId }) => sessionId));
-    const others = week.filter(({ sessionId, cwd }) => cwd === cluster[0]?.cwd && !own.has(sessionId));
     const state = await this.#skills.read();
     const result = await distillCluster(
       {
         cluster,
         state,
         foreign: await this.#foreignSkills(state),
-        others: others.map(({ firstMessage }) => firstMessage),
         outdated: (await this.#outdated())(cluster[0]?.cwd ?? ""),
       },
       { model, clock, skills: this.#skills, asks: this.#ports.settings().asksForSkills === true },

@@ -25,7 +25,6 @@ const contentSchema = z.object({
   version: z.number(),
   description: z.string(),
   applicableWhen: names,
-  triggers: z.object({ globs: names, keywords: names }),
   tools: names,
   bullets: z.array(bulletSchema).readonly(),
   /** Mean score of the sessions that it comes from. */

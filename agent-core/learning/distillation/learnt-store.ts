@@ -108,7 +108,7 @@ function demotionItem({ name, at, reason, sessions, score, uses }: Demotion, rec
     sessions,
     at,
     pinned: false,
-    text: `${name} is no longer added to messages by itself`,
+    text: `${name} is no longer listed in prompts`,
     seen: uses,
     used: recordOf(records, name).uses,
     state: "retired",
@@ -128,7 +128,7 @@ async function runAction(where: Surroundings, id: string, action: LearntAction):
   if (demotion === undefined) return undefined;
   if (action !== "undo") return { state, message: "A demoted skill can only be restored.", isRefused: true };
   const demoted = state.demoted.map((each) => (each === demotion ? { ...each, restoredAt: where.at } : each));
-  return { state: { ...state, demoted }, message: `"${demotion.name}" is added to messages again where it fits.` };
+  return { state: { ...state, demoted }, message: `"${demotion.name}" is listed in prompts again.` };
 }
 
 async function actOnSkill(where: Surroundings, skill: LearntSkill, action: LearntAction): Promise<Done> {

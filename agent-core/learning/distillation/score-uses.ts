@@ -234,7 +234,7 @@ function demotionRecord({ name, reason, sessions }: Demotion): LearningChange {
     target: `s-${name}`,
     before: null,
     reason,
-    after: "not added to messages by itself",
+    after: "not listed in prompts",
     evidence: sessions.map((session) => `${session}:0`),
   };
 }

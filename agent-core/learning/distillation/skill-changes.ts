@@ -69,8 +69,8 @@ export function written(
 
 /** The skill with a new version of its content, on trial. */
 export function nextVersion(skill: LearntSkill, content: Omit<SkillContent, "version">): LearntSkill {
-  const { version, description, applicableWhen, triggers, tools, bullets, score, changedAt } = skill;
-  const old: SkillContent = { version, description, applicableWhen, triggers, tools, bullets, score, changedAt };
+  const { version, description, applicableWhen, tools, bullets, score, changedAt } = skill;
+  const old: SkillContent = { version, description, applicableWhen, tools, bullets, score, changedAt };
   const earlier = [...skill.earlier, old].slice(-KEPT_VERSIONS);
   return { ...skill, ...content, version: version + 1, earlier, state: "trial", uses: [] };
 }

@@ -9,7 +9,7 @@ const MAX_CHARS = 5_000 * 4;
 
 /** Equal records give equal texts. */
 export function skillText(skill: Pick<LearntSkill, "name" | "project" | "createdAt"> & SkillContent): string {
-  const { name, description, version, createdAt, changedAt, score, applicableWhen, tools, triggers, bullets } = skill;
+  const { name, description, version, createdAt, changedAt, score, applicableWhen, tools, bullets } = skill;
   const quoted = JSON.stringify;
   return `---
 name: ${name}
@@ -24,9 +24,6 @@ metadata:
   hermes:
     author: ${AUTHOR}
     project: ${quoted(skill.project)}
-    triggers:
-      keywords: ${quoted(triggers.keywords)}
-      globs: ${quoted(triggers.globs)}
 ---
 
 # ${titleOf(name)}

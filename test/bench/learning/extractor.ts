@@ -4,7 +4,7 @@
  */
 import { type Saying, textOf, understand, type WireMessage } from "./apprentice.ts";
 import type { Chance } from "./chance.ts";
-import { HOSTILE, SIGNS, VALUES } from "./languages.ts";
+import { HOSTILE, SIGNS, VALUES, WRONG } from "./languages.ts";
 
 /** Statements that the model took from sessions, for precision and recall. */
 export type Tally = { asked: number; right: number; dropped: number; invented: number; altered: number };
@@ -26,12 +26,29 @@ export function answerAbout(messages: readonly WireMessage[], errors: Errors): s
   const said = lines.flatMap((line) => (line.role === "user" || line.role === "tool" ? sayings(line) : []));
   const items = said.flatMap((each) => withErrors(each, known, errors));
   const summary = lines.find(({ role }) => role === "user")?.text ?? "work";
+  const wrong = lines.slice(1).filter(({ role, text: line }) => role === "user" && isRejection(line));
   return JSON.stringify({
-    episode: { summary, task_type: kindOf(text), outcome: "success" },
+    episode: { summary, task_type: kindOf(text), outcome: "success", corrections: wrong.length },
+    refuted: wrong.flatMap((line) => refutedBy(line, lines, known)).filter(() => !errors.chance.hits(errors.share)),
     facts: items.flatMap(({ fact }) => (fact === undefined ? [] : [fact])),
     user_signals: items.flatMap(({ signal }) => (signal === undefined ? [] : [signal])),
     ...procedure(text, errors),
   });
+}
+
+function isRejection(line: string): boolean {
+  return Object.values(WRONG).some((words) => line.startsWith(words)) || understand(line).length > 0;
+}
+
+type KnownSaying = Saying & { readonly id: string };
+
+/** Known lines that the agent followed before the user said that the result is wrong. */
+function refutedBy(line: Line, lines: readonly Line[], known: readonly KnownSaying[]): readonly object[] {
+  const acts = lines.filter(({ role, position }) => role === "assistant" && position < line.position);
+  const repeated = understand(line.text).map(({ value }) => value);
+  const isFollowed = ({ value }: KnownSaying): boolean =>
+    acts.some(({ text }) => new RegExp(`(?<![\\w/-])${value}(?![\\w-])`).test(text)) && !repeated.includes(value);
+  return known.filter(isFollowed).map(({ id }) => ({ id, quote: line.text }));
 }
 
 type Said = Saying & { readonly line: Line };
@@ -89,15 +106,17 @@ function itemOf(
 ): Item {
   const isWrong = chance.hits(share / 2);
   const isRule = topic === "once" ? isWrong : !isWrong;
-  const isEverywhere = /all |every project|wherever|alle|überall|todos|siempre|tous|partout|所有|不管|どの|どこ/i.test(
-    quoted,
-  );
+  const isOfUser = topic === "prefix" || topic === "header";
+  const general =
+    /in all my projects|wherever|allen Projekten|überall|todos mis|siempre|tous mes|partout|所有|不管|どの|どこ/i;
+  const everywhere = general.exec(quoted)?.[0];
   const shared = {
     text: sentence,
     subject: subject || FORBIDS[topic],
     attribute: FORBIDS[topic],
     value: topic === "suite" && value !== HOSTILE ? `bin/check ${value}` : value,
-    scope: (topic === "prefix" || topic === "header") && isEverywhere ? "user" : "project",
+    scope: isOfUser && everywhere !== undefined ? "user" : "project",
+    ...(isOfUser && everywhere !== undefined && { everywhere }),
     quote: quoted,
     position: line.position,
     ...(replaces !== undefined && { supersedes: replaces, replaces }),

@@ -9,6 +9,7 @@ import { LearningLedger } from "../../../agent-core/learning/learning-ledger.ts"
 import type { LearningAnswer, Loop, LoopPorts } from "../../../agent-core/learning/loop.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { live, MOMENTS, power } from "./support/dying-writes.ts";
+import { stated } from "./support/stating-model.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const HOUR = 3_600_000;
@@ -30,7 +31,7 @@ beforeEach(() => {
   notices = [];
   clock = new ManualClock(NOW);
   open = new Set();
-  answers = [];
+  answers = [(transcript) => answer({ user_signals: stated(transcript) })];
   live();
 });
 
@@ -113,11 +114,11 @@ const about = (text: string, position: number, named: { supersedes?: string; rep
   };
 };
 
-test("without a model it keeps the episode and the rules that the user stated", async () => {
+test("it keeps the episode, and asks whether to keep a rule that was said once", async () => {
   session(1, ["Always end the report with `-- k4`.", "Ok."]);
   await runAll();
   expect(await factsIn()).toEqual(["active 1: Always end the report with `-- k4`."]);
-  expect(notices).toEqual(["Learnt: Always end the report with `-- k4`."]);
+  expect(notices).toEqual(["Keep this for later? Always end the report with `-- k4`."]);
   expect(readFileSync(join(learningFolder(home), "user-model.md"), "utf8")).toContain("## In /project/alpha");
   expect(readdirSync(join(learningFolder(home), "episodes", "2026", "11"))).toEqual([`${idOf(1)}.md`]);
   expect(await runAll()).toBe(0);
@@ -125,6 +126,7 @@ test("without a model it keeps the episode and the rules that the user stated", 
 
 test("asks the model once, later, when it becomes available", async () => {
   session(1, ["The gate of the importer is `zq7`, use it.", "Ok."]);
+  answers = [];
   await runAll();
   expect(await factsIn()).toEqual([]);
   const about = { subject: "importer", kind: "service", scope: "project", position: 0 };
@@ -156,7 +158,7 @@ test("waits for the end of an open session: its close, or ten minutes of rest", 
   clock = new ManualClock(Date.UTC(2026, 10, 18, 10, 5));
   expect(await runAll()).toBe(0);
   await clock.advance(6 * 60_000);
-  expect(await runAll()).toBe(1);
+  expect(await runAll()).toBe(2);
 });
 
 test("reads a session again when it grew, and counts nothing twice", async () => {
@@ -200,9 +202,12 @@ test("a rule that the model names as replaced is closed, and an undo brings back
   answers = [about("From now on start commit messages with upd:", 0, { supersedes: "chg:" })];
   session(2, ["From now on start commit messages with upd:", "Ok."]);
   await runAll();
-  const both = ["active 1: Always begin commit messages with chg:", "active 1: Start commit messages with upd:"];
+  const both = [
+    "active 1: Always begin commit messages with chg:",
+    "active 1: From now on start commit messages with upd:",
+  ];
   const [old = "", young = ""] = both;
-  expect(await factsIn()).toEqual([young, old.replace("active", "closed")]);
+  expect(await factsIn()).toEqual([young, old.replace("active", "closed")].toSorted());
   const { store } = await loop();
   const itemOf = async (word: string) => (await store.items()).find(({ text }) => text.includes(word))?.id ?? "";
   expect(await store.act(await itemOf("chg:"), "undo")).toMatchObject({ message: expect.stringMatching(/^Restored:/) });
@@ -233,7 +238,11 @@ test("a name that no known item has, and one of an item that is newer, replace n
   session(3, ["Never push to main.", "Ok."]);
   answers = [
     () =>
-      answer({ user_signals: [{ text: "Never push to main.", quote: "Never push to main.", supersedes: "report" }] }),
+      answer({
+        user_signals: [
+          { text: "Never push to main.", quote: "Never push to main.", explicit: true, supersedes: "report" },
+        ],
+      }),
   ];
   await runAll();
   expect(await factsIn()).toEqual([
@@ -264,6 +273,8 @@ test.each([
 
 test("a rule in other words counts up when the model names it", async () => {
   session(1, ["Each row should show the name and the date.", "Ok."]);
+  const said = "Each row should show the name and the date.";
+  answers = [() => answer({ user_signals: [{ text: said, quote: said, position: 0 }] })];
   await runAll();
   expect(await factsIn()).toEqual(["proposed 1: Each row should show the name and the date."]);
   session(2, ["Name and date belong into all rows.", "Ok."]);
@@ -299,7 +310,7 @@ const hostile = {
   kind: "tool",
   scope: "project",
   text: "The tests are failing.",
-  quote: "tests are failing",
+  quote: "tests have failed",
 };
 
 async function days(): Promise<void> {
@@ -312,7 +323,13 @@ async function days(): Promise<void> {
     text: "The gate of alpha is `zq7`.",
     quote: "The gate of alpha is `zq7`",
   };
-  answers = [(transcript) => answer(transcript.includes("zq7") ? { facts: [gate, hostile] } : {})];
+  answers = [
+    (transcript) =>
+      answer({
+        user_signals: stated(transcript),
+        ...(transcript.includes("k4`. The gate") && { facts: [gate, hostile] }),
+      }),
+  ];
   await runAll();
 }
 
@@ -361,38 +378,13 @@ test("forgets with everything derived, and does not learn it again from the same
 
 test.each([
   ["Never edit files under `vendor/`.", "Never edit files under `generated/`."],
-  ["Never edit files under vendor/.", "Never edit files under generated/."],
-  ["Always run `npm test` before a commit.", "Always run `npm run lint` before a commit."],
-  [
-    "Remember: the `auth` module is owned by the security team.",
-    "Remember: the `billing` module is owned by the security team.",
-  ],
-  ["Remember: Anna reviews the database migrations.", "Remember: Ben reviews the database migrations."],
   ["Always use C++ for the firmware.", "Always use C# for the firmware."],
-  ["Always pass `-c` to the linter.", "Always pass `-C` to the linter."],
-  ["Use pnpm, not npm.", "From now on use yarn, not pnpm."],
-  ["From now on answer in German.", "From now on answer in English."],
   ["Always run the linter first.", "Never run the linter first."],
-  ["Immer pnpm im Ordner web benutzen.", "Immer pnpm im Ordner api benutzen."],
   ["Ab jetzt nie in den Ordner alt schreiben.", "Ab jetzt nie in den Ordner neu schreiben."],
-])("of %j and a later %j both stay, without a model and with one that names neither", async (first, second) => {
-  session(1, [first, "Ok."]);
-  session(2, [second, "Ok."]);
-  await runAll();
-  expect((await factsIn()).map((line) => line.slice(0, 8))).toEqual(["active 1", "active 1"]);
-  answers = [() => answer({})];
-  await runAll();
-  expect((await factsIn()).map((line) => line.slice(0, 8))).toEqual(["active 1", "active 1"]);
-});
-
-test.each([
   ["不要修改 vendor 目录。", "不要修改 generated 目录。"],
-  ["提交之前运行单元测试。", "提交之前运行代码检查。"],
   ["No edites los archivos de vendor.", "No edites los archivos de generated."],
   ["El módulo de pagos es de Marta.", "El módulo de cuentas es de Marta."],
   ["vendor フォルダのファイルは編集しないでください。", "generated フォルダのファイルは編集しないでください。"],
-  ["Le module auth est géré par Paul.", "Le module billing est géré par Paul."],
-  ["Die Migrationen prüft Anna.", "Die Migrationen prüft Ben."],
 ])("of the model's %j and %j both stay", async (first, second) => {
   for (const [at, said] of [first, second].entries()) session(at + 1, [said, "Ok."]);
   answers = [first, second].map((said) => about(said, 0));
@@ -410,7 +402,7 @@ test("a fact that a newer one replaced is forgotten in the newer one's records a
     ];
   };
   session(1, ["Remember: the gate of alpha is `zq7`.", "Ok."]);
-  summarise("Looked at the gate.");
+  summarise("Looked at the gate.", (transcript) => answer({ user_signals: stated(transcript) }));
   await runAll();
   session(2, ["Use it", "Ok.", "No, the gate of alpha is `zq8`.", "Ok."]);
   const changed = about("the gate of alpha is `zq8`", 2, { supersedes: "zq7" });
@@ -418,9 +410,26 @@ test("a fact that a newer one replaced is forgotten in the newer one's records a
   await runAll();
   const { store } = await loop();
   const old = (await store.items()).find(({ state }) => state === "closed");
-  expect(old?.text).toBe("The gate of alpha is `zq7`.");
+  expect(old?.text).toBe("Remember: the gate of alpha is `zq7`.");
   await store.act(old?.id ?? "", "forget");
   const texts = Object.values(stateOf()).join("\n");
   expect(texts).not.toContain("zq7");
-  expect(texts).toContain("The gate of alpha is `zq8`.");
+  expect(texts).toContain("the gate of alpha is `zq8`");
+});
+
+test("two values of one property stay, and the user is asked whether both hold", async () => {
+  const rule = (folder: string): object => {
+    const text = `Never edit files under ${folder}/.`;
+    return { text, quote: text, position: 0, explicit: true, subject: "edits", attribute: "folder", value: folder };
+  };
+  for (const [at, folder] of ["vendor", "generated"].entries()) {
+    session(at + 1, [`Never edit files under ${folder}/.`, "Ok."]);
+    answers = [() => answer({ user_signals: [rule(folder)] })];
+    await runAll();
+  }
+  expect(await factsIn()).toEqual([
+    "active 1: Never edit files under generated/.",
+    "active 1: Never edit files under vendor/.",
+  ]);
+  expect(notices.at(-1)).toBe("Do both hold? Never edit files under vendor/. · Never edit files under generated/.");
 });

@@ -5,11 +5,14 @@ import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { learningFolder, memoriesFolder, sessionsFolder } from "../../../agent-core/config/home.ts";
 import { consolidation } from "../../../agent-core/learning/consolidation/consolidation.ts";
+import { type Fact, factId } from "../../../agent-core/learning/facts.ts";
 import { LearningLedger } from "../../../agent-core/learning/learning-ledger.ts";
 import { LearntContext } from "../../../agent-core/learning/learnt-context.ts";
 import type { Loop, LoopPorts } from "../../../agent-core/learning/loop.ts";
+import { isLeftOut, receiptOf } from "../../../agent-core/learning/receipts.ts";
 import { Memory, memorySnapshot } from "../../../agent-core/memory/memory.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { stated } from "./support/stating-model.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const HOUR = 3_600_000;
@@ -24,17 +27,20 @@ beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "hermes-learnt-"));
   clock = new ManualClock(NOW);
   notices = [];
-  answer = undefined;
+  answer = (transcript) => ({
+    episode: { summary: "Published the kavlin price list.", task_type: "x", outcome: "success" },
+    user_signals: stated(transcript),
+  });
 });
 
 const idOf = (number: number): string => `202611${String(10 + number)}_100000_${String(number).padStart(8, "0")}`;
 
 /** A session of these messages: the user's and the agent's in turn. */
-function session(number: number, texts: readonly string[]): string {
+function session(number: number, texts: readonly string[], cwd = "/project/alpha"): string {
   const id = idOf(number);
   const at = Date.UTC(2026, 10, 10 + number, 10);
   mkdirSync(sessionsFolder(home), { recursive: true });
-  appended(id, { type: "session", version: 1, id, cwd: "/project/alpha", at });
+  appended(id, { type: "session", version: 1, id, cwd, at });
   for (const [position, content] of texts.entries()) {
     const role = position % 2 === 0 ? "user" : "assistant";
     appended(id, { type: "message", position, message: { role, content }, at: at + position * 1_000 });
@@ -76,7 +82,7 @@ async function runAll(): Promise<void> {
 test("counts the sessions in which a fact was in the prompt, and those that an episode was attached to", async () => {
   session(1, ["Publish the kavlin price list. Always run `make check` first.", "Ok."]);
   await runAll();
-  const context = new LearntContext({ home, roots: ["/project/alpha"], clock });
+  const context = new LearntContext({ home, sessionId: "s-0", roots: ["/project/alpha"], clock });
   const attached = await context.attach("Publish the kavlin price list again");
   for (const number of [2, 3]) {
     const id = session(number, ["Say hello", "Hello."]);
@@ -105,13 +111,11 @@ test("counts the sessions in which a fact was in the prompt, and those that an e
 });
 
 test("what was forgotten stays forgotten when its session grows and repeats it to the model", async () => {
-  const first = session(1, ["Always sign with `kk7`.", "Ok.", "Again: Always sign with `kk7`.", "Ok."]);
+  const first = session(1, ["Always sign with `kk7`.", "Ok.", "Always sign with `kk7`.", "Ok."]);
   const second = session(2, ["Find the zebra in the archive", "Found."]);
   answer = (transcript) => ({
     episode: { summary: "Signed with `kk7`.", task_type: "work", outcome: "success" },
-    facts: transcript.includes("kk7")
-      ? [{ subject: "user", kind: "preference", text: "Always sign with `kk7`.", quote: "sign with `kk7`" }]
-      : [],
+    user_signals: stated(transcript),
   });
   await runAll();
   const { store } = await loop();
@@ -142,7 +146,7 @@ test("a newer rule leaves the notes of the memory that say otherwise", async () 
   const memory = await notedReports();
   await runAll();
   expect(await memory.read("memory")).toEqual(["Reports always end with `-- k4`."]);
-  expect(notices).toEqual(["Learnt: Reports always end with `-- m5`."]);
+  expect(notices).toEqual(["Keep this for later? From now on reports always end with `-- m5`."]);
   const snapshot = await memorySnapshot(memory, { isBad: () => undefined, onDefect: () => undefined });
   expect(`${snapshot.memory} ${snapshot.user}`).toMatch(/k4.*k5/s);
 });
@@ -158,7 +162,7 @@ test("a note of the agent that the model names as replaced goes, and a line of t
   await runAll();
   expect(await memory.read("memory")).toEqual([]);
   expect(await memory.read("user")).toHaveLength(2);
-  expect(notices.at(-1)).toMatch(/^Replaced in the memory: .*k4.* Your own note says otherwise, and stays: .*k5/);
+  expect(notices.at(-1)).toMatch(/Replaced in the memory: .*k4.* Your own note says otherwise, and stays: .*k5/);
   expect((await memory.undo(await memory.writes())).ok).toBe(true);
 });
 
@@ -170,4 +174,46 @@ test("a note that an earlier version replaced by a fact is in no prompt: the fac
   const snapshot = await memorySnapshot(memory, { isBad: () => undefined, onDefect: () => undefined });
   expect(snapshot.memory).toContain("Node 24");
   expect(snapshot.memory).not.toContain("evil");
+});
+
+test("a fact is closed with the reason once its cited file no longer says it", async () => {
+  const project = mkdtempSync(join(tmpdir(), "hermes-cited-"));
+  writeFileSync(join(project, "ports.txt"), "mailer 8417\n");
+  const text = "The mailer listens on port 8417.";
+  session(1, [text, "Ok."], project);
+  const episode = { summary: "Looked at ports.", task_type: "x", outcome: "success" };
+  const fact = { subject: "mailer", attribute: "port", value: "8417", text, quote: text, position: 0 };
+  answer = () => ({ episode, facts: [{ ...fact, cites: "ports.txt:1" }] });
+  await runAll();
+  const stateOf = async (): Promise<unknown> =>
+    (await (await loop()).store.items()).find(({ kind }) => kind === "fact")?.state;
+  expect(await stateOf()).toBe("active");
+  const context = new LearntContext({ home, sessionId: "s-1", roots: [project], clock });
+  expect(await context.promptText()).toContain(text);
+  writeFileSync(join(project, "ports.txt"), "mailer 9032\n");
+  const later = new LearntContext({ home, sessionId: "s-1", roots: [project], clock });
+  expect(await later.promptText()).toBeUndefined();
+  await runAll();
+  expect(await stateOf()).toBe("closed");
+  const ledger = await new LearningLedger(home, clock).read();
+  expect(ledger.at(-1)).toMatchObject({ op: "close", reason: "ports.txt:1 no longer says it." });
+});
+
+test("an item is left out of a tenth of its sessions, and its receipt compares them with the others", () => {
+  const text = "Never push to main.";
+  const id = factId("p", "user", text);
+  const fact = { id, text, scope: "user", source: "user", isPinned: false, from: 0, until: undefined } as Fact;
+  const ids = Array.from({ length: 1_000 }, (_, at) => `s-${at}`);
+  const without = ids.filter((session) => isLeftOut(session, fact));
+  expect(without.length).toBeGreaterThan(60);
+  expect(without.length).toBeLessThan(140);
+  expect(ids.filter((session) => isLeftOut(session, { ...fact, isPinned: true }))).toEqual([]);
+  const sessions = ids.slice(0, 100).map((session, at) => {
+    const isOut = without.includes(session);
+    return { session, at: at + 1, cwd: "/p", used: isOut ? [] : [fact.id], corrections: isOut ? 2 : 0 };
+  });
+  expect(receiptOf(fact, sessions)).toMatch(
+    /^With it 0\.0 corrections a session \(\d+ sessions\), without 2\.0 \(\d+\)\.$/,
+  );
+  expect(receiptOf(fact, sessions.slice(0, 2))).toBe("");
 });

@@ -1,9 +1,8 @@
-// Checks of a proposed statement against the evidence of its sessions, and the triggers of a skill.
+// Checks of a proposed statement against the evidence of its sessions.
 import { describe, expect, test } from "vitest";
 import { judgeUses } from "../../../../agent-core/learning/distillation/judge-uses.ts";
 import { contrast, readProposal } from "../../../../agent-core/learning/distillation/proposal.ts";
 import { evidenceOf, textProblem } from "../../../../agent-core/learning/distillation/skill-evidence.ts";
-import { findTriggers, routes } from "../../../../agent-core/learning/distillation/triggers.ts";
 import { wilson } from "../../../../agent-core/learning/statistics.ts";
 import { episode, START } from "./repeated-tasks.ts";
 
@@ -91,21 +90,6 @@ test("an answer of a model is read with its faults, and at most three changes of
     ],
   });
   expect(readProposal("nothing")).toBeUndefined();
-});
-
-test("triggers route messages that they were not made from, and no others", async () => {
-  const find = (messages: readonly string[], others: readonly string[]) =>
-    findTriggers(messages, others, new AbortController().signal);
-  const messages = ["Publish the glauno build 17.", "publish glauno build 18", "Please publish the new glauno build"];
-  const found = await find(messages, ["Build the docs", "Publish a post about glauno cooking?"]);
-  if (!found.ok) throw new Error(found.reason);
-  expect(routes(found.triggers, "publish the last glauno build now")).toBe(true);
-  expect(routes(found.triggers, "write a post")).toBe(false);
-  expect(await find(["deploy", "go live", "ship it"], [])).toEqual({
-    ok: false,
-    reason: "its triggers route 0 % of the held-out messages",
-  });
-  expect(await find(messages, Array(9).fill("publish glauno build"))).toMatchObject({ ok: false });
 });
 
 test("uses are judged by their interval first, and by their mean from the fifth on", () => {

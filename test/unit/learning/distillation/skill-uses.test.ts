@@ -61,8 +61,8 @@ async function use(name: string, scores: readonly (number | null)[]): Promise<vo
 const item = async (): Promise<LearntItem | undefined> => (await loop.store.items())[0];
 const file = (): string => join(home, "skills", "learnt", NAME, "SKILL.md");
 
-/** Names of the skills that the host may add to messages. */
-async function routed(useLearnt = true): Promise<readonly string[]> {
+/** Names of the skills that prompts list. */
+async function listed(useLearnt = true): Promise<readonly string[]> {
   const library = new SkillLibrary({
     homeSkills: join(home, "skills"),
     roots: [PROJECT],
@@ -79,13 +79,13 @@ async function routed(useLearnt = true): Promise<readonly string[]> {
   });
   const { skills, failures } = await library.load();
   expect(failures).toEqual([]);
-  return skills.filter((skill) => skill.source === "home" && skill.isProven).map(({ name }) => name);
+  return skills.filter((skill) => skill.source === "home" && skill.isListed).map(({ name }) => name);
 }
 
 test("a skill on trial is used at once, and is active after three good uses", async () => {
   await learn(1, 0, 0);
-  expect(await routed()).toEqual([NAME]);
-  expect(await routed(false)).toEqual([]);
+  expect(await listed()).toEqual([NAME]);
+  expect(await listed(false)).toEqual([]);
   await use(`${NAME}@1`, [1, null]);
   expect(await item()).toMatchObject({ state: "trial", uses: 2, score: 1 });
   await use(`${NAME}@1`, [1]);
@@ -102,13 +102,13 @@ test("a skill with which sessions end worse is retired, and its sessions teach n
   expect(made.notices.at(-1)).toBe(
     `Taken back: "${NAME}". Its last 3 uses scored 0.00; sessions of its kind without it scored 1.00.`,
   );
-  expect(await routed()).toEqual([]);
+  expect(await listed()).toEqual([]);
   expect(readdirSync(join(home, "skills", ".archive"))).toEqual([expect.stringMatching(/^publish-glauno-build-\d+$/)]);
   await made.clock.advance(DAY_MS);
   await work();
   expect(existsSync(file())).toBe(false);
   expect(await loop.store.act(`s-${NAME}`, "undo")).toEqual({ ok: true, message: `"${NAME}" is used again.` });
-  expect(await routed()).toEqual([NAME]);
+  expect(await listed()).toEqual([NAME]);
 });
 
 test("steps that stopped working give way to those of a later session, within a day", async () => {
@@ -176,28 +176,28 @@ test("a correction of a session that used a skill changes the skill within a day
   expect(readFileSync(file(), "utf8")).not.toContain("kau-1");
 });
 
-test("a bad skill of another author is no longer routed within five uses, and the user can restore it", async () => {
+test("a bad skill of another author is no longer listed within five uses, and the user can restore it", async () => {
   const path = join(home, "skills", "glauno-publishing", "SKILL.md");
   mkdirSync(dirname(path), { recursive: true });
   const text = "---\nname: glauno-publishing\ndescription: Publish.\n---\nRun `make wrong`.\n";
   writeFileSync(path, text);
-  expect(await routed()).toEqual(["glauno-publishing"]);
+  expect(await listed()).toEqual(["glauno-publishing"]);
   await store(
     home,
     [0, 1, 2, 3].map((at) => run(family, at, START - (at + 9) * DAY_MS)),
   );
   await use("glauno-publishing@", [0, 0, 1, 0, 0]);
-  expect(await routed()).toEqual([]);
-  expect(await routed(false)).toEqual(["glauno-publishing"]);
+  expect(await listed()).toEqual([]);
+  expect(await listed(false)).toEqual(["glauno-publishing"]);
   expect(await item()).toMatchObject({ id: "s-glauno-publishing", state: "retired", actions: ["undo"] });
   expect(readFileSync(path, "utf8")).toBe(text);
   await loop.store.act("s-glauno-publishing", "undo");
-  expect(await routed()).toEqual(["glauno-publishing"]);
+  expect(await listed()).toEqual(["glauno-publishing"]);
   await work();
-  expect(await routed()).toEqual(["glauno-publishing"]);
+  expect(await listed()).toEqual(["glauno-publishing"]);
 });
 
-test("a skill whose commands fail is no longer routed, although no user objected", async () => {
+test("a skill whose commands fail is no longer listed, although no user objected", async () => {
   const path = join(home, "skills", "glauno-publishing", "SKILL.md");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, "---\nname: glauno-publishing\ndescription: Publish.\n---\n1. Run `bin/wrong-tool`.\n");
@@ -207,14 +207,14 @@ test("a skill whose commands fail is no longer routed, although no user objected
   );
   const found = family.commands.map((command) => ({ command, exit: 0 }));
   for (const index of [0, 1, 2]) {
-    expect(await routed()).toEqual(["glauno-publishing"]);
+    expect(await listed()).toEqual(["glauno-publishing"]);
     await made.clock.advance(3_600_000);
     const commands = [{ command: "bin/wrong-tool", exit: 127 }, ...found];
     const skills = ["glauno-publishing@"];
     await store(home, [run(family, index, made.clock.now(), { score: null, commands, skills })]);
     await work();
   }
-  expect(await routed()).toEqual([]);
+  expect(await listed()).toEqual([]);
 });
 
 test("a file that the user edited changes only when the user accepts it", async () => {
@@ -238,10 +238,14 @@ test("a file that the user edited changes only when the user accepts it", async 
 test("a skill that the user wrote for the task is kept, or a change of it proposed when sessions with it end worse", async () => {
   const path = join(home, "skills", "my-publishing", "SKILL.md");
   mkdirSync(dirname(path), { recursive: true });
-  const triggers = "metadata:\n  hermes:\n    triggers:\n      keywords: [publish glauno]\n";
-  const text = `---\nname: my-publishing\ndescription: Publish.\n${triggers}---\nRun \`make it\`.\n`;
+  const text = "---\nname: my-publishing\ndescription: Publish.\n---\nRun `make it`.\n";
   writeFileSync(path, text);
-  await learn(1, 0, 1);
+  const used = { skills: ["my-publishing@"] };
+  await store(
+    home,
+    [1, 2, 3].map((day) => run(family, day, START - day * DAY_MS, { ...used, score: 0.9 })),
+  );
+  await work();
   expect(await loop.store.items()).toEqual([]);
   await made.clock.advance(DAY_MS);
   await store(home, [run(family, 1, made.clock.now(), { score: 0.5, skills: ["my-publishing@"] })]);
