@@ -6,9 +6,13 @@ import { INVISIBLE } from "../platform/visible-text.ts";
 const { override, direction, widthless, byteOrderMark } = INVISIBLE;
 const UNSEEN = new RegExp(`[\\p{Cc}${override}${direction}${widthless}${byteOrderMark}]`, "gu");
 
-/** One line of visible characters; empty when there are none. */
+/** Part of a text that titles come from: a message of megabytes would hold up the process for seconds. Characters. */
+const READ_CHARS = 5_000;
+
+/** The text's start as one line of visible characters; empty when there are none. */
 export function titleLine(text: string): string {
-  const seen = text.replaceAll(ESCAPE_SEQUENCES, "").replaceAll(/\s+/g, " ").replaceAll(UNSEEN, "");
+  const start = text.trimStart().slice(0, READ_CHARS);
+  const seen = start.replaceAll(ESCAPE_SEQUENCES, "").replaceAll(/\s+/g, " ").replaceAll(UNSEEN, "");
   return seen.replaceAll(/ +/g, " ").trim().toWellFormed();
 }
 

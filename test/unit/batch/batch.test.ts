@@ -183,6 +183,28 @@ describe("A batch", () => {
     expect(rows.find((row) => row.prompt_index === 1)?.metadata.hermes).toMatchObject({ attempts: 2 });
   });
 
+  test("keeps a prompt of 10 MB whole, and fails a missing image alone", async () => {
+    const rig = await startRig(AT_ONCE);
+    rig.model.respondWith(() => think("done"));
+    const missing = JSON.stringify({ prompt: "in a container", image: "127.0.0.1:9/hermes-no-such-image:1" });
+    const file = rig.write("tasks.jsonl", `${dataSet(["x ".repeat(5_000_000)])}${missing}\n${dataSet(["small"])}`);
+    expect(await rig.run("--dataset_file", file, ...USUAL, "--log_prefix_chars=40")).toBe(1);
+    expect(rig.reported.join("")).toMatch(
+      /task 1 failed: the image 127\.0\.0\.1:9\/hermes-no-such-image:1 is not there/,
+    );
+    expect(Math.max(...rig.reported.map((line) => line.length))).toBeLessThan(1_000);
+    expect(rig.lines("trajectories.jsonl").map(({ prompt_index: index }) => index)).toEqual([0, 2]);
+    expect(rig.lines("trajectories.jsonl")[0]?.conversations[1]?.value.length).toBeGreaterThan(9_999_000);
+  });
+
+  test("outlasts a server that refuses for many minutes, by its retries", async () => {
+    const rig = await startRig(AT_ONCE);
+    const file = rig.write("tasks.jsonl", dataSet(["a"]));
+    rig.model.script(...Array.from({ length: 3 }, () => fail(429, "slow down")), think("done"));
+    expect(await rig.run("--dataset_file", file, ...USUAL, "--retries=3"), rig.reported.join("")).toBe(0);
+    expect(rig.lines("trajectories.jsonl")[0]?.metadata.hermes).toMatchObject({ attempts: 4 });
+  });
+
   test("ends a task that takes longer than its time", async () => {
     const rig = await startRig();
     rig.model.respondWith(() => ({ silent: true }));
