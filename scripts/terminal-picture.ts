@@ -1,12 +1,11 @@
-// node scripts/terminal-picture.ts: draws docs/terminal.svg, an interactive session of the built command line, from the
-// emulator of the tests. Build first: node esbuild.mjs --only=core,plugin.
+// node scripts/terminal-picture.ts: draws the pictures of docs/command-line.md, interactive sessions of the built command
+// line, from the emulator of the tests. Build first: node esbuild.mjs --only=core,plugin.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, callTools, say, startModelServer } from "../test/support/model-server/model-server.ts";
 import { type Cell, TerminalProgram } from "../test/support/terminal-program.ts";
 
-const PICTURE = "docs/terminal.svg";
 const CELL = { width: 8.4, height: 18 };
 /** Colours of the terminal's palette that the session uses. */
 const PALETTE: Readonly<Record<number, string>> = {
@@ -58,8 +57,35 @@ await terminal.until("y Allow once");
 await terminal.untilTyped("y", () => terminal.text.includes("✓ Allow once"));
 await terminal.until("Before, it threw");
 await terminal.settled();
-writeFileSync(PICTURE, drawn(terminal.cells));
+writeFileSync("docs/terminal.svg", drawn(terminal.cells));
 await terminal.end();
+
+const todos = ["Read the service's settings", "Restart the service", "Check its log"].map((content, index) => ({
+  ...{ id: String(index), content, status: ["completed", "in_progress", "pending"][index] },
+}));
+writeFileSync(join(cwd, "restart.sh"), '"$SUDO_ASKPASS" "[sudo] password for ann:" >/dev/null && echo restarted\n');
+model.script(
+  say("One: `shop.service`."),
+  say("The unit restarts on failure:\n\n```ini\n[Service]\nRestart=on-failure # not always\nRestartSec=5\n```\n"),
+  callTools(call("todo", { todos })),
+  callTools(call("terminal", { command: "sh restart.sh", unsandboxed: true })),
+  say("Done."),
+);
+const second = new TerminalProgram(process.execPath, [program, "--yes"], { columns: 84, rows: 25, cwd, environment });
+await second.until("hermes-4-405b");
+second.type("which services run here?\r");
+await second.until("One: shop");
+await second.settled();
+second.type("how does the unit restart?\r");
+await second.until("RestartSec");
+await second.settled();
+second.type("restart it now, please\r");
+await second.until("password for ann");
+await second.untilTyped("s", () => second.text.includes("•"));
+second.type("ecret");
+await second.until("••••••");
+writeFileSync("docs/terminal-password.svg", drawn(second.cells));
+await second.end();
 await model.stop();
 rmSync(folder, { recursive: true, force: true });
 

@@ -1,6 +1,6 @@
 /** Reads a text file without its byte order mark: UTF-8, or the encoding that its bytes show. Failures of file operations. */
-import { readFileSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { readFileSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { codeOf, hasCode, messageOf } from "../platform/errors.ts";
 import type { FileFailure } from "./host.ts";
 
@@ -36,7 +36,7 @@ export type DecodedFile = {
 
 export async function readDecoded(path: string, signal: AbortSignal): Promise<DecodedFile | FileFailure> {
   try {
-    const found = await stat(path);
+    const found = statSync(path);
     if (found.isDirectory()) return failure("directory", `${path} is a folder, not a file.`);
     // Opening a pipe or a device can block forever.
     if (!found.isFile()) return failure("binary", `${path} is not a regular file (a device, pipe or socket).`);
@@ -54,7 +54,7 @@ export async function readDecoded(path: string, signal: AbortSignal): Promise<De
   }
 }
 
-/** Reads small files synchronously: an asynchronous read takes ten times as long through the thread pool. */
+/** Reads small files synchronously, as their state: each asynchronous step takes ten times as long through the thread pool. */
 async function readBytes(path: string, size: number, signal: AbortSignal): Promise<Buffer> {
   return size > 0 && size <= SMALL_FILE_BYTES ? readFileSync(path) : readFile(path, { signal });
 }

@@ -2,6 +2,7 @@
 import { type Component, ProcessTerminal } from "@earendil-works/pi-tui";
 import type { Drawing } from "./activity.ts";
 import { Composer } from "./composer.ts";
+import { loadHighlighter } from "./highlight.ts";
 import type { PromptHistory } from "./history.ts";
 import { LiveScreen } from "./live-screen.ts";
 import { DOT_MS, type Status, spinnerLine, statusLine } from "./status-line.ts";
@@ -75,6 +76,7 @@ export class ChatView implements Component {
   beginTurn(): void {
     this.#turnStartedAt = Date.now();
     this.composer.isBusy = true;
+    void loadHighlighter(); // while the model thinks
     this.#spinning ??= setInterval(() => {
       if (!this.transcript.isAnswering) this.screen.requestRender();
     }, DOT_MS);

@@ -9,7 +9,7 @@ import type { ChatAgent, ChosenSession, OpenedSession } from "./chat-agent.ts";
 import type { ChatView } from "./chat-view.ts";
 import { type ChatControls, findCommand, withTerminalCommands } from "./commands.ts";
 import { completionOf } from "./composer.ts";
-import { captured, editText, pageText, runShellLine } from "./outside.ts";
+import { captured, editText, pageText, runOnTerminal, runShellLine } from "./outside.ts";
 import { changeTheme, pickSent, pickSession, type SentPrompt } from "./pickers.ts";
 import { RequestDesk } from "./request-desk.ts";
 import { SideWork } from "./side-work.ts";
@@ -151,7 +151,7 @@ export class Chat implements ChatControls {
 
   #showOptions(options: NonNullable<OpenedSession["configOptions"]>): void {
     const model = options.find(({ category }) => category === "model")?.currentValue;
-    if (model === OFFLINE) this.note("No language model is set up: leave, and type hermes setup.", "warning");
+    if (model === OFFLINE) this.note("No language model is set up. Type /setup to choose one.", "warning");
     if (typeof model === "string") this.#change({ model: model.slice(model.indexOf(":") + 1) });
   }
 
@@ -384,6 +384,11 @@ export class Chat implements ChatControls {
   async edit(): Promise<void> {
     const { composer } = this.view;
     composer.setText(await this.outside(() => editText(composer.getExpandedText(), this.cwd)));
+  }
+
+  async setup(): Promise<void> {
+    await this.outside(() => runOnTerminal(process.execPath, [process.argv[1] ?? "", "setup"], this.cwd));
+    await this.open(undefined);
   }
 
   toggleVerbose(): boolean {

@@ -21,6 +21,8 @@ export type ChatControls = {
   run(program: string, args: readonly string[]): Promise<string>;
   askBeside(question: string): Promise<void>;
   startBackground(prompt: string): Promise<void>;
+  /** Runs the questions of `hermes setup`, then begins a session with the chosen model. */
+  setup(): Promise<void>;
   edit(): Promise<void>;
   queue(text: string): void;
   toggleVerbose(): boolean;
@@ -80,6 +82,7 @@ const commands: readonly TerminalCommand[] = [
     hint: "PROMPT",
     run: (prompt, chat) => (prompt === "" ? chat.listBackground() : chat.startBackground(prompt)),
   },
+  { name: "setup", description: "Choose a provider and a model, in questions", run: (_, chat) => chat.setup() },
   { name: "editor", description: "Write the message in $EDITOR", run: (_, chat) => chat.edit() },
   {
     name: "theme",

@@ -1,4 +1,4 @@
-/** Colours of code blocks. The highlighter's code loads after the first frame; blocks before that are plain. */
+/** Colours of code blocks. Blocks are plain until the highlighter is loaded. */
 import type { Theme } from "./theme.ts";
 
 /** Larger blocks stay plain: each frame draws the open block anew. Characters. */
@@ -15,9 +15,9 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 
 let loaded: typeof import("highlight.js") | undefined;
 
-/** Rejects when the code cannot be loaded. */
+/** Loads the highlighter with the first turn: it takes as long as the start of a session. */
 export async function loadHighlighter(): Promise<void> {
-  loaded = (await import("highlight.js/lib/common")).default;
+  loaded ??= (await import("highlight.js/lib/common")).default;
 }
 
 /** Lines of a code block. No paint goes over the end of a line. */

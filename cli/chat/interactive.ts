@@ -8,7 +8,6 @@ import { messageOf } from "../../agent-core/platform/errors.ts";
 import { EXIT } from "../subcommand.ts";
 import { Chat } from "./chat.ts";
 import { ChatView } from "./chat-view.ts";
-import { loadHighlighter } from "./highlight.ts";
 import { PromptHistory } from "./history.ts";
 import { pickPrompt } from "./pickers.ts";
 import type { RequestDesk } from "./request-desk.ts";
@@ -66,7 +65,6 @@ export async function runInteractive(options: InteractiveOptions): Promise<numbe
     // The agent's code loads below the first frame, while the user types.
     const { withChatAgent } = await import("./chat-agent.ts");
     wordsOf = (await import("../../agent-core/entry/local-agent.ts")).ownWords;
-    void loadHighlighter().catch(() => undefined); // code stays plain
     const events = {
       update: (notification: SessionNotification) => chat.update(notification),
       permission: (...request: Parameters<RequestDesk["permission"]>) => chat.desk.permission(...request),

@@ -19,6 +19,9 @@ import type { Theme } from "./theme.ts";
 
 /** Lines of a running command's output that are live. */
 const LIVE_OUTPUT = 3;
+/** Part of a message that shows. */
+const PROMPT_ROWS = 20;
+const PROMPT_CHARS = 4_000;
 /** Calls whose whole output `showHidden` prints. */
 const KEPT_CALLS = 3;
 
@@ -75,13 +78,17 @@ export class Transcript {
     });
   }
 
-  /** The user's message, as it was sent. */
+  /** The user's message, as it was sent. Of a long one, such as a paste, the beginning shows. */
   prompt(text: string): void {
+    const rows = text.split("\n");
+    const shown = rows.slice(0, PROMPT_ROWS).join("\n").slice(0, PROMPT_CHARS);
+    const rest = text.length - shown.length;
     this.say(({ theme, width }) => {
-      const lines = wrapTextWithAnsi(containedText(text), Math.max(1, width - 2));
+      const lines = wrapTextWithAnsi(containedText(shown), Math.max(1, width - 2));
       return [
         "",
         ...lines.map((line, index) => `${index === 0 ? theme.bold(theme.accent("❯")) : " "} ${theme.bold(line)}`),
+        ...(rest > 0 ? [theme.dim(`  … ${rest.toLocaleString("en")} more characters`)] : []),
       ];
     });
   }

@@ -19,7 +19,12 @@ const options = {
     value: "NAME",
     summary: "use this model: its id in hermes model, or a part of it that fits only one",
   },
-  mode: { kind: "text", value: "MODE", summary: "ask, code, plan or auto; default: code" },
+  mode: {
+    kind: "text",
+    value: "MODE",
+    summary: "what Hermes may do without asking; default: code",
+    choices: ["ask", "code", "plan", "auto"],
+  },
   json: { kind: "flag", summary: "print every session/update as a line of JSON" },
   oneshot: { kind: "flag", short: "z", summary: "print the last message alone" },
   image: { kind: "list", value: "FILE", summary: "attach a picture" },

@@ -16,8 +16,11 @@ const bench = terminalBench();
 test("code in an answer is coloured by its language, and copied without a change", async () => {
   const { model } = bench();
   const code = "const name = 'a<b && c'; // why";
-  model.script(say(`\`\`\`ts\n${code}\nlet last = 1;\n\`\`\`\n`));
+  model.script(say("Ready."), say(`\`\`\`ts\n${code}\nlet last = 1;\n\`\`\`\n`));
   const terminal = await openedIn(bench());
+  terminal.type(`begin${ENTER}`);
+  await terminal.until("Ready.");
+  await terminal.settled(); // the highlighter loads with the first turn
   terminal.type(`show${ENTER}`);
   await terminal.until("let last = 1;");
   expect(terminal.text).toContain(code);
@@ -87,6 +90,34 @@ test("a plan is live while it changes, and printed once", async () => {
   expect(terminal.text).toContain("☑ Mend it");
 });
 
+test("a new user chooses a model in the session, and asks", async () => {
+  const { model, environment } = bench();
+  const { HERMES_BASE_URL: _url, HERMES_MODEL: _model, HERMES_API_KEY: _key, ...none } = environment;
+  model.lookUps.set("/models", { data: [{ id: "gpt-4.1" }, { id: "gpt-5" }] });
+  model.respondWith(() => say("Welcome."));
+  const terminal = startIn({ ...bench(), environment: none });
+  await terminal.until("Type /setup to choose one.");
+  terminal.type("/setup");
+  await terminal.until("→ setup");
+  terminal.type(ENTER);
+  await terminal.until(/\d+ {2}Other endpoint/);
+  const [, number = ""] = /(\d+) {2}Other endpoint/.exec(terminal.text) ?? [];
+  for (const [question, answer] of [
+    [/1-\d+: /, number],
+    ["Base URL, such", model.baseUrl],
+    ["Key (leave empty for none)", "sk-live-key-123456"],
+    ["Number or name of the model", "gpt-5"],
+  ] as const) {
+    await terminal.until(question);
+    terminal.type(`${answer}${ENTER}`);
+  }
+  await terminal.until("Hermes now uses gpt-5");
+  await terminal.until("A new session begins.");
+  terminal.type(`hello${ENTER}`);
+  await terminal.until("Welcome.");
+  expect(terminal.text).not.toContain("sk-live-key");
+});
+
 test("Ctrl+Z gives the terminal to the shell, fg takes it back, and kill -9 leaves the shell usable", async () => {
   const { model } = bench();
   model.respondWith(() => say("Here I am."));
@@ -134,6 +165,8 @@ test("a paste of 2 MB becomes a marker and is sent whole", async () => {
   terminal.type(ENTER);
   await terminal.until("Read it.");
   expect(JSON.stringify(model.requests.at(-1)?.body.messages.at(-1)).length).toBeGreaterThan(2_000_000);
+  expect(terminal.text).toMatch(/line 19\s+x+\n {2}… 2,\d{3},\d{3} more characters/);
+  expect(terminal.written.length).toBeLessThan(100_000);
 });
 
 test("5,000 lines of an answer are in the scrollback once, and nothing clears it", async () => {

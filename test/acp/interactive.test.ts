@@ -1,62 +1,25 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "../support/acp-client.ts";
-import {
-  call,
-  callTools,
-  hold,
-  type ModelServer,
-  say,
-  startModelServer,
-} from "../support/model-server/model-server.ts";
-import { type TerminalOptions, TerminalProgram } from "../support/terminal-program.ts";
+import { beforeEach, expect, test } from "vitest";
+import { call, callTools, hold, type ModelServer, say } from "../support/model-server/model-server.ts";
+import { openedIn, type Started, startIn, terminalBench } from "../support/terminal-session.ts";
 
 const ENTER = "\r";
 const ESCAPE = "\u001b";
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
+const bench = terminalBench();
 let model: ModelServer;
 let home: string;
 let cwd: string;
 
-beforeEach(async () => {
-  model = await startModelServer();
-  onTestFinished(() => model.stop());
-  home = temporaryFolder("hermes-terminal-home-");
-  cwd = temporaryFolder("hermes-terminal-");
-  writeFileSync(join(cwd, "a.txt"), "one\ntwo\nthree\n");
+beforeEach(() => {
+  ({ model, home, cwd } = bench());
 });
 
-type Started = Partial<TerminalOptions> & { readonly args?: readonly string[] };
-
-/** `hermes` in a terminal, ended with the test. */
-function start({ args = [], environment = {}, ...options }: Started = {}): TerminalProgram {
-  const terminal = new TerminalProgram(process.execPath, [`${process.cwd()}/dist/cli.js`, ...args], {
-    cwd,
-    ...options,
-    environment: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: home,
-      HERMES_HOME: home,
-      HERMES_LOCAL_SERVERS: "off",
-      HERMES_BASE_URL: model.baseUrl,
-      HERMES_MODEL: "test-model",
-      HERMES_API_KEY: "sk-test-key-123456",
-      ...environment,
-    },
-  });
-  onTestFinished(() => terminal.end());
-  return terminal;
-}
-
-/** A session that is ready for a message. */
-async function opened(options: Started = {}): Promise<TerminalProgram> {
-  const terminal = start(options);
-  await terminal.until("test-model");
-  return terminal;
-}
+const start = (options?: Started) => startIn(bench(), options);
+const opened = (options?: Started) => openedIn(bench(), options);
 
 test("a message is answered in Markdown, and the cursor stands in the next message", async () => {
   model.script(say("Hello **you**.\n\n- one\n- two\n"));
@@ -106,7 +69,7 @@ test("a message that is sent before the agent is loaded is answered, and a missi
   early.type(`at once${ENTER}`);
   await early.until("Early.");
   const environment = { HERMES_BASE_URL: "", HERMES_MODEL: "", HERMES_API_KEY: "" };
-  await start({ environment }).until("No language model is set up: leave, and type hermes setup.");
+  await start({ environment }).until("No language model is set up. Type /setup to choose one.");
 });
 
 test("a password is typed without showing, and only the command gets it", async () => {

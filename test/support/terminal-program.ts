@@ -51,6 +51,16 @@ export class TerminalProgram {
     this.exited = new Promise((resolve) => this.#pty.onExit(({ exitCode }) => resolve(exitCode)));
   }
 
+  /** Settles with the next bytes that the program writes. */
+  nextOutput(): Promise<void> {
+    return new Promise((resolve) => {
+      const listener = this.#pty.onData(() => {
+        listener.dispose();
+        resolve();
+      });
+    });
+  }
+
   get pid(): number {
     return this.#pty.pid;
   }
