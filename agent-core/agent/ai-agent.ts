@@ -459,7 +459,7 @@ export class AIAgent {
       files: this.#files,
       todos: this.#record.todos,
       ask: recordedQuestions(callbacks, callId, (answer) => this.#record.journal({ type: "answer", ...answer })),
-      askPassword: passwordsOf(callbacks.password, environment["SUDO_PASSWORD"]),
+      askPassword: passwordsOf(callbacks.password?.bind(callbacks), environment["SUDO_PASSWORD"]),
       delegate: async (tasks) => {
         const loaded = await import("./child-agent.ts");
         this.#subAgents ??= new loaded.SubAgents(this.#delegating);

@@ -179,8 +179,12 @@ export function recordedQuestions(
   };
 }
 
-/** Asks the user. `configured` is the password of `sudo`, which answers its first question (`SUDO_PASSWORD` in `.env`). */
-export function passwordsOf(ask: AskPassword | undefined, configured: string | undefined): AskPassword {
+/**
+ * Asks the user. `configured` is the password of `sudo`, which answers its first question (`SUDO_PASSWORD` in `.env`).
+ * Undefined without both.
+ */
+export function passwordsOf(ask: AskPassword | undefined, configured: string | undefined): AskPassword | undefined {
+  if (ask === undefined && !configured) return undefined;
   return async (question, signal) => {
     const { isPrivileged, isRetry } = question;
     if (configured && isPrivileged && !isRetry) return { kind: "given", password: configured };

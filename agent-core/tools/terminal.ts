@@ -183,6 +183,7 @@ function start(
       outputFile: spillPath(context, "terminal", `-${randomUUID().slice(0, 8)}.log`),
       onOutput: (piece) => show({ type: "output", text: live.push(piece) }),
       askPassword: (question, ends) => passwords.ask(question, ends),
+      hasPasswords: context.askPassword !== undefined,
     },
     signal,
   );

@@ -42,7 +42,7 @@ type LocalBackend = {
 
 async function plan(local: LocalBackend, request: CommandRequest, givesPty: boolean): Promise<Plan> {
   const { states, variables } = local;
-  const { command, shell, keepsShell, input, pty, outputFile, onOutput, sandbox, askPassword } = request;
+  const { command, shell, keepsShell, input, pty, outputFile, onOutput, sandbox, askPassword, hasPasswords } = request;
   const found = await stat(shell.folder).catch(() => undefined);
   if (!found?.isDirectory()) throw new Error(`The folder ${shell.folder} does not exist.`);
   const program = findShell();
@@ -57,8 +57,8 @@ async function plan(local: LocalBackend, request: CommandRequest, givesPty: bool
       ? powershellLine(program, command, variables)
       : shellLine(program, file === undefined ? { command } : { file }, kept.preamble);
   const env = commandEnvironment(variables, sandbox);
-  const canAsk = askPassword !== undefined && sandbox === undefined && program.kind !== "powershell";
-  const asking = canAsk ? await (await askpassOf(local)).variables(askPassword, env) : {};
+  const isHelped = (hasPasswords || !givesPty) && sandbox === undefined && program.kind !== "powershell";
+  const asking = isHelped && askPassword ? await (await askpassOf(local)).variables(askPassword, env) : {};
   const wrapped = pty && !givesPty ? onPty(line) : { ...line, env: {} };
   return {
     launch: {

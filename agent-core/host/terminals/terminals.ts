@@ -50,6 +50,8 @@ export type CommandRequest = {
   readonly onOutput?: (text: string) => void;
   /** Answers the passwords that the command asks for, on this machine and outside the sandbox. */
   readonly askPassword?: AskPassword;
+  /** False: `askPassword` only refuses. A terminal in which the user can type then stays as it is. */
+  readonly hasPasswords?: boolean;
 };
 
 /** A program's question for a password. */
