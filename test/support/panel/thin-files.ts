@@ -211,6 +211,7 @@ export class ThinFiles {
     onDidRenameFiles: this.#renamed.event,
     onDidDeleteFiles: this.#deleted.event,
     registerTextDocumentContentProvider: () => new Disposable(),
+    registerFileSystemProvider: () => new Disposable(),
     decode: (bytes: Uint8Array) => Promise.resolve(new TextDecoder().decode(bytes)),
     openTextDocument: (uri: Uri | string) => this.open(typeof uri === "string" ? Uri.file(uri) : uri),
     applyEdit: (edit: WorkspaceEdit) => this.#apply(edit),
