@@ -151,11 +151,7 @@ export class LearntContext {
   async #announce(count: number): Promise<void> {
     const { home, notify } = this.#options;
     if (count === 0 || notify === undefined) return;
-    const isFirst = await writeFile(join(learningFolder(home), "waiting-shown"), "", { flag: "wx" }).then(
-      () => true,
-      () => false, // shown before, or a home that cannot be written
-    );
-    if (!isFirst) return;
+    if (!(await isFirstOf(home, "waiting-shown"))) return;
     const [facts, they, them] = count === 1 ? ["fact", "It is", "it"] : ["facts", "They are", "them"];
     notify(
       `${count} learnt ${facts} came from files or pages. ${they} not used until you confirm ${them}: Show What Was Learnt, or /learning.`,
@@ -173,6 +169,14 @@ export class LearntContext {
     this.#hooks = this.#ruleHook(kept);
     return learntText(kept.toSorted(byWeight));
   }
+}
+
+/** True once in a home: for a line that a user reads once. False also for a home that cannot be written. */
+export function isFirstOf(home: string, name: string): Promise<boolean> {
+  return writeFile(join(learningFolder(home), name), "", { flag: "wx" }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Facts of the project, and its episodes, one for each request; the number of all facts that wait for the user. */

@@ -1,5 +1,6 @@
 /** Answers of /learning: items that were learnt, and the loops that learn. */
 import { plainText } from "../../learning/stored-reports.ts";
+import { counted } from "../../platform/counted.ts";
 import { type LearningState, LearningSwitch, LearntAction, type LearntItem } from "../../protocol/learning.ts";
 import type { CommandSession } from "./command.ts";
 
@@ -101,15 +102,19 @@ function stateLines({ switches, loops, budget, obstacle }: LearningState): strin
   ].join("\n");
 }
 
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+
+/** The text first, then since when, its use and its reason; the id for an action comes last. */
 function itemLine(item: LearntItem, cwd: string): string {
-  const { id, kind, text, scope, reason, seen, used, state, pinned, version } = item;
+  const { id, kind, text, scope, reason, used, state, pinned, version, at } = item;
   const project = scope === cwd ? "this project" : plainText(scope);
   const facts = [
     version === undefined ? kind : `${kind} ${version}`,
     scope === "user" ? "everywhere" : project,
     ...(state === "active" || state === "proposed" ? [] : [state]),
     ...(pinned ? ["pinned"] : []),
-    `seen ${seen}, used ${used}`,
+    `since ${DAY.format(at)}`,
+    used === 0 ? "not used yet" : `used in ${counted(used, "session")}`,
   ];
-  return `- \`${id}\` ${plainText(text)} *(${facts.join(", ")})* ${plainText(reason)}`;
+  return `- ${plainText(text)} *(${facts.join(", ")})* ${plainText(reason)} \`${id}\``;
 }

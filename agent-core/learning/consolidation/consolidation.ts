@@ -15,7 +15,7 @@ import { secretsOf } from "../../providers/redact.ts";
 import { readEntries } from "../../sessions/read-journal.ts";
 import { type Episode, episodeOf, type ModelFields, writeEpisode } from "../episodes.ts";
 import { type Fact, factId, holdsIn, isActive, isPreference, waits } from "../facts.ts";
-import { usedItems, withoutLearnt } from "../learnt-context.ts";
+import { isFirstOf, usedItems, withoutLearnt } from "../learnt-context.ts";
 import type { Loop, LoopPorts } from "../loop.ts";
 import { holdsAtCitation } from "../receipts.ts";
 import { breaks, partsOf } from "../rule-checks.ts";
@@ -134,6 +134,7 @@ class Consolidation {
     const { model } = this.#ports;
     const known = await this.#known(transcript);
     const request = extractionRequest(transcript, known, secretsOf(process.env));
+    await this.#announceCost();
     const answer = await model.ask("consolidation", request, signal);
     signal.throwIfAborted();
     const tries = (session.mark?.tries ?? 0) + 1;
@@ -151,6 +152,17 @@ class Consolidation {
     const { corrections } = extracted;
     const measured = { cwd: transcript.cwd, ...(corrections !== undefined && { corrections }) };
     await this.#mark(session, { messages, state: "done", tries, added: before + added.length, ...measured });
+  }
+
+  /** Before the first question of a home: its cost, and how to stop it. */
+  async #announceCost(): Promise<void> {
+    const { home, notify, settings } = this.#ports;
+    if (!(await isFirstOf(home, "cost-shown"))) return;
+    const limit = settings().dailyTokens.toLocaleString("en");
+    notify(
+      `Hermes asks your model what to keep of ended sessions, for at most ${limit} tokens a day. \`/learning off\` stops it.`,
+      [],
+    );
   }
 
   async #completeEpisode(transcript: Transcript, fields: ModelFields): Promise<void> {

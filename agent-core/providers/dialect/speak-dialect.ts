@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import type { AssistantMessage, Message } from "../../messages/message.ts";
+import { isLoopback } from "../../platform/http/network-settings.ts";
 import { originOf, quirksOf } from "../deployments.ts";
 import { writtenMarksOf } from "../wire/reasoning-places.ts";
 import type { ModelEvent, ModelRequest, Wire } from "../wire/wire.ts";
@@ -19,7 +20,7 @@ export async function* speakDialect(
 ): AsyncGenerator<ModelEvent> {
   if (!SERVED.has(wire.mode)) return yield* wire.stream(request, signal);
   const origin = originOf(request.endpoint);
-  const messages = withoutForeignParts(request.messages, origin);
+  const messages = withoutTemplateTokens(withoutForeignParts(request.messages, origin), request.endpoint.baseUrl);
   const events = wire.stream({ ...request, messages }, signal);
   const isPlain = request.endpoint.textCalls === "off" || quirksOf(request.endpoint).writesNoCalls === true;
   yield* withOrigin(isPlain ? events : readParts(events, partsOf(request, messages, origin)), origin);
@@ -78,6 +79,21 @@ function withoutForeignParts(messages: readonly Message[], origin: string): read
     message.role === "assistant" && message.origin !== undefined && message.origin !== origin;
   if (!messages.some(isForeign)) return messages;
   return messages.map((message) => (isForeign(message) ? withoutOpaqueParts(message) : message));
+}
+
+/** Special tokens of chat templates: a server on this machine may read them in a result as the start of a message. */
+const TEMPLATE_TOKEN = /<([|｜])(?=[^<>\s]{1,40}[|｜]>)|\[(?=\/?INST\])/g;
+
+/** Results whose special tokens are broken by a space, for local servers; the same array for others. */
+function withoutTemplateTokens(messages: readonly Message[], baseUrl = ""): readonly Message[] {
+  if (!isLoopback(URL.parse(baseUrl)?.hostname ?? "")) return messages;
+  return messages.map((message) => {
+    if (message.role !== "tool" || message.content.search(TEMPLATE_TOKEN) < 0) return message;
+    return {
+      ...message,
+      content: message.content.replaceAll(TEMPLATE_TOKEN, (token) => `${token.charAt(0)} ${token.slice(1)}`),
+    };
+  });
 }
 
 /** The message as any server accepts it. */

@@ -71,9 +71,10 @@ async function loop(of: Partial<LoopPorts> = {}): Promise<Loop> {
       },
     },
     index: undefined as never,
-    settings: () => ({ sessionIdleMinutes: 10 }) as LoopPorts["settings"] extends () => infer S ? S : never,
+    settings: () =>
+      ({ sessionIdleMinutes: 10, dailyTokens: 1_000 }) as LoopPorts["settings"] extends () => infer S ? S : never,
     isOpen: (id) => open.has(id),
-    notify: (message) => notices.push(message),
+    notify: (message) => message?.includes("asks your model") || notices.push(message),
     log: (line) => log.push(line),
     ...of,
   });
@@ -379,7 +380,6 @@ test("forgets with everything derived, and does not learn it again from the same
 test.each([
   ["Never edit files under `vendor/`.", "Never edit files under `generated/`."],
   ["Always use C++ for the firmware.", "Always use C# for the firmware."],
-  ["Always run the linter first.", "Never run the linter first."],
   ["Ab jetzt nie in den Ordner alt schreiben.", "Ab jetzt nie in den Ordner neu schreiben."],
   ["不要修改 vendor 目录。", "不要修改 generated 目录。"],
   ["No edites los archivos de vendor.", "No edites los archivos de generated."],

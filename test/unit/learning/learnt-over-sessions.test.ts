@@ -61,7 +61,7 @@ function loop(): Promise<Loop> {
     ledger: new LearningLedger(home, clock),
     isOpen: () => false,
     log: () => undefined,
-    settings: () => ({ sessionIdleMinutes: 10 }),
+    settings: () => ({ sessionIdleMinutes: 10, dailyTokens: 1_000 }),
     notify: (message: string | undefined) => notices.push(message),
     model: {
       isAvailable: () => Promise.resolve(answer !== undefined),
@@ -146,7 +146,7 @@ test("a newer rule leaves the notes of the memory that say otherwise", async () 
   const memory = await notedReports();
   await runAll();
   expect(await memory.read("memory")).toEqual(["Reports always end with `-- k4`."]);
-  expect(notices).toEqual(["Keep this for later? From now on reports always end with `-- m5`."]);
+  expect(notices.slice(1)).toEqual(["Keep this for later? From now on reports always end with `-- m5`."]);
   const snapshot = await memorySnapshot(memory, { isBad: () => undefined, onDefect: () => undefined });
   expect(`${snapshot.memory} ${snapshot.user}`).toMatch(/k4.*k5/s);
 });
@@ -174,6 +174,15 @@ test("a note that an earlier version replaced by a fact is in no prompt: the fac
   const snapshot = await memorySnapshot(memory, { isBad: () => undefined, onDefect: () => undefined });
   expect(snapshot.memory).toContain("Node 24");
   expect(snapshot.memory).not.toContain("evil");
+});
+
+test("the first question of a home says what learning costs and how to stop it", async () => {
+  session(1, ["Hello there", "Hi."]);
+  await runAll();
+  session(2, ["Hello again", "Hi."]);
+  await runAll();
+  const line = "Hermes asks your model what to keep of ended sessions, for at most 1,000 tokens a day.";
+  expect(notices).toEqual([`${line} \`/learning off\` stops it.`]);
 });
 
 test("a fact is closed with the reason once its cited file no longer says it", async () => {
