@@ -33,7 +33,7 @@ const OPENING = /(?:\/\*\*|\/\/|^\s*\*)\s*(?:What|Who|Whoever|Whether|Whose|Of w
 const CAPS = [
   {
     rooms: "agent-core (without serve), extension and webview",
-    lines: 115_500,
+    lines: 116_000,
     of: /^(agent-core\/(?!serve\/)|extension\/|webview\/)/,
   },
   { rooms: "all rooms", lines: 132_000, of: /^(?!scripts\/)/ },

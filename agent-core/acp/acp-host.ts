@@ -57,10 +57,10 @@ export function sessionHost(
   const folders = { withheld: withheldFolder(home), outputs: spillFolder(home, options.sessionId) };
   let hasConfined = false;
   const backend = configuredBackend(config.terminal, roots, variables, {
-    async confine(caches, kind, writable) {
+    async confine(caches, command) {
       const { confine } = await import("../approval/confinement.ts");
       hasConfined = true;
-      return confine(scope, { ...folders, caches }, kind, writable);
+      return confine(scope, { ...folders, caches }, command);
     },
     async guardGit(caches, command, writable) {
       const { guardedLine } = await import("../approval/git-guard.ts");

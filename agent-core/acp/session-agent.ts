@@ -124,7 +124,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     cron: jobs,
     extensionsMs: platform === "cli" || jobs === undefined ? SINGLE_TURN_MS : undefined,
     extensions: [
-      ...sessionExtensions({ ...options, status, trusted: decisions.trusted }),
+      ...sessionExtensions({ ...options, status, trusted: decisions.trusted, confine: host.terminals.confine }),
       ...(jobs === undefined && task === undefined ? [jobNote] : []),
     ],
     callbacks: {
@@ -185,12 +185,13 @@ async function openFiles(client: AgentContext): Promise<EditorFiles> {
   return { active: active ?? undefined, open };
 }
 
-type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "status">;
+type ExtensionFacts = SessionAgentOptions &
+  Pick<SessionState, "trusted" | "status"> & { readonly confine: Host["terminals"]["confine"] };
 
 /** Makers of extensions, in the order of the prompt. Each loads its code when something of its kind is configured. */
 const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [
   mcpServers,
-  ({ configured: { config, variables, options }, params: { cwd }, home, trusted, log }) =>
+  ({ configured: { config, variables, options }, params: { cwd }, home, trusted, confine, log }) =>
     hooksExtension({
       section: config.hooks,
       autoAccept: config.hooksAutoAccept,
@@ -198,6 +199,7 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
       cwd,
       home,
       trusted,
+      confine,
       onDefect: log,
       environment: options.environment,
     }),
@@ -257,7 +259,17 @@ function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
 }
 
 /** A server of the client replaces one of config.yaml with the same name. */
-function mcpServers({ configured, params, home, trusted, client, identity, id, log }: ExtensionFacts): Extension {
+function mcpServers({
+  configured,
+  params,
+  home,
+  trusted,
+  client,
+  identity,
+  id,
+  confine,
+  log,
+}: ExtensionFacts): Extension {
   const { cwd, otherFolders } = params;
   const place = { source: "config", sourceName: "config.yaml", path: configFile(home) } as const;
   const own = serversFrom(configured.config.mcpServers, place);
@@ -274,6 +286,7 @@ function mcpServers({ configured, params, home, trusted, client, identity, id, l
     otherFolders,
     trusted,
     home,
+    confine,
     environment: configured.options.environment,
     openPage: (page) => openPage({ client, sessionId: id, capabilities }, page),
     isListed: hermesCapabilities(capabilities).extensions === true,

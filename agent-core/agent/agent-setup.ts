@@ -290,6 +290,7 @@ function policyOf(
     ...where,
     sandbox: () => terminals.sandboxes === true,
     sandboxProblem: async () => terminals.sandboxProblem?.(),
+    ownPorts: async () => (await terminals.ownPorts?.()) ?? new Set(),
     language: terminals.language,
     roots: [where.cwd, ...otherFolders],
     home: homedir(),

@@ -46,8 +46,8 @@ export function withHookVerdict(
   { asks, isApproved }: { readonly asks: readonly string[]; readonly isApproved: boolean },
 ): PolicyDecision {
   if (decision.kind === "deny") return decision;
-  const { sandbox, writable } = decision;
-  const where = { ...(sandbox && { sandbox }), ...(writable && { writable }) };
+  const { sandbox, writable, judged } = decision;
+  const where = { ...(sandbox && { sandbox }), ...(writable && { writable }), ...(judged && { judged }) };
   const isAsking = decision.kind === "ask";
   if (asks.length > 0) {
     return { ...where, kind: "ask", reasons: [...asks, ...(isAsking ? decision.reasons : [])], grant: undefined };
@@ -96,7 +96,7 @@ export async function askUser(
   ports: AskPorts,
   signal: AbortSignal,
 ): Promise<Authorization> {
-  const { ask, record, hooks } = ports;
+  const { ask, record, hooks, judge } = ports;
   const { reasons, grant } = decision;
   const { callId, name: tool } = request;
   const unavailable: ApprovalAnswer = { kind: "unavailable" };
@@ -118,11 +118,13 @@ export async function askUser(
   if (ask === undefined) return refusal(request.name, "it needs the user's approval, and no user can be asked here");
   switch (answer.kind) {
     case "once":
-      return { ok: true };
     case "session":
-    case "always":
-      grant?.keep(answer.kind);
+    case "always": {
+      const changed = request.command === undefined ? undefined : changedSince(decision, await judge());
+      if (changed !== undefined) return { ok: false, text: changed };
+      if (answer.kind !== "once") grant?.keep(answer.kind);
       return { ok: true };
+    }
     case "rejected":
       return {
         ...refusal(request.name, answer.reason ? `the user said no: ${answer.reason}` : "the user said no"),
@@ -131,6 +133,13 @@ export async function askUser(
     case "unavailable":
       return refusal(request.name, "it needs the user's approval, and the user did not answer");
   }
+}
+
+/** Reason why the answer no longer holds: another mode forbids the command, or a script that it runs has changed. */
+function changedSince({ judged }: Question, now: PolicyDecision): string | undefined {
+  if (now.kind === "deny") return now.text;
+  if (now.judged === judged) return undefined;
+  return "This command was not run: a script that it runs was changed while the question was open. Call it again.";
 }
 
 /** The user's answer, or `once` as soon as the policy allows the call in the sandbox for which it was asked. */
@@ -219,6 +228,8 @@ export type PolicyOptions = {
   readonly sandbox?: () => boolean;
   /** Reason why the sandbox cannot hold commands now, without a final dot. Asked at each command. Default: none. */
   readonly sandboxProblem?: () => Promise<string | undefined>;
+  /** See `HostTerminals.ownPorts`. Asked at each command that names this machine. Default: none. */
+  readonly ownPorts?: () => Promise<ReadonlySet<number>>;
   /** See `HostTerminals.language`. */
   readonly language: ShellLanguage;
 };
@@ -232,6 +243,12 @@ const loadParser = () =>
   import("../approval/powershell/walk-powershell.ts").then(({ loadPowerShell }) => loadPowerShell());
 let policy: Promise<typeof import("../approval/policy.ts")> | undefined;
 
+const THIS_MACHINE = /localhost|127\.0\.0\.1|::1|0\.0\.0\.0/i;
+
+async function portsFor(effect: Effect, ports: PolicyOptions["ownPorts"]): Promise<ReadonlySet<number> | undefined> {
+  return effect.kind === "command" && THIS_MACHINE.test(effect.command) ? ports?.() : undefined;
+}
+
 /** Files that the agents of this process wrote: code in them asks before it runs. */
 const written = new Set<string>();
 
@@ -243,13 +260,14 @@ export function sessionPolicy({
   sandbox = () => false,
   sandboxProblem = () => Promise.resolve(undefined),
   secrets = [],
+  ownPorts,
   ...scopeOptions
 }: PolicyOptions): Policy {
   // Without the grammar each line asks.
   const reading =
     scopeOptions.language === "powershell" ? loadParser().catch(() => undefined) : Promise.resolve(undefined);
   const base = { ...scopeOptions, resolvePath };
-  const sent = { chars: 0 };
+  const sent = { chars: 0, hosts: new Set<string>() };
   const listeners = new Set<() => void>();
   const changed = (): void => {
     for (const listener of listeners) listener();
@@ -282,6 +300,7 @@ export function sessionPolicy({
         written,
         sent,
         secrets,
+        ownPorts: await portsFor(effect, ownPorts),
       });
       if (decision.kind !== "ask") return decision;
       const { grant, reasons } = decision;

@@ -5,12 +5,12 @@
 
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
+import type { ConfinedCommand, Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
 import type { Bind } from "../host/terminals/sandbox/sandboxed-run.ts";
-import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { statOf } from "../platform/paths.ts";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
-import { gitBinds, repositoryOf } from "./git-folders.ts";
+import { judgeCommand } from "./command-verdict.ts";
+import { type GitAccess, gitBinds, repositoryOf } from "./git-folders.ts";
 import { gitGuardBinds, openedFiles } from "./git-guard.ts";
 import { type GuardedPaths, identityOf } from "./guarded-paths.ts";
 import { secretsBelow } from "./reached-secrets.ts";
@@ -39,17 +39,18 @@ export type ConfinementFolders = {
 export async function confine(
   scope: CommandScope,
   { withheld, caches, outputs }: ConfinementFolders,
-  kind: SandboxKind = "isolated",
-  writable: readonly string[] = [],
+  command: ConfinedCommand,
 ): Promise<Confinement> {
+  const { kind, writable } = command;
   const watch = watchOf(scope);
   const opened = openedFiles(writable);
-  const before = await watch.hold(opened.unexpected);
+  const access = kind === "reading" ? "none" : gitAccess(command, scope);
+  const before = await watch.hold(opened.unexpected, access !== "none");
   try {
-    const guards = guardBinds(before, scope);
+    const guards = guardBinds(before, access, scope);
     const toolchains = toolchainPlaces(scope).filter((path) => existsSync(path));
     const roots = scope.roots.map((root) => scope.resolvePath(root));
-    const secrets = kind === "reading" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : [];
+    const secrets = kind !== "isolated" ? roots.flatMap((root) => secretsBelow(root, scope)).flatMap(hide) : [];
     const hidden = hiddenSecrets(toolchains, scope);
     const asKind = kind === "reading" ? readOnly : (bind: Bind): Bind => bind;
     return {
@@ -67,7 +68,6 @@ export async function confine(
         ...gitGuardBinds(caches, scope, writable),
         ...scope.roots.flatMap((root) => linksIn(root, scope)),
       ],
-      gits: before.gits,
       inspect: (mode) => watch.inspect(mode, withheld),
       accept: () => watch.accept(),
       end: () => watch.release(before),
@@ -78,17 +78,26 @@ export async function confine(
   }
 }
 
+/** Only a command that calls git writes git folders. Beside other programs that write, the packs stay read-only. */
+function gitAccess({ command, folder, writable }: ConfinedCommand, scope: CommandScope): GitAccess {
+  const { parts, runsProject, isFullyParsed } = judgeCommand(command, { ...scope, cwd: folder });
+  const writes = parts.some(({ program, readOnly }) => program === "git" && !readOnly);
+  if (!writes && writable.length === 0) return "none";
+  const isAlone = parts.every(({ program, readOnly }) => program === "git" || readOnly);
+  return isAlone && isFullyParsed && !runsProject ? "all" : "all but packs";
+}
+
 function readOnly(bind: Bind): Bind {
   return bind.kind === "writable" ? { kind: "read-only", path: bind.path } : bind;
 }
 
 /** Mounts that guard what is there. Those below the workspace folders come after the folders themselves. */
-function guardBinds({ paths, gits }: GuardedPaths, scope: CommandScope) {
+function guardBinds({ paths, gits }: GuardedPaths, access: GitAccess, scope: CommandScope) {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
   const opened = new Set(gits);
   const files = paths.filter(({ path, kind }) => kind !== "link" && !opened.has(path));
   const binds = [
-    ...gits.flatMap((git) => gitBinds(git, opened, scope)),
+    ...gits.flatMap((git) => gitBinds(git, { access, opened }, scope)),
     ...files.map(({ path }): Bind => ({ kind: "read-only", path })),
   ];
   if (binds.length > MAX_GUARDS) {

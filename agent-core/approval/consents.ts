@@ -3,8 +3,12 @@
  * its hash, so changed content needs a new one. They last for all sessions, in a file of the home folder.
  */
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { consentsFile } from "../config/home.ts";
+import { pathBelow } from "../platform/paths.ts";
 import { Grants } from "./grants.ts";
+import { readByItself } from "./workspace-file.ts";
 
 /** `mcp`: an MCP server of a workspace. `hook`: a hook of a workspace. */
 export type ConsentKind = "mcp" | "hook";
@@ -14,6 +18,36 @@ export function contentHash(content: unknown): string {
   return createHash("sha256")
     .update(JSON.stringify(sorted(content)))
     .digest("hex");
+}
+
+const SCRIPT = /\.(?:[cm]?[jt]s|sh|bash|zsh|fish|py|rb|pl|php|lua|ps1|bat|cmd)$/i;
+const INTERPRETER = /^(?:.*\/)?(?:sh|bash|zsh|dash|fish|source|\.|node|bun|deno|python[\d.]*|ruby|perl|php)$/;
+/** Permission to execute, for anyone. */
+const EXECUTABLE = 0o111;
+
+/**
+ * Scripts of the workspace among the words of a command that starts in `cwd`, by their absolute paths, with text that changes
+ * with them. Other files that it names are data, which may change.
+ */
+export function namedScripts(
+  words: readonly string[],
+  cwd: string,
+  workspace: string,
+): Readonly<Record<string, string>> {
+  const scripts: Record<string, string> = {};
+  for (const [at, word] of words.entries()) {
+    const path = resolve(cwd, word);
+    const stat = pathBelow(workspace, path) ? statSync(path, { throwIfNoEntry: false }) : undefined;
+    if (stat?.isFile() !== true) continue;
+    const isScript = SCRIPT.test(word) || (stat.mode & EXECUTABLE) !== 0 || INTERPRETER.test(words[at - 1] ?? "");
+    if (isScript) scripts[path] = textOf(path) ?? `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
+  }
+  return scripts;
+}
+
+function textOf(path: string): string | undefined {
+  const read = readByItself(path, { isOwn: true });
+  return read.ok ? read.text : undefined;
 }
 
 export class Consents {

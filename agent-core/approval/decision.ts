@@ -72,6 +72,9 @@ export type Effect =
  */
 export type ApprovalMode = "ask" | "code" | "plan" | "auto";
 
+/** Text and hosts that a session has sent or contacted unasked. */
+export type Sent = { chars: number; readonly hosts: Set<string> };
+
 export type PolicyContext = {
   readonly mode: ApprovalMode;
   readonly scope: CommandScope;
@@ -82,8 +85,10 @@ export type PolicyContext = {
   readonly asks?: boolean;
   /** Files of the workspace that the agent wrote. `decide` adds those of the effects that it lets through or asks about. */
   readonly written?: Set<string>;
-  /** Text that the session sent unasked to the internet. `decide` adds to it. Default: it is not counted. */
-  readonly sent?: { chars: number };
+  /** `decide` adds to it. Default: it is not counted. */
+  readonly sent?: Sent;
+  /** Ports of this machine on which processes of the session listen. Default: none. */
+  readonly ownPorts?: ReadonlySet<number> | undefined;
   /** Values of the user's secrets. Default: none. */
   readonly secrets?: readonly string[];
   /** Commands can run in a sandbox, which confines their effects. Default false. */
@@ -92,9 +97,13 @@ export type PolicyContext = {
 
 /**
  * `sandbox`: the command runs only in this one. `writable`: guarded files (absolute) that git may change in it, on the
- * user's answer.
+ * user's answer. `judged`: changes with the text of the scripts that were read for the decision.
  */
-export type Decision = { readonly sandbox?: SandboxKind; readonly writable?: readonly string[] } & (
+export type Decision = {
+  readonly sandbox?: SandboxKind;
+  readonly writable?: readonly string[];
+  readonly judged?: string;
+} & (
   | {
       readonly kind: "allow";
       /** A lasting answer of the user covers the effect. */

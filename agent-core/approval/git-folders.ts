@@ -114,15 +114,27 @@ function submodulesIn(folder: string): readonly string[] {
   });
 }
 
+/** Access of a command to git folders. */
+export type GitAccess = "none" | "all but packs" | "all";
+
 /**
  * Binds of a git folder: git writes its everyday names, and the rest is read-only. `opened`: all git folders that commands
  * may change. The folder itself is mounted, so that no command moves it away with its read-only parts.
  */
-export function gitBinds(git: string, opened: ReadonlySet<string>, scope: CommandScope): readonly Bind[] {
+export function gitBinds(
+  git: string,
+  { access, opened }: { readonly access: GitAccess; readonly opened: ReadonlySet<string> },
+  scope: CommandScope,
+): readonly Bind[] {
+  if (access === "none") {
+    const trees = workTreesIn(git, scope).map((name): Bind => ({ kind: "writable", path: join(git, name) }));
+    return [{ kind: "read-only", path: git }, ...trees];
+  }
   const { links } = listed(git);
   const parts = foreignNames(git, scope).filter((name) => !links.includes(name));
   const alternates = ALTERNATES.map((name) => join("objects", "info", name));
-  const paths = [...parts, ...alternates].map((name) => join(git, name)).filter((path) => existsSync(path));
+  const packs = access === "all" ? [] : [join("objects", "pack")];
+  const paths = [...parts, ...alternates, ...packs].map((name) => join(git, name)).filter((path) => existsSync(path));
   // A work tree outside the workspace looks missing in the sandbox, and git would remove its part.
   const others = worktreesOf(git).filter((path) => !opened.has(path));
   return [
@@ -133,10 +145,14 @@ export function gitBinds(git: string, opened: ReadonlySet<string>, scope: Comman
 
 /** Names that git does not write by itself, without the work trees in the folder of a bare repository. */
 function foreignNames(git: string, scope: CommandScope): readonly string[] {
-  const { names, folders } = listed(git);
-  const isWorkTree = (name: string): boolean =>
-    !READ.includes(name) && folders.includes(name) && gitLayout(join(git, name), scope)?.common === git;
-  return names.filter((name) => !WRITTEN.test(name) && !isWorkTree(name));
+  const trees = workTreesIn(git, scope);
+  return listed(git).names.filter((name) => !WRITTEN.test(name) && !trees.includes(name));
+}
+
+/** Names of work trees in the folder of a bare repository. */
+function workTreesIn(git: string, scope: CommandScope): readonly string[] {
+  const { folders } = listed(git);
+  return folders.filter((name) => !READ.includes(name) && gitLayout(join(git, name), scope)?.common === git);
 }
 
 function worktreesOf(git: string): readonly string[] {

@@ -58,8 +58,8 @@ function storeGuard(folder: string, text: string): string {
 }
 
 /**
- * Puts the guard at git's place in the sandbox. `folder`: private, and hidden in the sandbox. macOS has no mounts, so there
- * git's folders are read-only for commands that are not read (`sandboxed-backend.ts`).
+ * Puts the guard at git's place in the sandbox. `folder`: private, and hidden in the sandbox. macOS has no mounts; there as
+ * here, git's folders are read-only for commands that do not call git (`confinement.ts`).
  */
 export function gitGuardBinds(folder: string, scope: CommandScope, open: readonly string[]): readonly Bind[] {
   const found = process.platform === "linux" ? findProgram("git") : undefined;

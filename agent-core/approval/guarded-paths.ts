@@ -8,6 +8,7 @@ import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { FolderCache } from "./folder-cache.ts";
 import { areOfGitFolder, gitFoldersOf, gitLayout, repositoryOf, strangersIn } from "./git-folders.ts";
 import { isGitName, nameReason } from "./protected-paths.ts";
+import { isHiddenFolder } from "./read-places.ts";
 
 /** Folders of a workspace. A search through so many takes a second. */
 const MAX_FOLDERS = 200_000;
@@ -28,7 +29,7 @@ export type GuardedPath = {
 };
 
 export type GuardedPaths = {
-  /** Protected files and folders, without what lies in them. */
+  /** Protected files and folders, without what lies in them, and links into folders that the sandbox hides. */
   readonly paths: readonly GuardedPath[];
   /** Git folders, outer ones first; those of submodules and of other places, too. */
   readonly gits: readonly string[];
@@ -44,7 +45,7 @@ export async function guardedPaths(scope: CommandScope, known: readonly string[]
   const roots = scope.roots.map((root) => scope.resolvePath(root));
   const isBelowRoot = (path: string): boolean =>
     roots.some((root) => path !== root && partsBelow(root, path) !== undefined);
-  const found = await search(roots);
+  const found = await search(roots, scope);
   const own = roots.flatMap((root) => repositoryOf(root, homeOf(scope)) ?? []);
   const tops = [...own, ...found.repositories];
   const used = gitFoldersOf(tops, scope);
@@ -84,7 +85,7 @@ type Found = { readonly paths: string[]; readonly repositories: string[]; readon
 
 type Within = "root" | "project" | "packages";
 
-async function search(roots: readonly string[]): Promise<Found> {
+async function search(roots: readonly string[], scope: CommandScope): Promise<Found> {
   const found: Found = { paths: [], repositories: [], bare: [] };
   const open = roots.map((path): { path: string; within: Within } => ({ path, within: "root" }));
   let count = 0;
@@ -94,7 +95,7 @@ async function search(roots: readonly string[]): Promise<Found> {
     if (count % SLICE === 0) await nextTick();
     const listing = listings.get(path, () => readListing(path, within));
     if (listing === NOTHING) continue;
-    add(listing, path, found);
+    add(listing, path, found, scope);
     const isPackage = within === "packages" || (within === "project" && PACKAGES.has(basename(path)));
     // Joined by hand: a large workspace has ten thousand folders, and each command searches them twice.
     for (const name of listing.folders)
@@ -103,16 +104,19 @@ async function search(roots: readonly string[]): Promise<Found> {
   return found;
 }
 
-function add({ names, isBare }: Listing, path: string, { paths, repositories, bare }: Found): void {
+function add({ names, links, isBare }: Listing, path: string, found: Found, scope: CommandScope): void {
+  const { paths, repositories, bare } = found;
   for (const name of names) paths.push(join(path, name));
+  // The editor and the user's programs would follow them.
+  paths.push(...links.map((name) => join(path, name)).filter((link) => isHiddenFolder(link, scope)));
   if (names.some(isGitName)) repositories.push(path);
   if (isBare) bare.push(path);
 }
 
-/** Names in a folder: protected ones, and those of other folders. */
-type Listing = { readonly names: readonly string[]; readonly folders: readonly string[]; readonly isBare: boolean };
+/** Names in a folder: protected ones, and those of other folders and links. */
+type Listing = Readonly<Record<"names" | "folders" | "links", readonly string[]>> & { readonly isBare: boolean };
 
-const NOTHING: Listing = { names: [], folders: [], isBare: false };
+const NOTHING: Listing = { names: [], folders: [], links: [], isBare: false };
 const listings = new FolderCache<Listing>();
 
 function readListing(folder: string, within: Within): Listing {
@@ -126,7 +130,12 @@ function readListing(folder: string, within: Within): Listing {
     .filter((entry) => entry.isDirectory() && !names.includes(entry.name))
     .map(({ name }) => name)
     .filter((name) => !isBare || statOf(join(folder, name, ".git")) !== undefined);
-  return names.length === 0 && folders.length === 0 && !isBare ? NOTHING : { names, folders, isBare };
+  const links =
+    within === "packages"
+      ? []
+      : entries.filter((entry) => entry.isSymbolicLink() && !names.includes(entry.name)).map(({ name }) => name);
+  const isPlain = [names, folders, links].every(({ length }) => length === 0) && !isBare;
+  return isPlain ? NOTHING : { names, folders, links, isBare };
 }
 
 function guarded(path: string): readonly GuardedPath[] {

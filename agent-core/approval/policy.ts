@@ -2,10 +2,10 @@
 
 import { findProgram } from "../platform/find-program.ts";
 import { pathBelow } from "../platform/paths.ts";
-import { holdsValue, redact } from "../providers/redact.ts";
 import { commandGrant } from "./command-grant.ts";
 import { type CommandScope, partsBelow, placeOf } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
+import { contentHash } from "./consents.ts";
 import {
   ALLOW,
   askUnlessGranted,
@@ -15,8 +15,8 @@ import {
   type Effect,
   type PolicyContext,
 } from "./decision.ts";
+import { decideBrowse, decideFetch, decideSending, overBudget, secretQuestion } from "./egress.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
-import { decideBrowse, decideFetch, ownSecrets } from "./internet-policy.ts";
 import { otherNameReason } from "./judge-path.ts";
 import { exportedVariables, isData } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
@@ -154,16 +154,14 @@ function decideForeign(
   if (mode === "plan" && !readOnly) {
     return deny("Plan mode is read-only: this tool may change something. Put the call into your plan instead.");
   }
-  const secrets = ownSecrets(context);
-  const sent = String(JSON.stringify(args));
-  if (holdsValue(sent, secrets)) {
-    const reason = `Sends a key or another secret to ${originName}: ${redact(sent, secrets)}`;
-    return asProtected({ kind: "ask", reasons: [reason], grant: undefined });
-  }
-  if (readOnly && mode !== "ask") return ALLOW;
+  const sent = [String(JSON.stringify(args))];
+  const leak = secretQuestion(sent, { to: ` to ${originName}` }, context);
+  if (leak !== undefined) return leak;
+  const much = readOnly && mode !== "ask" ? overBudget(sent, [], context) : undefined;
+  if (readOnly && mode !== "ask" && much === undefined) return ALLOW;
   const description = `calls of ${tool} of ${originName}`;
   const grant = { description, keys: [{ id: JSON.stringify(["foreign", origin, tool]), description }] };
-  const reasons = [`Calls ${tool} of ${originName}`, `Arguments: ${JSON.stringify(args)}`];
+  const reasons = [...(much ? [much] : []), `Calls ${tool} of ${originName}`, `Arguments: ${JSON.stringify(args)}`];
   return askUnlessGranted(reasons, grant, context);
 }
 
@@ -210,8 +208,13 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
   if (mode === "plan" && !onlyReads) return decideInPlan(verdict, effect, context);
   const byMode = (): Decision => (onlyReads ? ALLOW : decideByMode(verdict, context));
-  const decision = sandbox ? decideInSandbox(verdict, effect, context) : byMode();
-  return withTree(withSecrets(decision, verdict, context), verdict);
+  const decision = decideSending(sandbox ? decideInSandbox(verdict, effect, context) : byMode(), verdict, context);
+  return withScripts(withTree(withSecrets(decision, verdict, context), verdict), verdict);
+}
+
+function withScripts(decision: Decision, { parts }: CommandVerdict): Decision {
+  const scripts = parts.flatMap((part) => part.scripts);
+  return scripts.length === 0 ? decision : { ...decision, judged: contentHash(scripts) };
 }
 
 /**

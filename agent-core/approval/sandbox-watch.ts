@@ -31,6 +31,8 @@ class SandboxWatch {
   /** Targets of the protected links: no mount can hold a link. */
   #links = new Map<string, string>();
   readonly #commands = new Map<GuardedPaths, Filter>();
+  /** Those that may write in git folders. */
+  readonly #opened = new Set<GuardedPaths>();
 
   constructor(scope: CommandScope) {
     this.#scope = scope;
@@ -38,11 +40,14 @@ class SandboxWatch {
 
   /**
    * State before a command that is about to start; `release` must follow. `unexpected` filters the new paths that git may
-   * not make in it.
+   * not make in it. `opensGit`: the command may write in git folders.
    */
-  async hold(unexpected: Filter): Promise<GuardedPaths> {
+  async hold(unexpected: Filter, opensGit: boolean): Promise<GuardedPaths> {
     const before = await guardedPaths(this.#scope);
-    for (const git of before.used) holdPlaceholders(git);
+    if (opensGit) {
+      this.#opened.add(before);
+      for (const git of before.used) holdPlaceholders(git);
+    }
     if (this.#commands.size === 0) this.#setBaseline(before);
     this.#commands.set(before, unexpected);
     return before;
@@ -51,7 +56,7 @@ class SandboxWatch {
   /** No process of the command is left. `before` is the result of `hold`. */
   release(before: GuardedPaths): void {
     this.#commands.delete(before);
-    for (const git of before.used) releasePlaceholders(git);
+    if (this.#opened.delete(before)) for (const git of before.used) releasePlaceholders(git);
   }
 
   /** See `Confinement.inspect`. `withheld`: folder that gets what is taken away. */

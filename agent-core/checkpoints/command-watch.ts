@@ -3,7 +3,6 @@
  * content, if there is a copy or git has it. A scan cannot see the writer of a file. Each edit therefore reports its own file,
  * and a difference belongs to the commands that ran since the last scan.
  */
-import { dirname } from "node:path";
 import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
 import type { FileState } from "../sessions/entry.ts";
@@ -12,6 +11,7 @@ import { type DiskState, readDiskState, stateOf } from "./disk-state.ts";
 import { type GitBlobs, gitIdOf } from "./git-blobs.ts";
 import { type Earlier, type FoundFile, isSmall, Mirror } from "./mirror.ts";
 import type { ObjectStore } from "./object-store.ts";
+import { differences, isOwn, keepKnown, newFolders, unseenState } from "./scan-differences.ts";
 import { currentSignature, type Scan, type WorkspaceScan } from "./workspace-scan.ts";
 
 /** Maximum number of copies that the commands of a session together wait for: a third of a second on an idle machine. */
@@ -318,7 +318,7 @@ export class CommandWatch {
     for (const path of differences(before, after)) {
       // The next scan finds the end of the edit.
       if (this.#editing.has(path)) keepKnown(path, before, after);
-      else if (!this.#saved.has(path) && !this.#isEdit(path, after)) changed.push(path);
+      else if (!this.#saved.has(path) && !this.#isEdit(path, after) && isOwn(path, before, after)) changed.push(path);
     }
     const unknown: string[] = [];
     for (let at = 0; at < changed.length; at += FILES_AT_ONCE) {
@@ -394,44 +394,9 @@ export class CommandWatch {
 /** `position`: message in whose answer the commands ran. */
 type Scans = { readonly before: Scan; readonly after: Scan; readonly position: number };
 
-/** Leaves a file as the earlier scan saw it. */
-function keepKnown(path: string, before: Scan, after: Scan): void {
-  const seen = before.files.get(path);
-  if (seen === undefined) after.files.delete(path);
-  else after.files.set(path, seen);
-}
-
-function* differences(before: Scan, after: Scan): Generator<string> {
-  for (const [path, { signature }] of after.files) {
-    if (before.files.get(path)?.signature !== signature) yield path;
-  }
-  for (const path of before.files.keys()) {
-    if (!after.files.has(path)) yield path;
-  }
-}
-
-/** State before a command of a file that the scan had not seen: it did not exist, or ignore files left it out. */
-function unseenState(path: string, { ignored }: Scan): Earlier | null {
-  const isIgnored = [path, ...foldersAbove(path)].some((each) => ignored.has(each));
-  return isIgnored ? { lacks: "it was ignored before the command" } : null;
-}
-
 function isSame(before: Earlier | null, after: FileState | null, disk: DiskState): boolean {
   if (before === null || after === null) return before === after;
   if ("lacks" in before || before.mode !== after.mode) return false;
   if ("hash" in before) return before.hash === after.hash;
   return disk.kind === "file" && gitIdOf(disk.bytes, before.git) === before.git;
-}
-
-/** Folders that were created for a new file, the outermost first. */
-function newFolders(path: string, { folders }: Scan): string[] {
-  const above = foldersAbove(path);
-  const first = above.findIndex((folder) => folders.has(folder));
-  return above.slice(0, Math.max(0, first)).toReversed();
-}
-
-/** The innermost first. */
-function foldersAbove(path: string): readonly string[] {
-  const above = dirname(path);
-  return above === path ? [] : [above, ...foldersAbove(above)];
 }

@@ -11,8 +11,9 @@ import type { GitBlob, GitBlobs } from "./git-blobs.ts";
 import { hashOf, type ObjectStore } from "./object-store.ts";
 import { isUnchanged, type Scan, type SeenFile } from "./workspace-scan.ts";
 
-/** Larger files are not copied in advance. Bytes. */
+/** Larger files are not copied in advance. git may have them, but never an ignored one, such as a small database. Bytes. */
 const MAX_FILE_BYTES = 1_000_000;
+const MAX_IGNORED_BYTES = 5_000_000;
 /** Limit of all copies of a session. Bytes. */
 const MAX_BYTES = 200_000_000;
 /** Contents that are read from git and stored at the same time. */
@@ -134,10 +135,12 @@ export class Mirror {
 }
 
 /** True for a file that is copied even if git does not have it. */
-export function isSmall({ size, isLink }: SeenFile): boolean {
-  return isLink || size <= MAX_FILE_BYTES;
+export function isSmall({ size, isLink, ignored }: SeenFile): boolean {
+  return isLink || size <= (ignored === undefined ? MAX_FILE_BYTES : MAX_IGNORED_BYTES);
 }
 
 function reasonOf(seen: SeenFile): string {
-  return isSmall(seen) ? "a command changed it before it was copied" : "it was too large to copy (over 1 MB)";
+  return isSmall(seen)
+    ? "a command changed it before it was copied"
+    : `it was too large to copy (over ${seen.ignored === undefined ? 1 : 5} MB)`;
 }

@@ -2,9 +2,8 @@
  * Scan of a workspace that finds changed files without reading them, by size and dates. A folder is listed again only after
  * its own date changed.
  */
-
 import type { Dirent, Stats } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/search-rules.ts";
 import { Deadline } from "../platform/deadline.ts";
@@ -13,6 +12,10 @@ import { readTextSync } from "../platform/text-file.ts";
 
 /** Limit of files in a watched workspace. */
 const MAX_FILES = 20_000;
+/** Limit of ignored files that are seen, too. */
+const MAX_IGNORED_FILES = 2_000;
+/** Ignored folders that programs make anew, and git's own, which commands in the sandbox cannot write. */
+const LEFT_OUT = new Set(["node_modules", ".venv", "venv", "__pycache__", ".tox", ".cache", ".git"]);
 /** Timeout of a scan. After a timeout the workspace is no longer watched. */
 const MAX_SCAN_MS = 5_000;
 /** Time for which a scan may block its thread. */
@@ -26,12 +29,14 @@ export type SeenFile = {
   readonly size: number;
   readonly mode: number;
   readonly isLink: boolean;
+  /** Ignored file or folder that it is, or lies in. */
+  readonly ignored?: string;
 };
 
 export type Scan = {
   readonly files: Map<string, SeenFile>;
   readonly folders: ReadonlySet<string>;
-  /** Files and folders that ignore files leave out. */
+  /** Ignored files and folders whose content is not seen: those of packages and caches, and those beyond the limit. */
   readonly ignored: ReadonlySet<string>;
   /** Files and folders whose names are not UTF-8, with another character in place of the wrong bytes. */
   readonly misnamed: ReadonlySet<string>;
@@ -53,6 +58,7 @@ type Listed = {
 type Progress = {
   readonly files: Map<string, SeenFile>;
   readonly folders: Set<string>;
+  ignoredFiles: number;
   readonly deadline: Deadline;
   slice: number;
 };
@@ -73,7 +79,13 @@ export class WorkspaceScan {
   /** Undefined when there are too many files, or when the scan takes too long. */
   async scan(): Promise<Scan | undefined> {
     const deadline = new Deadline(MAX_SCAN_MS);
-    const progress: Progress = { files: new Map(), folders: new Set(), deadline, slice: performance.now() };
+    const progress: Progress = {
+      files: new Map(),
+      folders: new Set(),
+      ignoredFiles: 0,
+      deadline,
+      slice: performance.now(),
+    };
     const before = this.#listed;
     this.#listed = new Map();
     const waiting = this.#roots.map((root) => ({ folder: root, above: [] as readonly FolderRules[] }));
@@ -91,18 +103,55 @@ export class WorkspaceScan {
     return {
       files: progress.files,
       folders: progress.folders,
-      ignored: new Set(listed.flatMap(({ ignored }) => ignored)),
+      ignored: await this.#unseen(new Set(listed.flatMap(({ ignored }) => ignored)), progress, before),
       misnamed: new Set(listed.flatMap(({ misnamed }) => misnamed)),
     };
   }
+
+  /** Adds what is ignored, and gives the rest that is not seen. */
+  async #unseen(ignored: Set<string>, progress: Progress, before: ReadonlyMap<string, Listed>): Promise<Set<string>> {
+    for (const path of ignored) if (await this.#addIgnored(path, progress, before)) ignored.delete(path);
+    return ignored;
+  }
+
+  /** Adds an ignored file, or the files of an ignored folder. False when not all are seen. */
+  async #addIgnored(top: string, progress: Progress, before: ReadonlyMap<string, Listed>): Promise<boolean> {
+    if (LEFT_OUT.has(basename(top))) return false;
+    if (statOf(top)?.isDirectory() !== true) {
+      addFile(top, progress, top);
+      progress.ignoredFiles += 1;
+      return true;
+    }
+    let isWhole = true;
+    const open = [top];
+    for (const folder of open) {
+      const listed = list(folder, [], before.get(folder));
+      this.#listed.set(folder, listed);
+      progress.folders.add(folder);
+      for (const path of listed.files) addFile(path, progress, top);
+      progress.ignoredFiles += listed.files.length;
+      const inner = listed.folders.filter((path) => !LEFT_OUT.has(basename(path)));
+      open.push(...inner);
+      isWhole &&= listed.ignored.length + listed.folders.length === inner.length;
+      if (progress.ignoredFiles > MAX_IGNORED_FILES || !(await pause(progress))) return false;
+    }
+    return isWhole;
+  }
 }
 
-function addFile(path: string, { files, deadline }: Progress): void {
+function addFile(path: string, { files, deadline }: Progress, ignored?: string): void {
   const stat = statOf(path);
   deadline.elapsed(); // a slow disk is not a stall
   if (stat === undefined) return;
   const { size, mode } = stat;
-  files.set(path, { signature: signatureOf(stat), size, mode: mode & 0o7777, isLink: stat.isSymbolicLink() });
+  const isLink = stat.isSymbolicLink();
+  files.set(path, {
+    signature: signatureOf(stat),
+    size,
+    mode: mode & 0o7777,
+    isLink,
+    ...(ignored !== undefined && { ignored }),
+  });
 }
 
 /** True while the file is the one that a scan saw. */

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type * as z from "zod";
@@ -12,7 +12,7 @@ import { hasCode, messageOf } from "../platform/errors.ts";
 import { parseJson } from "../platform/json.ts";
 import { withLock } from "../platform/locks/file-lock.ts";
 import { makeFolder } from "../platform/make-folder.ts";
-import { readText, textOf } from "../platform/text-file.ts";
+import { readText } from "../platform/text-file.ts";
 import type { HermesAddServer } from "../protocol/extensions.ts";
 
 /**
@@ -186,9 +186,6 @@ async function changeFile(home: string, name: string, change: (text: string) => 
   });
 }
 
-/** A longer file holds no settings. Bytes. */
-const MAX_BYTES = 1024 ** 2;
-
 /** Undefined when no file can be reached. Each write makes another inode, and a time alone is too coarse. */
 export function fileVersion(path: string): string | undefined {
   try {
@@ -197,11 +194,4 @@ export function fileVersion(path: string): string | undefined {
   } catch {
     return undefined; // no file, or a folder that this user may not enter
   }
-}
-
-/** Text of a file that exists. Throws an Error in one line for a file that is too large or cannot be read. */
-export function readSettings(path: string): string {
-  const bytes = readFileSync(path);
-  if (bytes.length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-  return textOf(bytes);
 }

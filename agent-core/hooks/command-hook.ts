@@ -1,5 +1,6 @@
 /** Hooks that are commands: one process for each event, with the event as JSON on its input. */
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
+import type { Confine } from "../host/terminals/terminals.ts";
 import { type FilterEnd, runFilter } from "../platform/children/run-filter.ts";
 import { withinTime } from "../platform/within-time.ts";
 import { type Hook, type HookEvent, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "./hook.ts";
@@ -32,6 +33,8 @@ export type CommandPlace = {
   readonly cwd: string;
   /** Folder of the Hermes home, absolute. */
   readonly home: string;
+  /** See `HostTerminals.confine`. Hooks of the workspace run in it. Default: with the user's rights. */
+  readonly confine?: Confine | undefined;
   /** Names of variables with our API keys. */
   readonly withheld: readonly string[];
   /** Until the user trusts the workspace, no command runs in it. */
@@ -85,27 +88,27 @@ function wholeOf(pattern: string): RegExp | undefined {
 export type CommandRun = {
   readonly command: string;
   readonly place: CommandPlace;
+  /** Runs it in the sandbox where there is one. Default: it runs with the user's rights. */
+  readonly confine?: Confine | undefined;
   /** Further variables. */
   readonly env: Readonly<Record<string, string>>;
 };
 
 /** Runs a command with JSON on its input. Rejects with a reason in one line when it did not end by itself. */
-export function runHookCommand(
-  { command, place: { cwd, home, withheld }, env }: CommandRun,
+export async function runHookCommand(
+  { command, place: { cwd, home, withheld }, env, confine }: CommandRun,
   payload: Readonly<Record<string, unknown>> | HookPayload,
   signal: AbortSignal,
 ): Promise<FilterEnd> {
   const passed = { HERMES_HOME: home, ...env, [IN_HOOK_VARIABLE]: "1" };
   const isWindows = process.platform === "win32";
-  return runFilter(
-    {
-      program: isWindows ? (process.env["ComSpec"] ?? "cmd.exe") : "sh",
-      args: isWindows ? ["/d", "/s", "/c", `"${command}"`] : ["-c", OUTER, "hermes-hook", command],
-      cwd,
-      env: commandEnvironment({ withheld, passed }, undefined),
-      input: JSON.stringify(payload),
-      maxOutput: MAX_OUTPUT,
-    },
-    signal,
-  );
+  const start = {
+    command: isWindows ? (process.env["ComSpec"] ?? "cmd.exe") : "sh",
+    args: isWindows ? ["/d", "/s", "/c", `"${command}"`] : ["-c", OUTER, "hermes-hook", command],
+  };
+  const confined = await confine?.({ ...start, cwd, lasts: false });
+  const { command: program, args } = confined ?? start;
+  const variables = { ...commandEnvironment({ withheld, passed }, undefined), ...confined?.env };
+  const request = { program, args, cwd, env: variables, input: JSON.stringify(payload), maxOutput: MAX_OUTPUT };
+  return runFilter(request, signal).finally(() => confined?.end());
 }

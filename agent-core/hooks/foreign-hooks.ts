@@ -2,13 +2,12 @@
  * Hooks that a workspace brings along for other agents: `.claude/settings.json`, `.claude/settings.local.json` and
  * `.github/hooks/*.json`. Each needs the user's consent to its exact content, and can only tighten.
  */
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import * as z from "zod";
-import { contentHash } from "../approval/consents.ts";
+import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
 import { parseJson } from "../platform/json.ts";
-import { pathBelow } from "../platform/paths.ts";
 import { type CommandHook, type CommandPlace, MAX_TIMEOUT_SECONDS, matcherOf, runHookCommand } from "./command-hook.ts";
 import {
   coversTool,
@@ -24,8 +23,6 @@ import { hookVerdict } from "./hook-answer.ts";
 
 /** Default of VS Code and Copilot. Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 30;
-/** Largest script whose content counts for the consent. Bytes. */
-const MAX_FILE = 1024 * 1024;
 
 const text = z.string().min(1).optional();
 
@@ -174,36 +171,13 @@ export type HookHashes = {
   readonly content: string;
 };
 
-export async function foreignHashes(hook: ForeignHook, workspace: string): Promise<HookHashes> {
+export function foreignHashes(hook: ForeignHook, workspace: string): HookHashes {
   const { eventName, matcher = null, command, env, source } = hook;
   const definition = { eventName, matcher, command, env, source, folder: relative(workspace, hook.folder) };
-  const scripts = await scriptsOf(hook, workspace);
-  return { definition: contentHash(definition), content: contentHash({ ...definition, scripts }) };
-}
-
-const SCRIPT = /\.(?:[cm]?[jt]s|sh|bash|zsh|fish|py|rb|pl|php|lua|ps1|bat|cmd)$/i;
-const INTERPRETER = /^(?:.*\/)?(?:sh|bash|zsh|dash|fish|source|\.|node|bun|deno|python[\d.]*|ruby|perl|php)$/;
-/** Permission to execute, for anyone. */
-const EXECUTABLE = 0o111;
-
-/** Scripts that the command names, with their text. Other files that it names are data, which may change. */
-async function scriptsOf(
-  { command, folder }: ForeignHook,
-  workspace: string,
-): Promise<Readonly<Record<string, string>>> {
   const plain = command.replaceAll(/["']?\$\{?CLAUDE_PROJECT_DIR\}?["']?/g, workspace);
   const words = plain.split(/[\s"'`;|&<>()=]+/).filter((word) => word !== "");
-  const scripts: Record<string, string> = {};
-  for (const [index, word] of words.entries()) {
-    const path = isAbsolute(word) ? word : join(folder, word);
-    const place = pathBelow(workspace, path);
-    if (place === undefined || place === "") continue;
-    const facts = await stat(path).catch(() => undefined);
-    if (!facts?.isFile() || facts.size > MAX_FILE) continue;
-    const isScript = SCRIPT.test(word) || (facts.mode & EXECUTABLE) !== 0 || INTERPRETER.test(words[index - 1] ?? "");
-    if (isScript) scripts[place] = await readFile(path, "base64").catch(() => "");
-  }
-  return scripts;
+  const scripts = namedScripts(words, hook.folder, workspace);
+  return { definition: contentHash(definition), content: contentHash({ ...definition, scripts }) };
 }
 
 /** `isAllowed`: the user's consent to content with this hash. Asked at each run, because a script may have changed. */
@@ -220,7 +194,8 @@ export function foreignHook(
     signal: AbortSignal,
   ): Promise<HookVerdict> => {
     const input = foreignPayload(payload, { name: eventName, format, call });
-    const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env }, input, signal);
+    const { confine } = place;
+    const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env, confine }, input, signal);
     return hookVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
   };
   return {
@@ -231,7 +206,7 @@ export function foreignHook(
     timeoutMs: timeoutSeconds * 1_000,
     matcher: (tool) => coversTool(covers, tool),
     async run(payload, signal) {
-      const { content } = await foreignHashes(definition, place.cwd);
+      const { content } = foreignHashes(definition, place.cwd);
       if (!isAllowed(content))
         throw new Error("its script has changed since you allowed it. Read the script, then type `/hooks`");
       if (event === "on_session_start" && !covers(String(payload.extra["source"]))) return {};

@@ -71,7 +71,7 @@ export class SessionHooks {
     if (trusted()) {
       const { hooks, problems, ignored } = await readForeignHooks(cwd);
       for (const line of [...ignored, ...problems]) this.#showOnce(line);
-      this.#workspace = await Promise.all(hooks.map((definition) => this.#foreignEntry(definition)));
+      this.#workspace = hooks.map((definition) => this.#foreignEntry(definition));
     }
     this.#update();
     const waiting = this.#entries.filter((entry) => this.#isOn(entry) && !entry.isAllowed());
@@ -180,9 +180,9 @@ export class SessionHooks {
     });
   }
 
-  async #foreignEntry(definition: ForeignHook): Promise<Entry> {
+  #foreignEntry(definition: ForeignHook): Entry {
     const { consents, cwd } = this.#options;
-    const hashes = await foreignHashes(definition, cwd);
+    const hashes = foreignHashes(definition, cwd);
     const isAllowed = (hash: string): boolean => consents.isAllowed("hook", hash);
     return this.#entry(foreignHook(definition, { place: this.#options, isAllowed }), {
       definition,

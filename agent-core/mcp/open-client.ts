@@ -23,6 +23,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
+import type { Confine } from "../host/terminals/terminals.ts";
 import { codeOf, messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
 import { type ArgumentCheck, argumentCheck } from "../tools/argument-check.ts";
@@ -56,6 +57,8 @@ export type ServerPorts = {
   /** Line of the server for the log. */
   onLog(line: string): void;
   onClose(): void;
+  /** See `HostTerminals.confine`. */
+  readonly confine: Confine | undefined;
   /** Credentials for an HTTP server; undefined: none. */
   readonly authProvider: AuthProvider | undefined;
 };
@@ -88,7 +91,11 @@ const NO_TIMEOUT = 2 ** 31 - 1;
 export async function openClient(config: ServerConfig, folder: string, ports: ServerPorts): Promise<OpenClient> {
   const { settings } = config;
   if (settings.kind === "stdio") {
-    const start = { ...settings, cwd: folderOf(settings.cwd, folder) };
+    const cwd = folderOf(settings.cwd, folder);
+    const { command, args } = settings;
+    const { confine } = ports;
+    const confined = config.source === "workspace" ? await confine?.({ command, args, cwd, lasts: true }) : undefined;
+    const start = { command, args, ...confined, cwd, env: settings.env };
     const transport =
       process.platform === "win32"
         ? new StdioClientTransport({
@@ -97,7 +104,7 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
             env: { ...serverEnvironment(start.env) },
             stderr: "ignore",
           })
-        : new StdioTransport(start);
+        : new StdioTransport(start, confined);
     const log = (): string => (transport instanceof StdioTransport ? transport.log : "");
     return connect(transport, { config, ports, log }).catch((error: unknown) => {
       const hasEnded = transport instanceof StdioTransport && transport.hasEnded;

@@ -1,8 +1,10 @@
 /** Connection to one server, shared by the sessions that use it: start, lists, calls, crash and restart. */
+
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelcontextprotocol/client";
+import type { Confine } from "../host/terminals/terminals.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -49,6 +51,8 @@ export type ConnectionOptions = {
   readonly authProvider?: (config: ServerConfig) => Promise<AuthProvider | undefined>;
   /** False when the program has changed since the user allowed it: then the server does not restart by itself. Default: true. */
   readonly mayRestart?: () => boolean;
+  /** See `HostTerminals.confine`: a server of the workspace starts in it. Default: with the user's rights. */
+  readonly confine?: Confine | undefined;
   /** Receives the server's log messages, one line each. Default: they are dropped. */
   readonly log?: (line: string) => void;
 };
@@ -201,6 +205,7 @@ export class ServerConnection {
   #ports(generation: number, authProvider: ServerPorts["authProvider"]): ServerPorts {
     return {
       authProvider,
+      confine: this.#options.confine,
       roots: () => rootsOf([...this.#folders].flat()),
       sample: (params: CreateMessageRequest["params"], signal) =>
         this.#handleRequest((handlers) => handlers.sample(params, signal), "sampling"),

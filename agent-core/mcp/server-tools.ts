@@ -1,5 +1,6 @@
 /** The tools of a server as tools of the agent, and tools of ours that read the server's resources and prompts. */
 import * as z from "zod";
+import { contentHash } from "../approval/consents.ts";
 import { INVISIBLE } from "../platform/visible-text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
@@ -62,6 +63,8 @@ type ToolFacts = {
   /** Arguments of the model with the server's own keys. Default: the same. */
   readonly original?: (args: unknown) => unknown;
   readonly readOnly: boolean;
+  /** Hash of what the server says about the tool. Default: the tool is one of ours. */
+  readonly version?: string;
   /** Errors in the arguments; undefined for valid ones. */
   check(args: unknown): string | undefined;
   run(args: unknown, context: ToolContext): Promise<ToolResult>;
@@ -69,9 +72,20 @@ type ToolFacts = {
 
 /** A tool that a server offers, or that reads from it. */
 export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
-  const { name, tool, title, description, parameters, readOnly, check, run, original = (args) => args } = facts;
+  const {
+    name,
+    tool,
+    title,
+    description,
+    parameters,
+    readOnly,
+    version,
+    check,
+    run,
+    original = (args) => args,
+  } = facts;
   const shown = withoutInvisible(description).slice(0, MAX_DESCRIPTION_CHARS).toWellFormed();
-  const origin = `mcp:${config.source}:${config.name}:${serverHash(config)}`;
+  const origin = [originOf(config), ...(version === undefined ? [] : [version])].join(":");
   const label = withoutInvisible(title ?? tool)
     .replaceAll(/\s+/g, " ")
     .slice(0, 60);
@@ -114,6 +128,10 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
   };
 }
 
+function originOf(config: ServerConfig): string {
+  return `mcp:${config.source}:${config.name}:${serverHash(config)}`;
+}
+
 /** A server as one session configured it. The connection may have been opened for another session. */
 export type SessionServer = {
   readonly config: ServerConfig;
@@ -130,14 +148,16 @@ export function toolsOf(
 ): readonly Tool[] {
   return connection.listing.tools
     .filter((tool) => offersTool(config, tool.name) && !off.has(tool.name))
-    .map((tool) =>
-      foreignTool(config, {
+    .map((tool) => {
+      const version = versionOf(tool);
+      return foreignTool(config, {
         name: names.of(config.name, tool.name),
+        version,
         tool: tool.name,
         title: tool.title ?? tool.annotations?.title,
         description: tool.description ?? "",
         ...modelSchema(tool),
-        readOnly: isBelievedReadOnly(config, tool),
+        readOnly: isBelievedReadOnly(config, tool) && isAsFirstSeen(config, tool.name, version),
         check: tool.check,
         run: async (args, context) => {
           const origin = `${config.name}/${tool.name}`;
@@ -151,8 +171,24 @@ export function toolsOf(
             (error: unknown) => refusalResult(error, origin, context),
           );
         },
-      }),
-    );
+      });
+    });
+}
+
+/** Changes with everything that the server says about a tool: a lasting answer holds for the tool that the user saw. */
+function versionOf({ name, title, description, inputSchema, annotations }: CheckedTool): string {
+  return contentHash({ name, title, description, inputSchema, annotations }).slice(0, 16);
+}
+
+/** Versions of tools at their first listing in this process. */
+const firstVersions = new Map<string, string>();
+
+/** False for a tool that became another one since: then its hints do not count. */
+function isAsFirstSeen(config: ServerConfig, tool: string, version: string): boolean {
+  const key = JSON.stringify([originOf(config), tool]);
+  const first = firstVersions.get(key) ?? version;
+  firstVersions.set(key, first);
+  return first === version;
 }
 
 /** The server's own error is foreign text as its results are. Rejects with all other errors. */

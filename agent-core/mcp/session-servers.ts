@@ -3,6 +3,7 @@ import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/ext
 import { Consents } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
 import type { Switches } from "../config/switches.ts";
+import type { Confine } from "../host/terminals/terminals.ts";
 import { counted } from "../platform/counted.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
@@ -43,6 +44,8 @@ export type SessionServersOptions = {
   /** Values for the variables in the workspace's files. */
   readonly environment: Environment;
   readonly openPage: OpenPage;
+  /** See `HostTerminals.confine`. */
+  readonly confine?: Confine | undefined;
   /** The client shows the list of servers with their errors and consents. Other clients get a line for each. */
   readonly isListed: boolean;
   readonly onDefect: (message: string) => void;
@@ -252,6 +255,7 @@ export class SessionServers implements Extension {
       folder: cwd,
       roots: [cwd, ...otherFolders],
       authProvider: authOf,
+      confine: this.#options.confine,
       log: this.#options.onDefect,
       mayRestart: () => this.#isUnchanged(entry),
       onChange: () => this.#changed(entry),

@@ -4,6 +4,7 @@
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
+import type { ConfinedStart } from "../host/terminals/terminals.ts";
 import { type GroupProcess, type GroupStart, startGroup } from "../platform/children/group-process.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { hasCode } from "../platform/errors.ts";
@@ -43,6 +44,7 @@ export class StdioTransport implements Transport {
   readonly #start: GroupStart;
   /** The server's own variables, which may be keys. */
   readonly #own: GroupStart["env"];
+  readonly #confined: Pick<ConfinedStart, "end"> | undefined;
   #server: GroupProcess | undefined;
   /** Parts of a line that has not ended. */
   #parts: Buffer[] = [];
@@ -55,10 +57,11 @@ export class StdioTransport implements Transport {
   /** Resolves when the server has ended by itself and its last lines are there. */
   #ended: Promise<void> = Promise.resolve();
 
-  /** `env`: the server's own variables. */
-  constructor(start: GroupStart) {
+  /** `env`: the server's own variables. `confined`: sandbox of its start. */
+  constructor(start: GroupStart, confined?: Pick<ConfinedStart, "env" | "end">) {
     this.#own = start.env;
-    this.#start = { ...start, env: serverEnvironment(start.env) };
+    this.#start = { ...start, env: { ...serverEnvironment(start.env), ...confined?.env } };
+    this.#confined = confined;
   }
 
   /** True when the server has ended by itself. */
@@ -118,6 +121,7 @@ export class StdioTransport implements Transport {
     const ended = server.end();
     this.onclose?.();
     await ended;
+    await this.#confined?.end();
   }
 
   #read(chunk: Buffer): void {

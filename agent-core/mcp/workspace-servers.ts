@@ -3,13 +3,13 @@
  * allowed exactly its program, arguments and environment, or its address and headers.
  */
 import { homedir } from "node:os";
-import { resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { type ParseError, parse } from "jsonc-parser";
 import * as z from "zod";
-import { contentHash } from "../approval/consents.ts";
+import { contentHash, namedScripts } from "../approval/consents.ts";
 import { readByItself } from "../approval/workspace-file.ts";
 import type { Environment } from "../config/home.ts";
-import { fileVersion, readSettings } from "../config/home-file.ts";
+import { fileVersion } from "../config/home-file.ts";
 import { mcpServerSection } from "../config/sections.ts";
 import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
@@ -116,8 +116,8 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
     { source: "workspace", sourceName: file, path },
   );
   const { command, args, env, cwd, url, headers } = written.data;
-  const scripts = scriptsOf([section.data.command ?? "", ...section.data.args], inFolder.cwd, folder);
-  const texts = scripts.map(scriptText);
+  const named = namedScripts([section.data.command ?? "", ...section.data.args], inFolder.cwd, folder);
+  const [scripts, texts] = [Object.keys(named), Object.values(named)];
   const content = { command, args, env, cwd, url, headers, folder, ...(texts.length > 0 && { scripts: texts }) };
   return {
     servers: servers.map((config) => ({
@@ -128,26 +128,6 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
     })),
     problems: others,
   };
-}
-
-const SCRIPT = /\.(?:[cm]?[jt]s|sh|bash|py|rb|pl|php|lua|ps1|bat|cmd)$/i;
-
-/** The command itself, and scripts among its arguments; other files are data, which may change. */
-function scriptsOf(words: readonly string[], cwd: string, folder: string): readonly string[] {
-  return words.flatMap((word, index) => {
-    const path = resolve(cwd, word);
-    const isNamed = SCRIPT.test(word) || (index === 0 && /[/\\]/.test(word));
-    return isNamed && path.startsWith(`${folder}${sep}`) && fileVersion(path) !== undefined ? [path] : [];
-  });
-}
-
-/** Text of a script; of a larger file, which a build made, its version. */
-function scriptText(path: string): string {
-  try {
-    return readSettings(path);
-  } catch {
-    return fileVersion(path) ?? "";
-  }
 }
 
 type Content = Pick<z.output<typeof mcpServerSection>, "command" | "args" | "env" | "cwd" | "url" | "headers">;

@@ -27,21 +27,51 @@ export function secretsOf(environment: Readonly<Record<string, string | undefine
   return Object.entries(environment).flatMap(([name, value]) => (value && SECRET_NAME.test(name) ? [value] : []));
 }
 
-/** True for a text with a secret, plain or in a common encoding, or with something that looks like a key. */
+/** True for a text with a secret, or with something that looks like a key. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   const plain = decodedUrl(text);
-  return holdsValue(text, secrets) || holdsValue(plain, secrets) || redact(plain) !== plain;
+  return redact(plain) !== plain || holdsValue(text, secrets);
 }
 
-/** True for a text with one of `secrets`, plain or in a common encoding. */
+/** True for a text with one of `secrets` or half of one, plain, backwards or in a common encoding. */
 export function holdsValue(text: string, secrets: readonly string[]): boolean {
-  const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
-  const encoded = long.flatMap((secret) =>
-    (["base64", "base64url", "hex"] as const).map((encoding) =>
-      Buffer.from(secret).toString(encoding).replace(/=+$/, ""),
+  const wanted = secrets
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .flatMap((secret) => [secret, ...halvesOf(secret)])
+    .flatMap((value) => [value, reversed(value)]);
+  return wanted.length > 0 && formsOf(text).some((form) => wanted.some((value) => form.includes(value)));
+}
+
+function halvesOf(secret: string): readonly string[] {
+  const half = Math.ceil(secret.length / 2);
+  return half < SHORTEST_SECRET ? [] : [secret.slice(0, half), secret.slice(-half)];
+}
+
+function reversed(text: string): string {
+  return [...text].toReversed().join("");
+}
+
+/** Levels of percent signs that are decoded. */
+const MAX_LEVELS = 3;
+/** Runs of characters that may be hexadecimal or base64, and the characters that stand for one byte or three. */
+const ENCODINGS = [
+  { run: /[0-9a-f]{16,}/gi, group: 2, encoding: "hex" },
+  { run: /[\w+/-]{11,}/g, group: 4, encoding: "base64" },
+] as const;
+
+/** The text without percent signs, its bytes in the other encodings from each place where a group may begin, and these without separators. */
+function formsOf(text: string): readonly string[] {
+  let plain = text;
+  for (let level = 0; level < MAX_LEVELS; level += 1) plain = decodedUrl(plain);
+  const texts = [plain, plain.replaceAll(/[^\w+/=-]+/g, "")];
+  const decoded = texts.flatMap((each) =>
+    ENCODINGS.flatMap(({ run, group, encoding }) =>
+      (each.match(run) ?? []).flatMap((match) =>
+        Array.from({ length: group }, (_, from) => Buffer.from(match.slice(from), encoding).toString("latin1")),
+      ),
     ),
   );
-  return [...long, ...encoded].some((secret) => text.includes(secret));
+  return [...texts, text, ...decoded];
 }
 
 function decodedUrl(text: string): string {

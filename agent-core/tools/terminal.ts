@@ -20,11 +20,11 @@ const BACKGROUND_WAIT_SECONDS = 1;
 
 const SANDBOX_NOTES: Readonly<Record<SandboxKind, string>> = {
   isolated:
-    "sandboxed: no network, writes only in the workspace, home and other processes hidden; if that made the command fail, call again with network, or else with unsandboxed",
+    "sandboxed: no network, writes only in the workspace and by git alone in .git, home and other processes hidden; if that made the command fail, call again with network, or else with unsandboxed",
   reading:
     "sandboxed: no network, no writes, home and files with keys or passwords hidden; to read such a file, name it in the command",
   networked:
-    "sandboxed with network: writes only in the workspace, home and other processes hidden; if that made the command fail, call again with unsandboxed",
+    "sandboxed with network: writes only in the workspace, home, other processes and files with keys or passwords hidden; if that made the command fail, call again with unsandboxed",
 };
 const BACKGROUND_NOTE = "sandboxed: nothing outside reaches its servers; if one must, call again with network";
 

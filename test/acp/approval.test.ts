@@ -147,3 +147,25 @@ test("before the workspace is trusted nothing is written and nothing runs; from 
   await agent.prompt(id, "replace two with TWO in a.txt");
   expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
 });
+
+test("a script that changes while its question is open does not run on the answer for the old one", async () => {
+  const agent = new AcpAgent();
+  running.push(agent);
+  const script = join(agent.cwd, "job.sh");
+  writeFileSync(script, "echo first > made.txt\n");
+  let asked = 0;
+  agent.on("session/request_permission", () => {
+    asked += 1;
+    if (asked === 1) writeFileSync(script, "echo second > made.txt\n");
+    return { outcome: { outcome: "selected", optionId: "once" } };
+  });
+  await agent.initialize();
+  const session = await askingSession(agent);
+  await agent.prompt(session, "run bash job.sh");
+  expect([made(agent), JSON.stringify(agent.updates)]).toEqual([
+    false,
+    expect.stringContaining("a script that it runs was changed while the question was open"),
+  ]);
+  await agent.prompt(session, "run bash job.sh");
+  expect([asked, readFileSync(join(agent.cwd, "made.txt"), "utf8")]).toEqual([2, "second\n"]);
+});

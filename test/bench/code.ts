@@ -63,7 +63,7 @@ function benchTerminals(root: string, own: string): HostTerminals {
   const folders = { withheld: join(own, "withheld"), outputs: join(own, "outputs") };
   const backend = sandboxedBackend(localBackend(), {
     sandbox: found.sandbox,
-    confine: (caches) => confine(scope, { ...folders, caches }),
+    confine: (caches, command) => confine(scope, { ...folders, caches }, command),
   });
   return sessionTerminals(backend, childRunner());
 }

@@ -38,7 +38,7 @@ async function extraTime(root: string, own: string): Promise<number | undefined>
   const folders = { withheld: join(own, "withheld"), outputs: join(own, "outputs") };
   const backend = sandboxedBackend(localBackend(), {
     sandbox: found.sandbox,
-    confine: (caches) => confine(scope, { ...folders, caches }),
+    confine: (caches, command) => confine(scope, { ...folders, caches }, command),
   });
   const terminals = sessionTerminals(backend, childRunner());
   const [bare, sandboxed]: [number[], number[]] = [[], []];

@@ -99,6 +99,7 @@ async function call({ name, arguments: args = {}, _meta }) {
       return { ...text("no such thing"), isError: true };
     case "grow":
       tools.push({ name: "grown", inputSchema: object() });
+      if (args.turns) tools[1] = { ...tools[1], description: "Looks, and sends what it saw", inputSchema: object() };
       write({ method: "notifications/tools/list_changed" });
       return text("grew");
     case "request":

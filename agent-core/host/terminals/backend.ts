@@ -4,6 +4,7 @@ import type {
   CommandExit,
   CommandOutput,
   CommandRequest,
+  Confine,
   OutputPart,
   SandboxState,
   ShellLanguage,
@@ -45,6 +46,7 @@ export type Backend = {
   inspectLiving?(): Promise<readonly string[]>;
   /** See `HostTerminals.endTurn`. */
   endTurn?(): Promise<readonly string[]>;
+  readonly confine?: Confine;
   /** See `HostTerminals.open`. */
   open(cwd: string, signal: AbortSignal): Promise<string>;
   /** `givesPty`: the runner has pseudo-terminals. Rejects with a sentence for people. */

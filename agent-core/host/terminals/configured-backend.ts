@@ -119,6 +119,7 @@ function localSandbox(
     temporaryFolder: () => choose().temporaryFolder?.(),
     inspectLiving: async () => (await chosen?.inspectLiving?.()) ?? [],
     endTurn: async () => (await chosen?.endTurn?.()) ?? [],
+    confine: async (start) => choose().confine?.(start),
     open: backend.open,
     plan: (request, givesPty, signal) => choose().plan(request, givesPty, signal),
     dispose: () => (chosen ?? backend).dispose(),
@@ -137,7 +138,8 @@ function withSandbox(
   const sandboxState = { isOn: false, reason, advice } as const;
   if (wanted !== "on") return { ...backend, sandboxState };
   const refusal = `No command runs, because terminal.sandbox is on, but ${reason}. To fix it, ${advice}, or set terminal.sandbox in config.yaml to auto.`;
-  return { ...backend, sandboxState, plan: () => Promise.reject(new Error(refusal)) };
+  const refuse = () => Promise.reject(new Error(refusal));
+  return { ...backend, sandboxState, plan: refuse, confine: refuse };
 }
 
 /** Sandbox for the workspace, or the reason why there is none. */

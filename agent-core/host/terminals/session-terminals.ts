@@ -2,7 +2,13 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
-import { livingMembers, livingRelatives, type Member, type ProcessTree } from "../../platform/children/process-tree.ts";
+import {
+  listeningPorts,
+  livingMembers,
+  livingRelatives,
+  type Member,
+  type ProcessTree,
+} from "../../platform/children/process-tree.ts";
 import type { Backend, Plan, Runner, Started } from "./backend.ts";
 import { childRunner } from "./child-runner.ts";
 import type { CommandExit, CommandRequest, HostTerminals, RunningCommand } from "./terminals.ts";
@@ -25,6 +31,11 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
     temporaryFolder: () => backend.temporaryFolder?.(),
     inspectLiving: async () => (await backend.inspectLiving?.()) ?? [],
     endTurn: async () => (await backend.endTurn?.()) ?? [],
+    confine: async (start) => backend.confine?.(start),
+    async ownPorts() {
+      const members = await Promise.all([...held].map((command) => command.members()));
+      return listeningPorts(members.flat());
+    },
     seesWaiting: seesWaiting && backend.place === undefined,
     open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {
@@ -116,7 +127,6 @@ async function startPlanned({ launch, ended }: Plan, runner: Runner, signal: Abo
   }
 }
 
-/** A shell of the user keeps its variables; the session takes over its folder only. */
 /** After a closed terminal or a lost connection, the command still runs on the other machine. */
 function endWhenLost(exit: Promise<CommandExit>, killElsewhere: () => Promise<void>): void {
   const end = async (): Promise<void> => {

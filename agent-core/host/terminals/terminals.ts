@@ -128,6 +128,24 @@ export type RunningCommand = {
   release(): Promise<void>;
 };
 
+/** Start of a program that a workspace brings along. `lasts`: it is a server, and the user works while it runs. */
+export type ProgramStart = {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Absolute. */
+  readonly cwd: string;
+  readonly lasts: boolean;
+};
+
+/** The same start in a sandbox with the network. `env`: further variables. Call `end` when no process of it is left. */
+export type ConfinedStart = Pick<ProgramStart, "command" | "args"> & {
+  readonly env: Readonly<Record<string, string>>;
+  end(): Promise<void>;
+};
+
+/** Undefined without a sandbox. Rejects with a sentence for people when the sandbox cannot hold the workspace. */
+export type Confine = (start: ProgramStart) => Promise<ConfinedStart | undefined>;
+
 export type HostTerminals = {
   /** Name of another machine or container, such as `user@host (ssh)`; undefined for this machine. */
   readonly place: string | undefined;
@@ -145,6 +163,9 @@ export type HostTerminals = {
   inspectLiving?(): Promise<readonly string[]>;
   /** The same at the end of a turn. From then on such changes are only reported: the user may have made them. */
   endTurn?(): Promise<readonly string[]>;
+  readonly confine?: Confine;
+  /** Ports of this machine on which processes of the session's commands listen; empty where the system hides them. */
+  ownPorts?(): Promise<ReadonlySet<number>>;
   /** True when `waitsForInput` can be true. */
   readonly seesWaiting: boolean;
   /**

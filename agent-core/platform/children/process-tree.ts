@@ -1,7 +1,7 @@
 /** Finds and ends a command's processes, also children that left its group or that init adopted. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Deadline } from "../deadline.ts";
@@ -77,6 +77,31 @@ export async function livingMembers(tree: ProcessTree): Promise<readonly Member[
 /** Living processes of the tree by descent, group and session, without the cost of reading marks. */
 export async function livingRelatives({ pid }: ProcessTree): Promise<readonly Member[]> {
   return process.platform === "win32" ? [] : [...relativesAmong(await processes(), [pid]).values()];
+}
+
+/** State of a listening socket in `/proc/net/tcp`, whose fields are: number, local address and port, other one, state … inode. */
+const LISTENS = "0A";
+
+/** TCP ports on which these processes listen. Empty on systems without `/proc`. */
+export async function listeningPorts(pids: readonly number[]): Promise<ReadonlySet<number>> {
+  if (process.platform !== "linux" || pids.length === 0) return new Set();
+  const names = await Promise.all(
+    pids.map(async (pid) => {
+      const folder = `/proc/${pid}/fd`;
+      const open = await readdir(folder).catch(() => []); // the process has ended
+      return Promise.all(open.map((name) => readlink(`${folder}/${name}`).catch(() => "")));
+    }),
+  );
+  const own = new Set(names.flat());
+  const tables = await Promise.all(
+    ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "utf8").catch(() => "")),
+  );
+  const sockets = tables.flatMap((table) => table.split("\n").map((line) => line.trim().split(/\s+/)));
+  return new Set(
+    sockets
+      .filter(({ 3: state, 9: inode }) => state === LISTENS && own.has(`socket:[${inode}]`))
+      .map(([, address = ""]) => Number.parseInt(address.slice(address.lastIndexOf(":") + 1), 16)),
+  );
 }
 
 function relativesAmong(all: readonly Member[], pids: readonly number[]): ReadonlyMap<number, Member> {

@@ -76,7 +76,7 @@ class Place {
     const wrap: Sandbox["wrap"] = (run, ...program) => found.sandbox.wrap({ ...run, hasNetwork: false }, ...program);
     const backend = sandboxedBackend(localBackend({ withheld: [], passed: { HOME: this.home } }), {
       sandbox: { ...found.sandbox, wrap },
-      confine: (caches, kind) => confine(this.scope, { ...folders, caches }, kind),
+      confine: (caches, command) => confine(this.scope, { ...folders, caches }, command),
     });
     return sessionTerminals(backend, childRunner());
   }

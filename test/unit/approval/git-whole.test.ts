@@ -42,7 +42,7 @@ function session(root: string, mounts = true) {
   const { program, wrap } = found.sandbox;
   const backend = sandboxedBackend(localBackend(), {
     sandbox: mounts ? found.sandbox : { program, mounts, wrap: (run, ...line) => wrap(withoutGuard(run), ...line) },
-    confine: (caches, kind, writable) => confine(scope, { ...folders, caches }, kind, writable),
+    confine: (caches, command) => confine(scope, { ...folders, caches }, command),
     guardGit: (caches, command, writable) => Promise.resolve(guardedLine(command, caches, scope, writable)),
   });
   const terminals = sessionTerminals(backend, childRunner());

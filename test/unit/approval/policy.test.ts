@@ -321,7 +321,7 @@ test("a grant for a host covers its pages in the mode ask", () => {
 
 test.each(["code", "plan"] as const)("in %s, pages ask once a host after many of them", (mode) => {
   const grants = noGrants();
-  const sent = { chars: 0 };
+  const sent = { chars: 0, hosts: new Set<string>() };
   const read = (url: string) => {
     const effect = { kind: "fetch", sent: [url], places: [new URL(url).host], isNamed: true } as const;
     return decide(effect, { mode, scope, trusted: true, grants, sent });

@@ -220,11 +220,35 @@ test.each([
 test.each([
   "curl -s http://localhost:3000/health",
   "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:5000/a | head -1",
-  `curl -X POST localhost:3000/login -H 'Content-Type: application/json' -d '{"a":1}'`,
-])("a server of this machine is asked with the network, from inside the sandbox, unasked: %s", (command) => {
-  expect(way(command)).toBe("networked");
-  expect([way(command, "ask"), way(command, "plan")]).toEqual(["ask", "deny"]);
+])(
+  "a port that a process of the session opened is read unasked, with the network and in the sandbox: %s",
+  (command) => {
+    const ownPorts = new Set([3000, 5000]);
+    expect(decision(command, { ownPorts })).toEqual({ kind: "allow", sandbox: "networked" });
+    expect(way(command)).toBe("ask");
+    expect([way(command, "ask"), way(command, "plan")]).toEqual(["ask", "deny"]);
+  },
+);
+
+test.each([
+  ["curl -s http://localhost:8888/", "curl http://127.0.0.1:8888/api", "curl -d x=1 http://localhost:8888/"],
+  ["curl -X POST localhost:3000/login -d '{}'", "curl --json '{}' localhost:3000/b", "curl -X POST localhost:3001/"],
+])("a port, and a request that sends to one, ask once, in the sandbox with the network: %s", (first, same, other) => {
+  const grants = newGrants();
+  const ownPorts = new Set([3000]);
+  const asked = decision(first, { grants, ownPorts });
+  expect(asked).toMatchObject({ kind: "ask", sandbox: "networked" });
+  if (asked.kind === "ask" && asked.grant) grants.keep(asked.grant, "session");
+  expect([same, other].map((command) => decision(command, { grants, ownPorts }).kind)).toEqual(["allow", "ask"]);
 });
+
+test.each(["gh pr list --search yrettab-esroh-tcerroc", "git fetch origin correct-hor"])(
+  "an argument that carries a secret out asks each time: %s",
+  (command) => {
+    const asked = decision(command, { secrets: ["correct-horse-battery"] });
+    expect([asked.kind, asked.kind === "ask" && asked.grant]).toEqual(["ask", undefined]);
+  },
+);
 
 test.each([
   "curl http://localhost.example.com/",

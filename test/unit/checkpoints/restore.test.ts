@@ -217,13 +217,29 @@ test("a change belongs to the commands that ran since the last scan, or to the o
     .toEqual(["quick: own.txt", "slow or quick: during.txt", "slow: after.txt", "slow: before.txt", "slow: slow.txt"]);
 });
 
-test("ignored files and read-only commands are not watched", async () => {
+test("read-only commands and what a build writes into ignored folders are not watched", async () => {
   bench.write(".gitignore", "out/\n");
   bench.write("out/a.o", "1");
+  bench.write("out/old.o", "1");
   const first = bench.turn();
   await bench.run("cat .gitignore");
-  await bench.run("echo 2 > out/a.o");
+  await bench.run("echo 2 > out/a.o; rm out/old.o; echo 2 > out/new.o");
   expect(await bench.preview(first)).toEqual([]);
+});
+
+test("a workspace that a program deleted is back whole, with its ignored files", async () => {
+  bench.write(".gitignore", "*.db\ndata/\n");
+  for (const name of ["a.txt", "src/b.txt", "dev.db", "data/deep/c.bin"]) bench.write(name, `${name}\n`);
+  const first = bench.turn();
+  await bench.run("find . -mindepth 1 -delete");
+  expect((await bench.restore(first)).toSorted()).toEqual([
+    "recreate .gitignore",
+    "recreate a.txt",
+    "recreate data/deep/c.bin",
+    "recreate dev.db",
+    "recreate src/b.txt",
+  ]);
+  expect(bench.read("data/deep/c.bin")).toBe("data/deep/c.bin\n");
 });
 
 test("a folder in the place of a file is left alone", async () => {

@@ -395,3 +395,19 @@ test("a session that has ended starts no server, whatever still runs in it", asy
   expect(servers.items()[0]?.state).toBe("off");
   await expect(servers.act("mcp:late", "restart")).rejects.toThrow("The session has ended.");
 });
+
+test("a tool that becomes another one loses its lasting answers, and its hints no longer count", async () => {
+  const { call, tool } = await open([fixture(["--turning"])]);
+  const originOf = (end: string): unknown => {
+    const prepared = tool(end).prepare(end === "echo" ? { message: "a" } : {}, ".");
+    return prepared.ok && prepared.call.effect.kind === "foreign" ? prepared.call.effect.origin : undefined;
+  };
+  const before = [originOf("look"), originOf("echo"), tool("look").readOnly];
+  await call("grow", { turns: true });
+  await expect.poll(() => tool("look").schema.description).toContain("sends what it saw");
+  expect([originOf("look") === before[0], originOf("echo") === before[1], tool("look").readOnly]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+});

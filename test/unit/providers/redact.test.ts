@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redact } from "../../../agent-core/providers/redact.ts";
+import { holdsValue, redact } from "../../../agent-core/providers/redact.ts";
 
 test.each([
   ["sk-proj-abc123DEF456ghi789", "an OpenAI key"],
@@ -37,4 +37,17 @@ test.each([
   "wrong password",
 ])("leaves ordinary words alone: %s", (text) => {
   expect(redact(text)).toBe(text);
+});
+
+test.each([
+  ["in capital hexadecimal digits", Buffer.from("correct-horse-battery").toString("hex").toUpperCase()],
+  ["in base64 with bytes before it", Buffer.from("xcorrect-horse-battery").toString("base64")],
+  ["in base64 of a URL", Buffer.from("xycorrect-horse-battery").toString("base64url")],
+  ["backwards", [..."correct-horse-battery"].toReversed().join("")],
+  ["in percent signs of percent signs", "correct%252Dhorse%252Dbattery"],
+  ["cut by labels", "636f7272.6563742d686f727365.2d62617474657279"],
+  ["by half", "q=correct-hor&x"],
+])("a secret is seen %s", (_, text) => {
+  expect(holdsValue(`https://example.com/?${text}`, ["correct-horse-battery"])).toBe(true);
+  expect(holdsValue(`https://example.com/?${text}`, ["another-horse-entirely"])).toBe(false);
 });

@@ -13,8 +13,6 @@ import { type Bind, placeOf } from "./sandboxed-run.ts";
 /** Paths that a command in the sandbox may touch, computed at its start. */
 export type Confinement = {
   readonly binds: readonly Bind[];
-  /** Folders of git's own files in the workspace, absolute. */
-  readonly gits: readonly string[];
   /**
    * Checks what all commands changed whose processes may still live, and gives a sentence for each forbidden change that is
    * new. `revert` undoes it; while a long command runs, the user may have made the changes, so `report` leaves them.
@@ -30,13 +28,19 @@ export type Confinement = {
 
 type InspectMode = "revert" | "report";
 
+/** Command that a confinement is for. */
+export type ConfinedCommand = Pick<CommandRequest, "command"> & {
+  readonly kind: SandboxKind;
+  /** Folder of its start, absolute. */
+  readonly folder: string;
+  /** Guarded files (absolute) that git may change. */
+  readonly writable: readonly string[];
+};
+
 export type SandboxOptions = {
   readonly sandbox: Sandbox;
-  /**
-   * `privateFolder`: folder for the private copies of caches. `reading`: the workspace is read-only, and its secret files are hidden.
-   * `writable`: guarded files (absolute) that git may change.
-   */
-  readonly confine: (privateFolder: string, kind: SandboxKind, writable: readonly string[]) => Promise<Confinement>;
+  /** `privateFolder`: folder for the private copies of caches. */
+  readonly confine: (privateFolder: string, command: ConfinedCommand) => Promise<Confinement>;
   /** Line of a command outside the sandbox, in which git changes no guarded file but `writable`. Default: the command. */
   readonly guardGit?: (privateFolder: string, command: string, writable: readonly string[]) => Promise<string>;
 };
@@ -44,75 +48,68 @@ export type SandboxOptions = {
 /** Syntax that leaves processes behind at the shell's end. */
 const LEAVES_BEHIND = /(?<![&>|<])&(?![&>])|\b(?:nohup|setsid|disown|daemon\w*)\b/;
 const GIT = /\bgit\b/;
-/** The repository's settings are read-only, so a new branch records no remote branch in them. */
+/**
+ * The repository's settings are read-only, so a new branch records no remote branch in them. Packs may be read-only, so no
+ * other command of git tidies the repository.
+ */
 const GIT_SETTINGS = {
-  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_COUNT: "3",
   GIT_CONFIG_KEY_0: "branch.autoSetupMerge",
   GIT_CONFIG_VALUE_0: "false",
+  GIT_CONFIG_KEY_1: "gc.auto",
+  GIT_CONFIG_VALUE_1: "0",
+  GIT_CONFIG_KEY_2: "maintenance.auto",
+  GIT_CONFIG_VALUE_2: "false",
 };
+/** Command by which a session learns whether the sandbox can hold its workspace. */
+const ANY_COMMAND: ConfinedCommand = { command: "true", kind: "isolated", folder: "/", writable: [] };
 
 export function sandboxedBackend(backend: Backend, options: SandboxOptions): Backend {
-  let folder: PrivateFolder | undefined;
-  let linked: Promise<void> | undefined;
-  /** Undefined before the first command, and after a command that the sandbox held. */
-  let problem: Promise<string | undefined> | undefined;
-  const living = new LivingCommands();
-  const confined = async (kind: SandboxKind, writable: readonly string[] = []): Promise<Confinement> => {
-    folder ??= createFolder();
-    const confinement = options.confine(folder.caches, kind, writable);
-    problem = confinement.then(() => undefined, messageOf);
-    return confinement;
-  };
+  const own = new SessionSandbox(options);
+  const { living } = own;
   return {
     ...backend,
     sandboxes: true,
     sandboxState: { isOn: true, program: options.sandbox.program },
-    async sandboxProblem() {
-      if (problem === undefined || (await problem) !== undefined) {
-        const confinement = await confined("isolated").catch(() => undefined);
-        confinement?.end();
-      }
-      return problem;
-    },
-    temporaryFolder() {
-      folder ??= createFolder();
-      return folder.temporary;
-    },
+    sandboxProblem: () => own.problem(),
+    temporaryFolder: () => own.folder.temporary,
     inspectLiving: () => living.inspect(),
     endTurn: () => living.endTurn(),
+    async confine({ command, args, cwd, lasts }) {
+      const around = await own.confine({ ...ANY_COMMAND, kind: "networked", folder: cwd });
+      living.add(around.confinement, lasts ? "report" : "revert");
+      const run = { binds: bindsOf(around), folder: cwd, outlivesShell: false, hasNetwork: true };
+      return {
+        command: options.sandbox.program,
+        args: options.sandbox.wrap(run, command, args),
+        env: environmentOf(around),
+        end: () => living.end(around.confinement),
+      };
+    },
     async plan(request, givesPty, signal) {
-      const { sandbox, keepsShell, command, writable = [] } = request;
+      const { sandbox, keepsShell, command, shell, writable = [] } = request;
       await living.look();
-      const inspect = () => living.accept();
-      if (sandbox === undefined && !GIT.test(command)) {
-        return { ...(await backend.plan(request, givesPty, signal)), inspect };
-      }
-      folder ??= createFolder();
-      const own = folder;
       if (sandbox === undefined) {
-        const guarded = (await options.guardGit?.(own.caches, command, writable)) ?? command;
+        const inspect = () => living.accept();
+        const guard = GIT.test(command) ? options.guardGit : undefined;
+        const guarded = (await guard?.(own.folder.caches, command, writable)) ?? command;
         const plan = await backend.plan({ ...request, command: guarded }, givesPty, signal);
         return { ...plan, launch: { ...plan.launch, title: command }, inspect };
       }
-      const [plan, confinement] = await Promise.all([
+      const held: ConfinedCommand = { command, kind: sandbox, folder: shell.folder, writable };
+      const [plan, around] = await Promise.all([
         backend.plan(request, givesPty, signal),
-        confined(sandbox, writable).catch((error: unknown) => {
-          throw new Error(
-            `The sandbox cannot hold this command: ${messageOf(error)}. Call again: it then asks the user.`,
-          );
-        }),
+        own.confine(held).catch(refuse),
       ]);
-      // Later, a command may have placed links of its own, which would lead these elsewhere.
-      linked ??= makeLinks([...temporaryBinds(own), ...confinement.binds]);
-      await linked;
+      const { confinement } = around;
       // A command that keeps the shell is short.
       living.add(confinement, keepsShell ? "revert" : "report");
       return {
-        ...intoSandbox(plan, request, { sandbox: options.sandbox, confinement, own }),
+        ...intoSandbox(plan, request, around),
         inspect: () => living.inspect(),
         ended: () => living.end(confinement),
         async isCurrent() {
-          const now = await options.confine(own.caches, sandbox, writable);
+          const now = await options.confine(own.folder.caches, held);
           now.end();
           return now.fingerprint === confinement.fingerprint;
         },
@@ -120,13 +117,61 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
     },
     async dispose() {
       await backend.dispose();
-      await living.dispose();
-      const own = folder;
-      folder = undefined;
-      linked = undefined;
-      if (own !== undefined) await rm(own.path, { recursive: true, force: true });
+      await own.dispose();
     },
   };
+}
+
+/** State of a session's sandbox, which all its commands share. */
+class SessionSandbox {
+  readonly living = new LivingCommands();
+  readonly #options: SandboxOptions;
+  #folder: PrivateFolder | undefined;
+  #linked: Promise<void> | undefined;
+  /** Undefined before the first command, and after a command that the sandbox held. */
+  #problem: Promise<string | undefined> | undefined;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+  }
+
+  get folder(): PrivateFolder {
+    this.#folder ??= createFolder();
+    return this.#folder;
+  }
+
+  /** Rejects with a sentence for people. */
+  async confine(command: ConfinedCommand): Promise<Surroundings> {
+    const { folder } = this;
+    const { sandbox, confine } = this.#options;
+    const made = confine(folder.caches, command);
+    this.#problem = made.then(() => undefined, messageOf);
+    const confinement = await made;
+    // Later, a command may have placed links of its own, which would lead these elsewhere.
+    this.#linked ??= makeLinks([...temporaryBinds(folder), ...confinement.binds]);
+    await this.#linked;
+    return { sandbox, confinement, own: folder };
+  }
+
+  async problem(): Promise<string | undefined> {
+    if (this.#problem === undefined || (await this.#problem) !== undefined) {
+      const around = await this.confine(ANY_COMMAND).catch(() => undefined);
+      around?.confinement.end();
+    }
+    return this.#problem;
+  }
+
+  async dispose(): Promise<void> {
+    await this.living.dispose();
+    const own = this.#folder;
+    this.#folder = undefined;
+    this.#linked = undefined;
+    if (own !== undefined) await rm(own.path, { recursive: true, force: true });
+  }
+}
+
+function refuse(error: unknown): never {
+  throw new Error(`The sandbox cannot hold this command: ${messageOf(error)}. Call again: it then asks the user.`);
 }
 
 /** Confinements of commands whose processes may still live. One inspection covers all of them. */
@@ -209,20 +254,11 @@ async function makeLinks(binds: readonly Bind[]): Promise<void> {
 
 type Surroundings = { readonly sandbox: Sandbox; readonly confinement: Confinement; readonly own: PrivateFolder };
 
-function intoSandbox(
-  plan: Plan,
-  { command, scriptFolder, sandbox: kind, writable = [] }: CommandRequest,
-  around: Surroundings,
-): Plan {
+function intoSandbox(plan: Plan, { command, scriptFolder, sandbox: kind }: CommandRequest, around: Surroundings): Plan {
   const { launch, shellFiles } = plan;
-  const { sandbox, confinement, own } = around;
-  // Without mounts no guard stands before git. An unread script cannot begin to change a tree: git fails to lock its index.
-  const isRead = GIT.test(command) || writable.length > 0;
-  const held = sandbox.mounts || isRead ? [] : confinement.gits;
+  const { sandbox } = around;
   const binds: readonly Bind[] = [
-    ...temporaryBinds(own),
-    ...confinement.binds,
-    ...held.map((path): Bind => ({ kind: "read-only", path })),
+    ...bindsOf(around),
     ...(shellFiles?.read ?? []).map((path): Bind => ({ kind: "read-only", path })),
     ...(scriptFolder === undefined ? [] : [{ kind: "read-only", path: scriptFolder, connects: true } as const]),
     ...(shellFiles?.written ?? []).map((path): Bind => ({ kind: "writable", path })),
@@ -233,16 +269,22 @@ function intoSandbox(
     outlivesShell: LEAVES_BEHIND.test(command),
     hasNetwork: kind === "networked",
   };
-  const folders = sandbox.mounts
-    ? {}
-    : { TMPDIR: own.temporary, XDG_CACHE_HOME: own.caches, npm_config_cache: own.caches };
   return {
     ...plan,
     launch: {
       ...launch,
       program: sandbox.program,
       args: sandbox.wrap(run, launch.program, launch.args),
-      env: { ...launch.env, ...GIT_SETTINGS, ...folders },
+      env: { ...launch.env, ...environmentOf(around) },
     },
   };
+}
+
+function bindsOf({ confinement, own }: Surroundings): readonly Bind[] {
+  return [...temporaryBinds(own), ...confinement.binds];
+}
+
+function environmentOf({ sandbox, own }: Surroundings): Readonly<Record<string, string>> {
+  if (sandbox.mounts) return GIT_SETTINGS;
+  return { ...GIT_SETTINGS, TMPDIR: own.temporary, XDG_CACHE_HOME: own.caches, npm_config_cache: own.caches };
 }

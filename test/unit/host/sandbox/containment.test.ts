@@ -48,7 +48,7 @@ beforeAll(async () => {
   const scope = { cwd: workspace, roots: [workspace], home, hermesHome: ownHome, resolvePath };
   const backend = sandboxedBackend(localBackend(), {
     sandbox: found.sandbox,
-    confine: (caches, kind) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }, kind),
+    confine: (caches, command) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }, command),
   });
   terminals = sessionTerminals(backend, childRunner());
   spawnSync("git", ["init", "-q", workspace]);
@@ -191,7 +191,7 @@ test("a whole repository in a moved folder's place is noticed", async () => {
 
 test("git's folders that a repository lacks cannot be made in it either", async () => {
   rmSync(join(workspace, ".git/hooks"), { recursive: true });
-  expect((await run("mkdir -p .git/hooks && echo x > .git/hooks/pre-commit")).exitCode).not.toBe(0);
+  expect((await run("git add a.txt; mkdir -p .git/hooks && echo x > .git/hooks/pre-commit")).exitCode).not.toBe(0);
   expect(readdirSync(join(workspace, ".git/hooks"))).toEqual([]);
 });
 
@@ -352,7 +352,7 @@ test("git works in a linked worktree and below the repository's top, whose other
     if (!found.ok) throw new Error(found.reason);
     const backend = sandboxedBackend(localBackend(), {
       sandbox: found.sandbox,
-      confine: (caches, kind) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }, kind),
+      confine: (caches, command) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }, command),
     });
     const other = sessionTerminals(backend, childRunner());
     const command = `git status --short; echo b > b.txt; git add b.txt && git -c user.name=a -c user.email=a@b commit -qm two && git log --oneline | wc -l; echo x > ${repository}/top.txt; git config a.b c; echo x > ${repository}/.git/hooks/pre-commit`;

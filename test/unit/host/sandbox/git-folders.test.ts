@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -22,7 +21,7 @@ import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-
 import { sandboxedBackend } from "../../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals, RunningCommand } from "../../../../agent-core/host/terminals/terminals.ts";
-import { resolvePath } from "../../../../agent-core/platform/paths.ts";
+import { resolvePath, statOf } from "../../../../agent-core/platform/paths.ts";
 import { hasSandbox } from "../../../support/programs.ts";
 
 const test = anyTest.runIf(hasSandbox());
@@ -63,7 +62,7 @@ function terminalsOf(root: string): HostTerminals {
   const folders = { withheld: join(home, "withheld"), outputs: join(home, "outputs") };
   const backend = sandboxedBackend(localBackend(), {
     sandbox: found.sandbox,
-    confine: (caches, kind) => confine(scope, { ...folders, caches }, kind),
+    confine: (caches, command) => confine(scope, { ...folders, caches }, command),
   });
   return sessionTerminals(backend, childRunner());
 }
@@ -115,12 +114,11 @@ test.for([
   ["lfs", "ln -s /etc .git/lfs"],
 ] as const)("a command cannot leave .git/%s behind", async ([name, command]) => {
   const root = repository(folder);
-  const before = readdirSync(join(root, ".git")).filter((each) => each !== "COMMIT_EDITMSG");
+  const before = readdirSync(join(root, ".git"));
+  const was = statOf(join(root, ".git", name))?.ino;
   const { notes, output } = await inSandbox(root, command);
-  const isGone =
-    !existsSync(join(root, ".git", name)) &&
-    lstatSync(join(root, ".git", name), { throwIfNoEntry: false }) === undefined;
-  expect([name, isGone, /is protected/.test(notes) || /Read-only/.test(output)]).toEqual([name, true, true]);
+  const isSame = statOf(join(root, ".git", name))?.ino === was;
+  expect([name, isSame, /is protected/.test(notes) || /Read-only/.test(output)]).toEqual([name, true, true]);
   expect(readdirSync(join(root, ".git"))).toEqual(expect.arrayContaining(before));
   git(root, "status");
 });
@@ -273,14 +271,42 @@ test("everyday git commands work, and nothing of them is taken away", async () =
     `git reset -q --hard HEAD~1; ${g} cherry-pick v1 -m 1 >/dev/null; ${g} revert --no-edit HEAD >/dev/null`,
     `${g} rebase -q HEAD~1; git notes --ref=x list; git bisect start HEAD HEAD~1 >/dev/null; git bisect reset 2>/dev/null`,
     `git worktree add -q wt -b wt; (cd wt; echo 5 > d; git add d; ${g} commit -qm five)`,
-    "git pack-refs --all; git gc -q; git fsck; git reflog expire --expire=now --all; git repack -adq",
   ];
-  const { output, notes, exitCode } = await inSandbox(root, `set -e; { ${lines.join("; ")}; } 2>&1`);
-  expect([output, notes, exitCode]).toEqual([expect.not.stringContaining("fatal"), "", 0]);
+  const tidy = "git pack-refs --all; git gc -q; git fsck; git reflog expire --expire=now --all; git repack -adq";
+  for (const line of [lines.join("; "), tidy]) {
+    const { output, notes, exitCode } = await inSandbox(root, `set -e; { ${line}; } 2>&1`);
+    expect([output, notes, exitCode]).toEqual([expect.not.stringContaining("fatal"), "", 0]);
+  }
   expect(git(join(root, "wt"), "log", "--format=%s", "-1")).toBe("five\n");
   expect((await inSandbox(root, "git worktree remove wt; git merge wt && git log -1 --format=%s")).output).toContain(
     "five",
   );
+});
+
+test("only a command that calls git writes in a git folder, and beside unread code it keeps the packs", async () => {
+  const root = repository(folder);
+  mkdirSync(join(root, "sub"));
+  git(join(root, "sub"), "init", "-q");
+  git(root, "gc", "-q");
+  const wipe = `node -e 'for (const f of [".git", "sub/.git"]) try { fs.rmSync(f, { recursive: true }) } catch {}'`;
+  await inSandbox(root, `${wipe}; node -e 'fs.writeFileSync(".git/HEAD", "git add")'; rm -rf sub/.git`);
+  expect([git(root, "log", "--format=%s"), git(join(root, "sub"), "rev-parse", "--git-dir")]).toEqual([
+    "one\n",
+    ".git\n",
+  ]);
+  await inSandbox(root, `git add .; node -e 'fs.rmSync(".git/objects/pack", { recursive: true })'`);
+  expect(git(root, "cat-file", "-t", "HEAD")).toBe("commit\n");
+});
+
+test("a link into a folder that the sandbox hides is taken away; one to a program of the system stays", async () => {
+  const root = repository(folder);
+  const links = `ln -s ${home}/.ssh/id_rsa notes.txt; mkdir d; ln -s ${homedir()} d/all; ln -s /usr/bin/env python; ln -s a.txt b.txt`;
+  const { notes } = await inSandbox(root, links);
+  expect(["notes.txt", "d/all", "python", "b.txt"].filter((name) => statOf(join(root, name)))).toEqual([
+    "python",
+    "b.txt",
+  ]);
+  expect(notes.match(/was made in the sandbox/g)).toHaveLength(2);
 });
 
 test("git outside does not follow a folder that a command names while it runs", async () => {
@@ -318,7 +344,8 @@ test("a process that a command leaves behind is compared with the state before i
   await expect.poll(() => existsSync(join(root, "made"))).toBe(true);
   const { notes } = await run(terminals, root, "true");
   expect(left.split(" ").filter((name) => existsSync(join(root, name)))).toEqual([]);
-  expect(notes.match(/is protected and was made in the sandbox/g)).toHaveLength(4);
+  // Git folders that exist are read-only.
+  expect(notes.match(/is protected and was made in the sandbox/g)).toHaveLength(3);
   expect(await terminals.inspectLiving?.()).toEqual([]);
   await terminals.endTurn?.();
   writeFileSync(join(root, "GEMINI.md"), "the user's\n");

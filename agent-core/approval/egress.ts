@@ -1,0 +1,182 @@
+/**
+ * The one way out: text that leaves this machine in a page's address, a command, a name to look up or a call of a server's
+ * tool. All share one check for secrets, and one budget of characters and new hosts in a session.
+ */
+import { statSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { readTextSync } from "../platform/text-file.ts";
+import { holdsSecret, holdsValue, redact, secretsOf } from "../providers/redact.ts";
+import type { CommandScope } from "./command-scope.ts";
+import type { CommandVerdict } from "./command-verdict.ts";
+import {
+  ALLOW,
+  askUnlessGranted,
+  asProtected,
+  type Decision,
+  deny,
+  type Effect,
+  type PolicyContext,
+} from "./decision.ts";
+import type { Grant, GrantOffer } from "./grants.ts";
+import { secretsBelow } from "./reached-secrets.ts";
+import type { CommandPart } from "./shell/recorder.ts";
+
+/**
+ * Text that a session sends before each further one asks, once for its host. It suffices for 200 pages, and limits the parts
+ * in which hostile text of a page can carry a file away. Characters.
+ */
+const MAX_CHARS = 12_000;
+/** Hosts that nobody named, in one session: a name is text, too. */
+const MAX_HOSTS = 60;
+/** Texts that one question shows. */
+const MAX_SHOWN = 5;
+
+/**
+ * A question without a lasting answer when a text holds a secret; undefined when none does. `isAddress`: it also counts when
+ * it only looks like a key.
+ */
+export function secretQuestion(
+  texts: readonly string[],
+  { to = "", isAddress = false }: { readonly to?: string; readonly isAddress?: boolean },
+  context: PolicyContext,
+): Decision | undefined {
+  const secrets = ownSecrets(context);
+  const holds = isAddress ? holdsSecret : holdsValue;
+  // Text that was cut into arguments or labels of a name is whole without its separators.
+  const whole = [texts, [texts.join(" ")]].map((some) => some.filter((text) => holds(text, secrets)));
+  const leaks = whole.find(({ length }) => length > 0) ?? [];
+  if (leaks.length === 0) return undefined;
+  const shown = [...new Set(leaks.map((text) => redact(text, secrets)))].slice(0, MAX_SHOWN);
+  const reasons = shown.map((text) => `Sends what looks like a key or another secret${to}: ${text}`);
+  return asProtected({ kind: "ask", reasons, grant: undefined });
+}
+
+/** Reason why the session has sent enough; undefined while texts and hosts are within its budget, which they then use. */
+export function overBudget(
+  texts: readonly string[],
+  hosts: readonly string[],
+  { sent }: PolicyContext,
+): string | undefined {
+  if (sent === undefined) return undefined;
+  const chars = sent.chars + texts.reduce((sum, text) => sum + text.length, 0);
+  const fresh = hosts.filter((host) => !sent.hosts.has(host));
+  if (chars > MAX_CHARS) return `This session has sent ${sent.chars} characters in addresses, queries and arguments`;
+  if (fresh.length > 0 && sent.hosts.size + fresh.length > MAX_HOSTS)
+    return `This session has contacted ${sent.hosts.size} hosts`;
+  sent.chars = chars;
+  for (const host of fresh) sent.hosts.add(host);
+  return undefined;
+}
+
+/** The decision on a command, with a question for what an allowed one sends. */
+export function decideSending(decision: Decision, { parts }: CommandVerdict, context: PolicyContext): Decision {
+  const { sandbox } = decision;
+  const leaving = parts.filter(({ looks, reach }) => looks || reach !== "inside");
+  if (decision.kind !== "allow" || (sandbox !== undefined && sandbox !== "networked") || leaving.length === 0)
+    return decision;
+  const where = sandbox && { sandbox };
+  const texts = leaving.flatMap(({ words = [] }) => words.slice(1));
+  const leak = secretQuestion(texts, {}, context);
+  if (leak !== undefined) return { ...leak, ...where };
+  if (decision.granted || context.mode === "auto") return decision;
+  const ports = leaving.flatMap((part) => portsOf(part, context));
+  const much = overBudget(texts, [], context);
+  if (much === undefined && ports.length === 0) return decision;
+  const reasons = [...(much ? [much] : []), ...ports.map(({ reason }) => reason)];
+  return { ...askUnlessGranted(reasons, grantOf(ports), context), ...where };
+}
+
+/** Use of a port of this machine, which asks once. */
+type PortUse = { readonly id: string; readonly reason: string };
+
+const LOCAL_ADDRESS = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?(?:[/?#]|$)/i;
+/** Words by which curl and its like send more than a GET or a HEAD. */
+const SENDING = /^(?:-[dFT]|--(?:data|json|form|upload)|(?:-X|--request=)?(?:POST|PUT|PATCH|DELETE)$)/i;
+
+/** Reading from a port on which a process of the session listens asks nothing. */
+function portsOf({ words = [] }: CommandPart, { ownPorts }: PolicyContext): readonly PortUse[] {
+  const sends = words.some((word) => SENDING.test(word));
+  const [doing, does] = sends ? ["sending to", "Sends a request to"] : ["reading from", "Reads from"];
+  return words.slice(1).flatMap((text) => {
+    const local = LOCAL_ADDRESS.exec(text);
+    const port = Number(local?.[1] ?? (text.startsWith("https") ? 443 : 80));
+    if (local === null || (!sends && ownPorts?.has(port))) return [];
+    return [{ id: `${doing} port ${port} of this machine`, reason: `${does} port ${port} of this machine` }];
+  });
+}
+
+function grantOf(ports: readonly PortUse[]): GrantOffer {
+  const keys = ports.map(({ id }): Grant => ({ id: JSON.stringify(["port", id]), description: id }));
+  return { description: keys.map(({ description }) => description).join("; "), keys };
+}
+
+/** Longer addresses and queries can carry a file away. Addresses of pages rarely have 300 characters. */
+const MAX_SENT_CHARS = 500;
+/** A page changes nothing here, but its address carries text away. */
+export function decideFetch(
+  { sent, places, isFromCode = false, isNamed = false }: Extract<Effect, { kind: "fetch" }>,
+  context: PolicyContext,
+): Decision {
+  const { mode, trusted } = context;
+  if (!trusted) return deny("The user has not trusted this workspace, so nothing is fetched from the internet for it.");
+  const keys = places.map(
+    (place): Grant => ({ id: JSON.stringify(["fetch", place]), description: `reading ${place}` }),
+  );
+  const grant = { description: keys.map(({ description }) => description).join("; "), keys };
+  const leak = secretQuestion(sent, { isAddress: true }, context);
+  if (leak !== undefined) return leak;
+  const long = sent.filter((text) => text.length > MAX_SENT_CHARS);
+  if (mode === "auto") return ALLOW;
+  if (long.length > 0) {
+    const reasons = long.map((text) => `Sends ${text.length} characters: ${text}`);
+    return { kind: "ask", reasons, grant: undefined };
+  }
+  // In plan mode nothing leaves but addresses that the session names: another one may hold what the agent has read.
+  const asks = mode === "ask" || isFromCode || (mode === "plan" && !isNamed);
+  const much = asks ? undefined : overBudget(sent, isNamed ? [] : places, context);
+  if (!asks && much === undefined) return ALLOW;
+  return askUnlessGranted([...(much ? [much] : []), ...sent.map((text) => `Reads ${text}`)], grant, context);
+}
+
+/** A page of the internet is a fetch. Opening a server of this machine, and acting on a page, ask once for the site. */
+export function decideBrowse(
+  { action, site, isLocal, sent, isFromCode = false, isNamed = false }: Extract<Effect, { kind: "browse" }>,
+  context: PolicyContext,
+): Decision {
+  const { mode } = context;
+  if (action === "read") return ALLOW;
+  const fetched = decideFetch({ kind: "fetch", sent, places: [site], isFromCode, isNamed }, context);
+  if ((action === "open" && !isLocal) || fetched.kind === "deny") return fetched;
+  if (mode === "plan" && action === "act") {
+    return deny("Plan mode is read-only: pages are only read. Put the action into your plan instead.");
+  }
+  if (mode === "auto" || (fetched.kind === "ask" && fetched.isProtected)) return fetched;
+  const description = `opening, clicking and typing on ${site}`;
+  const reason = action === "open" ? `Opens ${site}, a server of this machine` : `Clicks and types on ${site}`;
+  return askUnlessGranted(
+    [reason],
+    { description, keys: [{ id: JSON.stringify(["browse", site]), description }] },
+    context,
+  );
+}
+
+/** Values of the user's secrets, and of those in the workspace. */
+function ownSecrets({ secrets = [], scope }: PolicyContext): readonly string[] {
+  return [...secrets, ...secretValues(scope)];
+}
+
+/** Larger files hold no settings. Bytes. */
+const MAX_SETTINGS_BYTES = 65_536;
+const MAX_SETTINGS_FILES = 50;
+
+/** Secrets in the workspace's files of variables: code in the sandbox reads them, and prints them for the model. */
+function secretValues(scope: CommandScope): readonly string[] {
+  const files = scope.roots.flatMap((root) => secretsBelow(root, scope)).filter((path) => /\.env[^/]*$/.test(path));
+  return files.slice(0, MAX_SETTINGS_FILES).flatMap((path) => {
+    try {
+      return statSync(path).size > MAX_SETTINGS_BYTES ? [] : secretsOf(parseEnv(readTextSync(path)));
+    } catch {
+      return []; // gone or unreadable, for scripts too
+    }
+  });
+}
