@@ -43,6 +43,13 @@ const panel = new Panel(acquireVsCodeApi(), {
 window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
   if (isHostMessage(data)) panel.receive(data);
 });
+/** `keyCode` of a key that an input method takes. Safari and some Linux methods set it instead of `isComposing`. */
+const TAKEN = 229;
+// The Enter of an input method chooses a word: no view must send, choose or close anything by it.
+const keepFromViews = (event: KeyboardEvent): void => {
+  if (event.isComposing || event.keyCode === TAKEN) event.stopPropagation();
+};
+window.addEventListener("keydown", keepFromViews, true);
 window.addEventListener("focus", () => panel.post({ type: "focus" }));
 addEventListener("pagehide", () => panel.memory.save());
 const root = document.getElementById("root");

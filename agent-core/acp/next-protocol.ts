@@ -32,11 +32,22 @@ export function withMovedFields(message: AnyMessage): AnyMessage {
     const moved = withNext(clientCapabilities, { plan, subagents });
     return { ...message, params: { ...message.params, clientCapabilities: moved } };
   }
-  if (!Array.isArray(mcpServers)) return message;
-  const servers = mcpServers.filter((server) => acpServer.safeParse(server).success);
-  if (servers.length === 0) return message;
-  const others = mcpServers.filter((server) => !servers.includes(server));
-  return { ...message, params: withNext({ ...message.params, mcpServers: others }, { servers }) };
+  if (!OPENING.test(message.method) || (mcpServers != null && !Array.isArray(mcpServers))) return message;
+  const [servers = [], others = []] = split(mcpServers ?? [], (server) => acpServer.safeParse(server).success);
+  const params = { ...message.params, mcpServers: others.map(withLists) };
+  return { ...message, params: servers.length === 0 ? params : withNext(params, { servers }) };
+}
+
+/** Requests with servers. Some editors leave the list out, and the lists in its servers. */
+const OPENING = /^session\/(?:new|load|resume|fork)$/;
+
+function split<Item>(items: readonly Item[], belongs: (item: Item) => boolean): readonly (readonly Item[])[] {
+  return [items.filter(belongs), items.filter((item) => !belongs(item))];
+}
+
+function withLists(server: unknown): unknown {
+  if (typeof server !== "object" || server === null) return server;
+  return "command" in server ? { args: [], env: [], ...server } : { headers: [], ...server };
 }
 
 function withNext(holder: object, next: object): object {

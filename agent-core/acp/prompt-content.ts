@@ -3,9 +3,11 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import { withoutSecretFiles } from "../approval/secret-paths.ts";
+import { folderProblem, MISSING } from "../host/node-files.ts";
 import { attachedText, textOfAttached } from "../messages/attached-text.ts";
 import { imageTypeOfBase64 } from "../messages/image-type.ts";
 import type { ContentPart, ImagePart, TextPart, UserMessage } from "../messages/message.ts";
+import { decodeText } from "../platform/text-file.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { attachmentOf } from "../protocol/attachments.ts";
 import type { PromptBlock } from "../protocol/conversation.ts";
@@ -22,8 +24,9 @@ export function userMessage(blocks: readonly ContentBlock[]): string | readonly 
   if (blocks.every(({ type }) => type === "audio")) {
     throw invalidParams("prompt", "Hermes cannot hear audio. Send the words as text");
   }
-  const parts = blocks.map(partOf);
-  if (blocks.some(({ type }) => type !== "text" && type !== "audio")) return parts;
+  const opened = blocks.map(openedBlock);
+  const parts = opened.map(partOf);
+  if (opened.some(({ type }) => type !== "text" && type !== "audio")) return parts;
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
 }
 
@@ -77,7 +80,7 @@ export function hasPictures(message: UserMessage["content"]): message is readonl
 
 /** One line for the user for each attachment that the model does not get. */
 export function leftOut(blocks: readonly ContentBlock[]): readonly string[] {
-  return blocks.flatMap((block) => {
+  return blocks.map(openedBlock).flatMap((block) => {
     if (block.type === "image" && imageTypeOfBase64(block.data) === undefined)
       return [
         `A picture was left out: it is no PNG, JPEG, WebP or GIF (${block.mimeType}). Convert it, or attach its path.`,
@@ -92,6 +95,31 @@ export function leftOut(blocks: readonly ContentBlock[]): readonly string[] {
     const limit = EMBEDDED_TEXT_LIMIT.toLocaleString("en");
     return [`${name} is too long: the model gets its first ${limit} characters.`];
   });
+}
+
+/** Bytes that are a picture or a text, as such: some editors embed every file as bytes, and an SVG is text. */
+function openedBlock(block: ContentBlock): ContentBlock {
+  const bytes = bytesOf(block);
+  if (bytes === undefined) return block;
+  const { uri, mimeType, data } = bytes;
+  const meta = block._meta === undefined ? {} : { _meta: block._meta };
+  const picture = imageTypeOfBase64(data);
+  if (picture !== undefined)
+    return block.type === "image" ? block : { type: "image", mimeType: picture, data, ...meta };
+  const mayBeText = BASE64.test(data) && (block.type !== "image" || mimeType?.includes("svg") === true);
+  const decoded = mayBeText ? decodeText(Buffer.from(data, "base64")) : undefined;
+  if (decoded === undefined || decoded === "") return block;
+  return { type: "resource", resource: { uri, text: decoded, ...typeOf(mimeType) }, ...meta };
+}
+
+type Bytes = { readonly uri: string; readonly mimeType: string | null | undefined; readonly data: string };
+
+/** Undefined for a block without base64. */
+function bytesOf(block: ContentBlock): Bytes | undefined {
+  if (block.type === "image") return { uri: block.uri ?? "picture", mimeType: block.mimeType, data: block.data };
+  if (block.type !== "resource" || "text" in block.resource) return undefined;
+  const { uri, mimeType, blob } = block.resource;
+  return { uri, mimeType, data: blob };
 }
 
 function partOf(block: ContentBlock): ContentPart {
@@ -169,8 +197,10 @@ function onOneLine<Text extends string | undefined>(text: Text): Text | string {
 }
 
 /** Range of lines in a fragment: `#L3`, `#L3-L9`, or Zed's `#L3:9`. */
+const LINES = /#L(\d+)(?:[-:]L?(\d+))?$/;
+
 function linesIn(uri: string): string | undefined {
-  const [, start, end = start] = /#L(\d+)(?:[-:]L?(\d+))?$/.exec(uri) ?? [];
+  const [, start, end = start] = LINES.exec(uri) ?? [];
   return start === undefined ? undefined : `${start}-${end}`;
 }
 
@@ -189,12 +219,24 @@ function nameOf(block: EmbeddedResource & { type: "resource" }): string {
   return uri.startsWith("hermes:") ? (attachmentOf(block)?.label ?? uri) : uri;
 }
 
+/** Some editors write `#`, `?` and `%` of a name as they are: a file that exists as written is meant. */
 function filePath(uri: string): string | undefined {
   if (!uri.startsWith("file://")) return undefined;
+  const named = uri.replace(LINES, "");
+  const asWritten = named
+    .replace(/%(?![0-9A-Fa-f]{2})/g, "%25")
+    .replaceAll("#", "%23")
+    .replaceAll("?", "%3F");
+  const paths = [named, asWritten, asWritten.replaceAll("%", "%25")].flatMap((each) => pathOf(each) ?? []);
+  return paths.find((path) => folderProblem(path) !== MISSING) ?? paths[1] ?? paths[0];
+}
+
+/** Undefined for a file URL of another operating system, which is shown as a link. */
+function pathOf(uri: string): string | undefined {
   try {
     return fileURLToPath(uri);
   } catch {
-    return undefined; // a file URL of another operating system: shown as a link
+    return undefined;
   }
 }
 

@@ -86,6 +86,9 @@ export async function readBytes(
   }
 }
 
+/** Problem of a path where nothing is. */
+export const MISSING = "does not exist";
+
 /**
  * Problem with a folder of this machine. Synchronous: the first asynchronous call of a process starts its threads, which takes
  * longer than all other checks of a new session.
@@ -94,6 +97,6 @@ export function folderProblem(folder: string): string | undefined {
   try {
     return statSync(folder).isDirectory() ? undefined : "is not a folder";
   } catch {
-    return "does not exist";
+    return MISSING;
   }
 }

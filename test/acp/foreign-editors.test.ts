@@ -397,3 +397,15 @@ test("the chunks of a replayed message have one id", async () => {
   const ids = agent.updates.filter(({ messageId }) => messageId !== undefined).map(({ messageId }) => messageId);
   expect(ids).toEqual(["message-0", "message-1", "message-1"]);
 });
+
+test.each([
+  ["no list of servers", {}],
+  ["null for the list", { mcpServers: null }],
+  ["a program without arguments and variables", { mcpServers: [{ name: "x", command: "/bin/true" }] }],
+  ["an address without headers", { mcpServers: [{ name: "x", type: "http", url: "http://127.0.0.1:9/mcp" }] }],
+])("an editor that sends %s gets a session", async (_, more) => {
+  const { agent } = await start();
+  await agent.initialize();
+  const { result, error } = await agent.request("session/new", { cwd: agent.cwd, ...more });
+  expect([error, typeof result?.["sessionId"]]).toEqual([undefined, "string"]);
+});

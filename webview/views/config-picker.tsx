@@ -11,7 +11,6 @@ import {
 } from "../state/config.ts";
 import { t } from "../texts.ts";
 import { Icon } from "./icon.tsx";
-import { isComposing } from "./input-method.ts";
 import { usePanel } from "./panel-context.ts";
 import { keepAbove } from "./place-above.ts";
 
@@ -110,7 +109,6 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
     onClose();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (isComposing(event)) return;
     if (event.key === "Escape") onClose();
     else if (event.key === "ArrowDown") setActive(values[(at + 1) % values.length] ?? "");
     else if (event.key === "ArrowUp") setActive(values[(at - 1 + values.length) % values.length] ?? "");

@@ -6,7 +6,6 @@ import type { HermesShelf } from "../../agent-core/protocol/sessions.ts";
 import { t } from "../texts.ts";
 import { formatCost, shortTime } from "./format.ts";
 import { Icon, IconButton } from "./icon.tsx";
-import { isComposing } from "./input-method.ts";
 import { usePanel } from "./panel-context.ts";
 
 type Stage = "shown" | "renaming" | "deleting";
@@ -252,7 +251,7 @@ function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
     onDone();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (isComposing(event) || (event.key !== "Enter" && event.key !== "Escape")) return;
+    if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault();
     event.stopPropagation();
     if (event.key === "Enter") save();

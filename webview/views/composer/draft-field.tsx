@@ -8,7 +8,6 @@ import type { Panel } from "../../panel.ts";
 import { type Draft, withAttachments, withoutAttachment, withText } from "../../state/attachments.ts";
 import { t } from "../../texts.ts";
 import { Icon } from "../icon.tsx";
-import { isComposing } from "../input-method.ts";
 import { usePanel } from "../panel-context.ts";
 import { type ChipEdits, ChipRow, focusLastChip } from "./chips.tsx";
 import { CompletionList } from "./completion-list.tsx";
@@ -51,8 +50,6 @@ export function DraftField(props: DraftFieldProps) {
     completion.onCaret();
   });
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Keys belong to an input method while it composes.
-    if (isComposing(event)) return;
     if (completion.onKeyDown(event)) event.preventDefault();
     else if (attachments.length > 0 && isTowardsChips(event, field.current)) {
       event.preventDefault();

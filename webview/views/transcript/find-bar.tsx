@@ -19,7 +19,6 @@ import type { EarlierState, Entry, PanelState } from "../../state/state.ts";
 import { summariesOver } from "../../state/summaries.ts";
 import { formatNumber, t } from "../../texts.ts";
 import { IconButton } from "../icon.tsx";
-import { isComposing } from "../input-method.ts";
 import { usePanel } from "../panel-context.ts";
 import { findRow } from "./entry-row.tsx";
 import { markHits, removeMarks, showHit } from "./find-marks.ts";
@@ -216,7 +215,6 @@ export function FindBar({ find, earlier, onLoadAll, onResize }: FindBarProps) {
     return onResize;
   }, [isPart]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (isComposing(event)) return;
     if (event.key === "Escape") close();
     else if (event.key === "Enter" && event.target === field.current) find.step(event.shiftKey ? -1 : 1);
     else return;

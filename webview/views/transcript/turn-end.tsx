@@ -50,7 +50,7 @@ const steps: Readonly<Record<string, readonly Step[]>> = {
   cancelled: [],
   max_tokens: [goOn, chooseModel],
   max_turn_requests: [goOn],
-  refusal: [undo, tryAgain, chooseModel],
+  refusal: [tryAgain, chooseModel],
 };
 
 export function TurnEnd({ entry }: { readonly entry: TurnEndEntry }) {
