@@ -196,7 +196,7 @@ export type AIAgentOptions = ModelSettings & {
   readonly extensions?: readonly Extension[] | undefined;
   /** Longest wait of the first turn for them. Milliseconds; default: 1,500. */
   readonly extensionsMs?: number | undefined;
-  /** True writes each request, tool call and status to the log (`onDefect`). Default false. */
+  /** True writes each event but deltas to the log (`onDefect`). Default false. */
   readonly verboseLogging?: boolean | undefined;
   /** True emits warnings and errors alone as `status`. Default false. */
   readonly quietMode?: boolean | undefined;

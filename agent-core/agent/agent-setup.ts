@@ -41,7 +41,7 @@ import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from ".
 import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { type Extension, Extensions } from "./extensions.ts";
-import { notifier, withStates, withVerbosity } from "./notifier.ts";
+import { notifier, withStates } from "./notifier.ts";
 import { buildPrompt, contextFiles, NO_FILES, rehearsePrompt, surroundingsOf } from "./prompt-builder.ts";
 import type { CallServices } from "./run-call.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
@@ -125,7 +125,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     home,
     policy: policyOf(options, host, { cwd, hermesHome: home, trusted, grants, secrets: secretsOf(environment) }),
     grants,
-    callbacks: withStates(withVerbosity(options.callbacks ?? {}, options, onDefect)),
+    callbacks: withStates(options.callbacks ?? {}),
     maxIterations: options.maxIterations ?? sectionDefault("agent").maxTurns,
     isSubAgent: options.inherited !== undefined,
     commandSeconds: options.commandSeconds ?? sectionDefault("terminal").timeout,

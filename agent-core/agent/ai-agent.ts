@@ -83,7 +83,7 @@ export class AIAgent {
     const options = withStored(given);
     if (options !== given && options.journal !== undefined) this.#ownJournals.push(options.journal);
     const setup = setUpAgent(options);
-    const notify = notifier(setup.callbacks, setup.onDefect);
+    const notify = notifier(setup.callbacks, setup.onDefect, options);
     const record = new SessionRecord({ ...options, environment: setup.environment, notify });
     this.sessionId = options.sessionId ?? newSessionId(setup.clock.now());
     this.#setup = setup;

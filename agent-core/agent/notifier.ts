@@ -54,44 +54,27 @@ export function withStates(callbacks: AgentCallbacks): AgentCallbacks {
   };
 }
 
-/** A line of the log for each request, tool call and status. */
-function withLog(callbacks: AgentCallbacks, log: (line: string) => void): AgentCallbacks {
-  return {
-    ...callbacks,
-    step: (event) => {
-      const { iteration, maxIterations, usage } = event;
-      log(`step ${iteration} of ${maxIterations}: ${usage === undefined ? "no usage" : JSON.stringify(usage)}`);
-      callbacks.step?.(event);
-    },
-    toolProgress: (event) => {
-      if (event.type === "started") log(`${event.name} starts: ${event.title}`);
-      if (event.type === "finished")
-        log(`${event.name} ${event.result.ok ? "succeeded" : "failed"} in ${Math.round(event.durationMs)} ms`);
-      callbacks.toolProgress?.(event);
-    },
-    status: (event) => {
-      log(`${event.severity}: ${event.message}`);
-      callbacks.status?.(event);
-    },
-  };
-}
+/** Characters of an event in the log. */
+const LOGGED_CHARS = 500;
 
-/** As the options say: more in the log, or no status that is only information. */
-export function withVerbosity(
+/**
+ * `onDefect` receives a line for the log about each callback that threw, and with `verboseLogging` about each event but
+ * deltas. With `quietMode`, a status that is only information is dropped.
+ */
+export function notifier(
   callbacks: AgentCallbacks,
-  { verboseLogging, quietMode }: Pick<AIAgentOptions, "verboseLogging" | "quietMode">,
-  log: (line: string) => void,
-): AgentCallbacks {
-  const logged = verboseLogging ? withLog(callbacks, log) : callbacks;
-  if (!quietMode) return logged;
-  return { ...logged, status: (event) => event.severity !== "info" && logged.status?.(event) };
-}
-
-/** `onDefect` receives a line for the log about each callback that threw. */
-export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) => void): Notifier {
+  onDefect: (message: string) => void,
+  { verboseLogging, quietMode }: Pick<AIAgentOptions, "verboseLogging" | "quietMode"> = {},
+): Notifier {
+  const log = (name: keyof Notifications, event: unknown): void => {
+    if (!verboseLogging || name === "streamDelta" || name === "reasoning") return;
+    onDefect(`${name} ${JSON.stringify(event)}`.slice(0, LOGGED_CHARS));
+  };
   const guard =
     <Event>(name: keyof Notifications, callback: ((event: Event) => void) | undefined) =>
     (event: Event): void => {
+      log(name, event);
+      if (quietMode && name === "status" && Object(event).severity === "info") return;
       try {
         callback?.(event);
       } catch (error) {
