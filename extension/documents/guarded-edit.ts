@@ -202,7 +202,7 @@ async function writeDocument(
   if (before !== text && !isTheirs) {
     if (!(await save(document, before))) {
       const undoing = minimalEdit(document.getText(), before);
-      if (undoing !== undefined) await apply(document, undoing);
+      if (undoing !== undefined) await apply(document, undoing, false);
       throw new Error("VS Code has it as read-only");
     }
     await noteWritten(document.uri.fsPath);
@@ -212,23 +212,32 @@ async function writeDocument(
   return { text: document.getText(), isSaved: isUtf8 ? true : undefined };
 }
 
+/** Texts around a change; `wasDirty`: there were unsaved changes before it. */
+type Applied = { readonly before: string; readonly text: string; readonly wasDirty: boolean };
+
 /**
  * Applies a change, again for the present text whenever the user has typed in the same moment; `begin` gets each new change.
- * Returns the texts around it, and if there were unsaved changes before it.
  */
 async function applyBetweenKeys(
   document: vscode.TextDocument,
   after: string,
   begin: ((edit: FileEdit) => void) | undefined,
-): Promise<{ readonly before: string; readonly text: string; readonly wasDirty: boolean }> {
+): Promise<Applied> {
   const { fsPath: path } = document.uri;
   const deadline = new Deadline(TYPING_LIMIT_MS);
   let text = after;
+  /** Place of the keys since the last attempt. */
+  let typedFrom = 0;
   for (;;) {
     const [before, wasDirty] = [document.getText(), document.isDirty];
     const edit = minimalEdit(before, text);
-    if (edit === undefined || (await apply(document, edit))) return { before, text, wasDirty };
+    if (edit === undefined) return { before, text, wasDirty };
+    const isAboveKeys = document.positionAt(typedFrom).line > document.positionAt(edit.end).line + 1;
+    const isApplied = await apply(document, edit, isAboveKeys);
     const present = document.getText();
+    if (isApplied)
+      return isAboveKeys ? appliedAboveKeys({ before, edit, wasDirty }, document, begin) : { before, text, wasDirty };
+    typedFrom = present === before ? 0 : commonEnds(before, present).start;
     const rebased = rebaseHunks({ text, before, hunks: hunksBetween(text, before) }, present);
     if (!rebased.isComplete) throw new ConflictError(`the user types in ${path} where this edit changes it`, present);
     if (deadline.hasPassed()) throw new Error("the user types without a pause; try again");
@@ -237,17 +246,38 @@ async function applyBetweenKeys(
   }
 }
 
+/** The change that a document got beside keys below it. Throws an Error when another change moved its place meanwhile. */
+function appliedAboveKeys(
+  { before, edit, wasDirty }: { readonly before: string; readonly edit: MinimalEdit; readonly wasDirty: boolean },
+  document: vscode.TextDocument,
+  begin: ((edit: FileEdit) => void) | undefined,
+): Applied {
+  const text = document.getText();
+  const head = before.slice(0, edit.start) + edit.text;
+  if (!text.startsWith(head)) throw new Error("another change came at the same moment; read the file again");
+  const old = before.slice(0, edit.end) + text.slice(head.length);
+  begin?.({ path: document.uri.fsPath, before: old, after: text });
+  return { before: old, text, wasDirty };
+}
+
 /**
- * False when the document has changed in the meantime. VS Code minimises a workspace edit in a visible editor, even to half
- * of a surrogate pair, which breaks the character. Such an edit goes through the editor, which does not minimise it.
+ * False when the document has changed in the meantime. In a window far away there is always a key on its way. Keys on
+ * later lines leave the places before them as they are, so that an edit above them needs no comparison of versions: VS Code
+ * makes none for a file that the same change would create. VS Code minimises a workspace edit in a visible editor, even to
+ * half of a surrogate pair, which breaks the character. Such an edit goes through the editor, which does not minimise it.
  */
-async function apply(document: vscode.TextDocument, { start, end, text }: MinimalEdit): Promise<boolean> {
+async function apply(
+  document: vscode.TextDocument,
+  { start, end, text }: MinimalEdit,
+  isAboveKeys: boolean,
+): Promise<boolean> {
   const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
   const editor = vscode.window.visibleTextEditors.find((shown) => shown.document === document);
   if (editor !== undefined && SURROGATE.test(document.getText(range) + text)) {
     return editor.edit((change) => change.replace(range, text));
   }
   const change = new vscode.WorkspaceEdit();
+  if (isAboveKeys && !document.isUntitled) change.createFile(document.uri, { ignoreIfExists: true });
   change.replace(document.uri, range, text);
   return vscode.workspace.applyEdit(change);
 }

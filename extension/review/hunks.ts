@@ -1,5 +1,5 @@
 /** Hunks between a baseline and the present text, and the effect of keeping or undoing one. Pure. */
-import { diffLines } from "diff";
+import { diffArrays } from "diff";
 
 export type Hunk = {
   /** 0-based first line and number of lines in the baseline. */
@@ -31,16 +31,19 @@ export function hunksBetween(baseline: string, present: string): readonly Hunk[]
   const from = start === 0 ? 0 : baseline.lastIndexOf("\n", start - 1) + 1;
   let line = 0;
   for (let at = baseline.indexOf("\n"); at >= 0 && at < from; at = baseline.indexOf("\n", at + 1)) line += 1;
-  return hunksInside(baseline.slice(from), present.slice(from), line);
+  return hunksOfLines(splitLines(baseline.slice(from)), splitLines(present.slice(from)), line);
 }
 
-/** `line`: number of the first line of both texts. */
-function hunksInside(baseline: string, present: string, line: number): readonly Hunk[] {
+/** The same of lines with their line ends. `line`: number of the first one on both sides. */
+export function hunksOfLines(
+  baseline: readonly string[],
+  present: readonly string[],
+  line: number = 0,
+): readonly Hunk[] {
   const hunks: Hunk[] = [];
   let [oldLine, newLine] = [line, line];
   let open: { oldLines: string[]; newLines: string[]; oldStart: number; newStart: number } | undefined;
-  for (const change of diffLines(baseline, present)) {
-    const lines = splitLines(change.value);
+  for (const { value: lines, ...change } of diffArrays([...baseline], [...present])) {
     if (!change.added && !change.removed) {
       if (open) hunks.push(open);
       open = undefined;

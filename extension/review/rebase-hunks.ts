@@ -1,5 +1,5 @@
 /** Rebases the hunks of a file over a change by somebody else: the user's lines move the baseline, too. Pure. */
-import { type Hunk, hunksBetween, splitLines } from "./hunks.ts";
+import { type Hunk, hunksOfLines, splitLines } from "./hunks.ts";
 
 /** A text with the change of its sibling applied. */
 export type Rebased = {
@@ -197,7 +197,7 @@ function spanOf({ oldStart, oldLines, newStart, newLines }: Hunk): Span {
 }
 
 function spansBetween(old: Lines, fresh: Lines): readonly Span[] {
-  return hunksBetween(old.join(""), fresh.join("")).map(spanOf);
+  return hunksOfLines(old, fresh).map(spanOf);
 }
 
 /** Differences within a span. */
