@@ -55,7 +55,7 @@ export async function askPermission(
     sessionId,
     toolCall: {
       toolCallId: callId,
-      title,
+      title: visibleText(title),
       kind,
       status: "pending",
       locations: locations.map((location) => ({ ...location })),

@@ -1,4 +1,5 @@
 /** Sends the agent's callbacks as `session/update`, with one `tool_call` for each call and an update for each change of it. */
+
 import type {
   SessionUpdate,
   ToolCallContent,
@@ -7,6 +8,7 @@ import type {
 } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
 import { newId } from "../platform/new-id.ts";
+import { visibleText } from "../platform/visible-text.ts";
 import type {
   HermesActivityMeta,
   HermesHookRun,
@@ -214,7 +216,7 @@ export class ToolCallUpdates {
       ...(hermes && { _meta: { hermes } }),
       toolCallId: callId,
       name,
-      title,
+      title: visibleText(title),
       kind,
       status: call.status,
       locations: places,

@@ -101,7 +101,19 @@ function cached(resolvePath: (path: string) => string): (path: string) => string
   };
 }
 
-function createWalk(scope: CommandScope, record: Recorder): Walk {
+/** Reason why the code of a text, which another program may hand to a shell, is blocked. */
+function wipes(code: string, scope: CommandScope): string | undefined {
+  const record = new Recorder();
+  try {
+    const setting = { state: initialState(scope), input: NO_INPUT, parallel: false, calls: [] };
+    createWalk(scope, record, true).code(code, setting);
+  } catch {
+    // A text that takes too long is no command.
+  }
+  return record.findings.find(({ level }) => level === "block")?.reason;
+}
+
+function createWalk(scope: CommandScope, record: Recorder, isInner = false): Walk {
   const walk: Walk = {
     scope,
     record,
@@ -115,6 +127,7 @@ function createWalk(scope: CommandScope, record: Recorder): Walk {
       return UNKNOWN;
     },
     body: (body, setting) => walkBody(body, setting, walk),
+    wipes: (code) => (isInner ? undefined : wipes(code, scope)),
   };
   return walk;
 }
@@ -150,7 +163,28 @@ function verdictOf(record: Recorder): CommandVerdict {
   };
 }
 
+/** Reasons of the same kind with the same end: `Deletes a.txt`, `Writes to b: it is outside the workspace`. */
+const KIND = /^(Deletes|Reads|Writes to|Runs the program|Sets|Contacts) (\S+)((?: recursively)?(?::.*|, which .*)?)$/;
+/** Names that one sentence has. */
+const MAX_JOINED = 5;
+
+/** Reasons that only differ in a name become one, in the place of the first. */
+function joined(reasons: readonly string[]): readonly string[] {
+  const kinds = new Map<string, string[]>();
+  for (const reason of reasons) {
+    const [, verb, name, end] = KIND.exec(reason) ?? [reason];
+    const key = verb === undefined ? reason : `${verb} \0${end}`;
+    kinds.set(key, [...(kinds.get(key) ?? []), ...(name === undefined ? [] : [name])]);
+  }
+  return [...kinds].map(([key, names]) => {
+    const more = names.length - MAX_JOINED;
+    const shown = names.slice(0, MAX_JOINED).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    return key.replace("\0", () => shown);
+  });
+}
+
 function shortened(reasons: readonly string[]): readonly string[] {
-  const more = reasons.length - MAX_REASONS;
-  return more > 0 ? [...reasons.slice(0, MAX_REASONS), `And ${more} more`] : reasons;
+  const whole = joined(reasons);
+  const more = whole.length - MAX_REASONS;
+  return more > 0 ? [...whole.slice(0, MAX_REASONS), `And ${more} more`] : whole;
 }

@@ -176,6 +176,8 @@ export type Walk = {
   readonly code: (code: string, setting: Setting) => Output;
   /** Walks the body of a function. */
   readonly body: (body: FunctionBody, setting: Setting) => Output;
+  /** Reason why `code` would be blocked if a shell ran it; undefined for any other code. */
+  readonly wipes: (code: string) => string | undefined;
   /** Walks one command whose words are expanded. */
   readonly command: (words: readonly Arg[], setting: Setting) => Output;
 };

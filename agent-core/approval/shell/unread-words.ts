@@ -18,6 +18,27 @@ const PATH_STARTS = /^(?:-[A-Za-z](?=[./~])|[^=]*=)?(?:@|file:\/\/)?/;
 export function judgeUnread(call: Call, effects: readonly CommandEffect[], setting: Setting, walk: Walk): void {
   judgeHomeWords(call, effects, setting, walk);
   judgeNamedSecrets(call, effects, setting, walk);
+  blockTexts(call, effects, walk);
+}
+
+const QUOTED = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`]*)`/g;
+/** Texts of one call that are read as shell code. */
+const MAX_TEXTS = 8;
+
+/** Unread code that holds a text which would wipe the machine as a command: `os.system("rm -rf ~")`. */
+function blockTexts({ args, input }: Call, effects: readonly CommandEffect[], { record, wipes }: Walk): void {
+  if (!effects.some((effect) => effect.kind === "opaque" || (effect.kind === "ask" && effect.runsCode))) return;
+  const words = [...args.map(({ text }) => text), ...(input.kind === "text" ? [input.text] : [])];
+  const texts = words
+    .filter((word) => /\s|\(/.test(word) && word.length <= MAX_WORD)
+    .flatMap((word) => {
+      const quoted = [...word.matchAll(QUOTED)].map(([, ...found]) => found.find((text) => text !== undefined) ?? "");
+      return [word.replace(/^--?[\w-]+=/, ""), ...quoted, quoted.join(" ")];
+    });
+  for (const text of texts.filter((each) => each.includes(" ")).slice(0, MAX_TEXTS)) {
+    const reason = wipes(text);
+    if (reason !== undefined) record.block(reason);
+  }
 }
 
 /**

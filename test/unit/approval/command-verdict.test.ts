@@ -161,8 +161,15 @@ test("quoting the words of an everyday command keeps it safe", () => {
   }
 });
 
+test("reasons of one kind are one sentence with the names, of which five are shown", () => {
+  const reasons = (command: string) => judgeCommand(command, scope).reasons;
+  expect(reasons("rm a b c")).toEqual(["Deletes a, b, c"]);
+  expect(reasons("rm a b c d e f g; rm -r h")).toEqual(["Deletes a, b, c, d, e and 2 more", "Deletes h recursively"]);
+  expect(reasons("echo > ../a; echo > ../b")).toEqual(["Writes to ../a, ../b: it is outside the workspace"]);
+});
+
 test("the reason that weighs most is among those that a question shows, and the others are counted", () => {
-  const { reasons } = judgeCommand(`${Array.from({ length: 20 }, (_, at) => `./x${at}`).join("; ")}; git push`, scope);
+  const { reasons } = judgeCommand(`${Array.from({ length: 20 }, (_, at) => `x${at} -l`).join("; ")}; git push`, scope);
   expect(reasons.join("\n")).toContain("git push");
   expect(reasons.at(-1)).toMatch(/^And \d+ more$/);
 });
