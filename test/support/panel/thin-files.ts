@@ -212,6 +212,7 @@ export class ThinFiles {
     onDidDeleteFiles: this.#deleted.event,
     registerTextDocumentContentProvider: () => new Disposable(),
     registerFileSystemProvider: () => new Disposable(),
+    onDidChangeNotebookDocument: () => new Disposable(),
     decode: (bytes: Uint8Array) => Promise.resolve(new TextDecoder().decode(bytes)),
     openTextDocument: (uri: Uri | string) => this.open(typeof uri === "string" ? Uri.file(uri) : uri),
     applyEdit: (edit: WorkspaceEdit) => this.#apply(edit),
