@@ -189,7 +189,11 @@ function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 }
 
-/** Whole environment of a server: that of commands, without keys, and its own variables. */
+/**
+ * Whole environment of a server: that of a command outside the sandbox, without keys, and its own variables. A server is a
+ * program that the user chose, and a short list of variables leaves out proxies, certificates and folders that its
+ * download needs. Keys are named in `env`, as `${NAME}`.
+ */
 export function serverEnvironment(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return commandEnvironment({ withheld: [], passed: env }, undefined);
 }

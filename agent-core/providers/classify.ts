@@ -87,14 +87,14 @@ const NO_REASONING = /missing.{0,4}reasoning_content|reasoning_content.{0,60}(is
 const OWN_FIELD =
   /(remove|extra inputs|unknown|unrecognized|unexpected|not permitted|not supported).{0,80}(reasoning_(content|details)|extra_content)\b|messages?\W.{0,40}(reasoning|extra_content).{0,60}(not permitted|not supported|unsupported|unknown|unexpected)/i;
 const IMAGE =
-  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
+  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|at most \d+ images?|valid (jpe?g|png|image)|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
 /**
  * Sources beside OpenAI and Anthropic: Kimi ("exceeded model token limit"), GLM ("Prompt exceeds max length", "tokens in
- * request more than max tokens allowed"), DashScope ("Range of input length should be"), xAI ("maximum prompt length"), and
- * the Chinese texts of these.
+ * request more than max tokens allowed"), DashScope ("Range of input length should be"), xAI ("maximum prompt length"), TGI ("must have
+ * less than 4096 tokens"), vLLM ("max_model_len"), and the Chinese texts of these.
  */
 const OVERFLOW =
-  /context.{0,30}(length|window|limit|size)|maximum (context|prompt|input)|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceed(s|ed)?.{0,30}(tokens?|context|limit|length)|reduce the length|tokens? .{0,20}more than max|input (token )?length|(输入|上下文|长度|tokens?).{0,20}(超过|超出|超长|过长)|(超过|超出).{0,20}(长度|上限|限制)/i;
+  /context.{0,30}(length|window|limit|size)|maximum (context|prompt|input)|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceed(s|ed)?.{0,30}(tokens?|context|limit|length)|reduce the length|tokens? .{0,20}more than max|input (token )?length|less than [\d,]+ tokens|max_(model|seq)_len|`inputs` tokens|(输入|上下文|长度|tokens?).{0,20}(超过|超出|超长|过长)|(超过|超出).{0,20}(长度|上限|限制)/i;
 const NO_MODEL =
   /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found/i;
 /** Anthropic's whole message about an unknown model. */
@@ -108,7 +108,7 @@ const BAD_KEY =
  * policy"), OpenRouter ("your input was flagged"), xAI ("violates usage guidelines"), Moonshot ("considered high risk").
  */
 const FILTERED =
-  /content.{0,12}(filter|polic|moderation|exists risk|safety)|data.?inspection|responsible.?ai|usage (polic|guideline)|(input|prompt|content|request|response|output)[^.]{0,40}(flagged|was blocked|been blocked|high risk|filtered)|(inappropriate|sensitive|unsafe|harmful|prohibited)[ _]?content|(safety|guardrail|moderation)[^.]{0,40}(flagged|blocked|violat|rejected)|new_sensitive|敏感|违规|不安全|风险/i;
+  /content.{0,12}(filter|polic|moderation|exists risk|safety)|data.?inspection|responsible.?ai|usage (polic|guideline)|(input|prompt|content|request|response|output)[^.]{0,40}(flagged|was blocked|been blocked|high risk|filtered)|(inappropriate|sensitive|unsafe|harmful|prohibited)[ _]?content|safety system|(safety|guardrail|moderation)[^.]{0,40}(flagged|blocked|violat|rejected)|new_sensitive|敏感|违规|不安全|风险/i;
 const INVALID_REQUEST = /invalid_request|validation error|unprocessable/i;
 
 /** A request that a limit of tokens per minute can never admit: "Limit 30000, Requested 36278". */

@@ -63,9 +63,10 @@ export function fitPictures(parts: readonly ContentPart[], signal: AbortSignal):
 
 async function fitPart(part: ImagePart, signal: AbortSignal): Promise<ImagePart> {
   const bytes = Buffer.from(part.image_url.url.replace(/^[^,]*,/, ""), "base64");
-  // The request leaves a picture of another format out (wire/sent-images.ts).
-  if (imageType(bytes) === undefined) return part;
-  const fitted = await fitPicture(bytes, "the picture", signal);
+  const checked = checkPicture(bytes, "the picture");
+  // The request leaves a picture of another format out (wire/sent-images.ts). A provider may read a damaged one.
+  if (!checked.ok && checked.isTooLarge === undefined) return part;
+  const fitted = checked.ok ? checked : await fitPicture(bytes, "the picture", signal);
   if (!fitted.ok) throw invalidParams("prompt", fitted.text);
   const { mimeType, data } = fitted.picture;
   return { ...part, image_url: { url: `data:${mimeType};base64,${data}` } };

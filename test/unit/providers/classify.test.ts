@@ -73,6 +73,13 @@ describe("HTTP status and what was said", () => {
     [400, "API key not valid. Please pass a valid API key.", "authentication"],
     [400, "Your credit balance is too low", "billing"],
     [400, "messages: roles must alternate", "bad-request"],
+    [422, "Input validation error: `inputs` must have less than 4096 tokens. Given: 6000", "context-overflow"],
+    [400, "The engine prompt length 9000 exceeds the max_model_len 8192. Please reduce prompt.", "context-overflow"],
+    [400, "length of prompt_tokens (5000) must be less than max_seq_len (4096).", "context-overflow"],
+    [400, "At most 1 image(s) may be provided in one prompt.", "image-rejected"],
+    [400, "Your request was rejected as a result of our safety system.", "filtered"],
+    [403, "Your input was flagged for violence by the moderation", "filtered"],
+    [400, "case sensitive input mismatch in tool name", "bad-request"],
     [
       400,
       "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item",
