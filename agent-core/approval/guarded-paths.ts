@@ -1,5 +1,5 @@
 /** Search for the paths below workspace folders that a command in the sandbox must not change. */
-import type { Stats } from "node:fs";
+import { readlinkSync, type Stats } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { gitSettings } from "../host/read-git.ts";
@@ -93,7 +93,7 @@ async function search(roots: readonly string[], scope: CommandScope): Promise<Fo
     count += 1;
     if (count > MAX_FOLDERS) throw new Error(`the workspace has more than ${MAX_FOLDERS} folders`);
     if (count % SLICE === 0) await nextTick();
-    const listing = listings.get(path, () => readListing(path, within));
+    const listing = listings.get(path, () => readListing(path, within, roots));
     if (listing === NOTHING) continue;
     add(listing, path, found, scope);
     const isPackage = within === "packages" || (within === "project" && PACKAGES.has(basename(path)));
@@ -119,7 +119,7 @@ type Listing = Readonly<Record<"names" | "folders" | "links", readonly string[]>
 const NOTHING: Listing = { names: [], folders: [], links: [], isBare: false };
 const listings = new FolderCache<Listing>();
 
-function readListing(folder: string, within: Within): Listing {
+function readListing(folder: string, within: Within, roots: readonly string[]): Listing {
   const entries = entriesOf(folder);
   const parents = within === "root" ? [] : [basename(folder)];
   const isProtected = (name: string): boolean =>
@@ -130,12 +130,22 @@ function readListing(folder: string, within: Within): Listing {
     .filter((entry) => entry.isDirectory() && !names.includes(entry.name))
     .map(({ name }) => name)
     .filter((name) => !isBare || statOf(join(folder, name, ".git")) !== undefined);
-  const links =
-    within === "packages"
-      ? []
-      : entries.filter((entry) => entry.isSymbolicLink() && !names.includes(entry.name)).map(({ name }) => name);
+  const links = entries
+    .filter((entry) => entry.isSymbolicLink() && !names.includes(entry.name))
+    .map(({ name }) => name)
+    .filter((name) => leadsOut(folder, name, roots));
   const isPlain = [names, folders, links].every(({ length }) => length === 0) && !isBare;
   return isPlain ? NOTHING : { names, folders, links, isBare };
+}
+
+/** By its text alone: a workspace may have ten thousand links. One that leads to another link counts where that one does. */
+function leadsOut(folder: string, name: string, roots: readonly string[]): boolean {
+  try {
+    const target = resolve(folder, readlinkSync(join(folder, name)));
+    return roots.every((root) => partsBelow(root, target) === undefined);
+  } catch {
+    return false; // it is gone
+  }
 }
 
 function guarded(path: string): readonly GuardedPath[] {
