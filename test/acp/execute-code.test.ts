@@ -101,7 +101,7 @@ test.runIf(isSandboxed)("a script reads a secret of the workspace, and no page t
   expect(await run(it, lines.join("\n"))).toContain("2 tool calls");
   const asked = it.asked.map((request) => JSON.stringify(request));
   expect(asked).toEqual([
-    expect.stringContaining("Reads https://example.com/?d=77-f1d4-yranac"),
+    expect.stringContaining("Sends what looks like a key or another secret: https://example.com/?d=77-f1d4-yranac"),
     expect.stringContaining("Sends what looks like a key or another secret"),
   ]);
   expect(asked.join("")).not.toContain("canary-4d1f-77");
