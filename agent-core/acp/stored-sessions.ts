@@ -49,6 +49,8 @@ export class StoredSessions {
   readonly #folder: string;
   /** Contents of files before their changes. */
   readonly #objects: ObjectStore;
+  /** First lines of journals, which never change: a list of hundreds would read each again. */
+  readonly #heads = new Map<string, EntryOf<"session">>();
   /** Settles at the end of the last import. */
   #importing: Promise<unknown> = Promise.resolve();
   /** Defined after the start of the cleanup. */
@@ -86,8 +88,12 @@ export class StoredSessions {
 
   /** Facts of a session's first line; empty when it cannot be read. */
   async headOf(id: string): Promise<Partial<EntryOf<"session">>> {
+    const known = this.#heads.get(id);
+    if (known !== undefined) return known;
     const head = parseEntry(await readFirstLine(this.#pathOf(id)).catch(() => ""));
-    return head?.type === "session" ? head : {};
+    if (head?.type !== "session") return {};
+    this.#heads.set(id, head);
+    return head;
   }
 
   /** State of a turn that runs here or in another process. */
@@ -115,6 +121,7 @@ export class StoredSessions {
    */
   async delete(id: string): Promise<void> {
     const path = this.#pathOf(id);
+    this.#heads.delete(id);
     for (const child of await subAgentsOf(path)) await this.#deleteSubAgent(child, id);
     const { forgetSession, hashesIn } = await garbageOf();
     const hashes = await hashesIn(path);

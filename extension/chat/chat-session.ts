@@ -194,7 +194,8 @@ export class ChatSession {
   /** Keeps what lists show of a tool call. */
   #noteCall({ title, content }: Pick<ToolCallUpdate, "title" | "content">): void {
     const paths = (content ?? []).flatMap((part) => (part.type === "diff" ? part.path : []));
-    if (paths.length > 0) this.#ports.edited(this, paths);
+    // A replay names edits that other sessions may have followed.
+    if (paths.length > 0 && this.isRunning) this.#ports.edited(this, paths);
     if (title == null || title === this.#step) return;
     this.#step = title;
     if (this.isRunning) this.#ports.stepped();

@@ -12,6 +12,9 @@ import { focusOnce } from "./focus-kept.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
+/** Reasons that a card shows without scrolling. */
+const SHOWN_REASONS = 3;
+
 /** Pause without a key before the buttons work: what the user does for something else must not answer. Milliseconds. */
 const ARM_MS = 400;
 
@@ -58,7 +61,8 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
         </div>
       )}
       {reasons.length > 0 && (
-        <ul class="ask-reasons">
+        // A list that scrolls takes the focus.
+        <ul class="ask-reasons" tabIndex={reasons.length > SHOWN_REASONS ? 0 : undefined}>
           {reasons.map((text) => (
             <li key={text} dir="auto">
               {visibleText(text)}
