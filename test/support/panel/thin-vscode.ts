@@ -255,6 +255,7 @@ export class ThinVSCode {
         pathOf(place).startsWith(`${folder}/`) ? relative(folder, pathOf(place)) : pathOf(place),
       onDidChangeConfiguration: this.#settingChanged.event,
       onDidGrantWorkspaceTrust: never,
+      onDidChangeNotebookDocument: never,
       onDidChangeWorkspaceFolders: this.#foldersChanged.event,
       createFileSystemWatcher: () =>
         Object.assign(new Disposable(), { onDidCreate: never, onDidChange: never, onDidDelete: never }),
