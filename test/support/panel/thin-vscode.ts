@@ -254,8 +254,7 @@ export class ThinVSCode {
       asRelativePath: (place: Uri | string) =>
         pathOf(place).startsWith(`${folder}/`) ? relative(folder, pathOf(place)) : pathOf(place),
       onDidChangeConfiguration: this.#settingChanged.event,
-      onDidGrantWorkspaceTrust: never,
-      onDidChangeNotebookDocument: never,
+      ...{ onDidGrantWorkspaceTrust: never, onDidChangeNotebookDocument: never },
       onDidChangeWorkspaceFolders: this.#foldersChanged.event,
       createFileSystemWatcher: () =>
         Object.assign(new Disposable(), { onDidCreate: never, onDidChange: never, onDidDelete: never }),
