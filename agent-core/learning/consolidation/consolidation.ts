@@ -214,13 +214,16 @@ class Consolidation {
     return added;
   }
 
-  /** Lines of the session's prompt against which the user spoke, in words that the session has. */
+  /** Lines of the session's prompt whose value the agent used directly before the user's words against it. */
   async #rejectedLines(transcript: Transcript, refuted: Extracted["refuted"]): Promise<ReadonlyMap<string, string>> {
     if (refuted.length === 0) return new Map();
-    const used = new Set(usedItems(transcript, await this.store.read()));
-    const said = sourcesOf(transcript).flatMap(({ by, text }) => (by === "user" ? [text] : []));
-    const shown = refuted.filter(({ id, quote }) => used.has(id) && said.some((text) => text.includes(quote)));
-    return new Map(shown.map(({ id, quote }) => [id, oneLine(quote, SHOWN_CHARS)]));
+    const facts = await this.store.read();
+    const used = new Set(usedItems(transcript, facts));
+    const isFollowed = ({ id, quote }: Extracted["refuted"][number]): boolean => {
+      const value = facts.find((fact) => fact.id === id)?.value;
+      return used.has(id) && value !== undefined && actedBefore(transcript, quote).includes(value);
+    };
+    return new Map(refuted.filter(isFollowed).map(({ id, quote }) => [id, oneLine(quote, SHOWN_CHARS)]));
   }
 
   /**
@@ -307,8 +310,16 @@ function spokenIn({ message }: TranscriptMessage): string {
   return message.role === "user" && message.synthetic !== true ? typedText(message.content).slice(0, SPOKEN_CHARS) : "";
 }
 
+/** Arguments of the calls between the user's message with these words and the one before it; empty without such a message. */
+function actedBefore(transcript: Transcript, words: string): string {
+  const { messages } = transcript;
+  const at = messages.findLastIndex((one) => spokenIn(one).includes(words));
+  const before = messages.slice(0, Math.max(0, at)).findLastIndex((one) => spokenIn(one) !== "");
+  return at < 0 ? "" : actedIn({ messages: messages.slice(before, at) });
+}
+
 /** Arguments of the agent's calls. */
-function actedIn({ messages }: Transcript): string {
+function actedIn({ messages }: Pick<Transcript, "messages">): string {
   return messages
     .flatMap(({ message }) => (message.role === "assistant" ? (message.tool_calls ?? []) : []))
     .map(({ function: call }) => call.arguments)

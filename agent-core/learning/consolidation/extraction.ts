@@ -29,8 +29,8 @@ export type Candidate = {
   readonly supersedes?: string | undefined;
   /** Id of the known item that says the same. */
   readonly repeats?: string | undefined;
-  /** The user states it for later work, not for one task only. */
-  readonly isRule?: boolean;
+  /** The user states it for later work; false: for one task only; undefined: the model does not say. */
+  readonly isRule?: boolean | undefined;
   /** About health, politics, religion, money or somebody else's life, and the user did not ask to keep it. */
   readonly isSensitive?: boolean;
   /** A preference as a check of calls. */
@@ -253,7 +253,7 @@ const shared = {
 const factSchema = z.object({ ...shared, kind: z.enum(ENTITIES).catch("project"), cites: named });
 const signalSchema = z.object({
   ...shared,
-  explicit: z.boolean().catch(false),
+  explicit: z.boolean().optional().catch(undefined),
   everywhere: named,
   check: checkSchema.optional().catch(undefined),
 });

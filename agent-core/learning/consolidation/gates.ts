@@ -188,10 +188,11 @@ const LONG_RANDOM =
   /(?<![\w/.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-zA-Z])(?![\w-]*\/[\w-]*\/)[A-Za-z0-9+/=_]{28,}(?![\w/.-])/;
 
 /** Marks of prompts, and a wish that a tool's output has. */
-function unwanted({ kind, text, quote, subject }: Candidate, { by }: Found): string | undefined {
+function unwanted({ kind, text, quote, subject, isRule }: Candidate, { by }: Found): string | undefined {
   const threat = findThreat(`${subject}\n${text}\n${quote}`);
   if (threat !== undefined) return `it holds ${threat}`;
   if (/<\/?\w+[^>]*>|<\||\[\/?(?:INST|SYSTEM)\]/i.test(text)) return "it holds markup of a prompt";
+  if (kind === "preference" && isRule === false) return "the user meant it for one task";
   return kind === "preference" && by === "tool" ? "a tool's output is not the user's wish" : undefined;
 }
 

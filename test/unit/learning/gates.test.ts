@@ -210,6 +210,12 @@ test("words about the user's own life are kept only when the model says that the
   expect(gates.check({ ...wish(said, said), isSensitive: false })).toMatchObject({ ok: true });
 });
 
+test("words that the model reads as being about one task are not kept", () => {
+  const said = "Use fetch instead of axios in src/api.ts.";
+  expect(gatesFor("user", said).check({ ...wish(said, said), isRule: false })).toMatchObject({ ok: false });
+  expect(gatesFor("user", said).check({ ...wish(said, said), isRule: true })).toMatchObject({ ok: true });
+});
+
 test.each([
   ["In all my projects: never use tabs.", "In all my projects", "user"],
   ["在我所有的项目里都不要用制表符。", "所有的项目", "user"],

@@ -176,6 +176,36 @@ test("a note that an earlier version replaced by a fact is in no prompt: the fac
   expect(snapshot.memory).not.toContain("evil");
 });
 
+test.each([
+  [8417, "closed"],
+  [9032, "active"],
+])("a line is closed when the user rejects what followed it: port %j used", async (port, state) => {
+  const text = "The mailer listens on port 8417.";
+  session(1, [text, "Ok."]);
+  const episode = { summary: "Looked at ports.", task_type: "x", outcome: "success" };
+  const fact = { subject: "mailer", attribute: "port", value: "8417", text, quote: text, position: 0 };
+  answer = () => ({ episode, facts: [fact] });
+  await runAll();
+  const second = session(2, ["Write the settings"]);
+  const context = new LearntContext({ home, sessionId: second, roots: ["/project/alpha"], clock });
+  appended(second, { type: "system-prompt", text: await context.promptText() });
+  const called = { name: "write_file", arguments: JSON.stringify({ path: "a.conf", content: `port=${port}` }) };
+  const calls = [{ id: "c", type: "function", function: called }];
+  for (const message of [
+    { role: "assistant", content: "", tool_calls: calls },
+    { role: "tool", tool_call_id: "c", content: "written" },
+    { role: "user", content: "No, that is wrong." },
+  ]) {
+    appended(second, { type: "message", message });
+  }
+  answer = (transcript) => {
+    const id = /\[(f-\w+)\]/.exec(transcript)?.[1];
+    return { episode, refuted: [{ id, quote: "No, that is wrong." }] };
+  };
+  await runAll();
+  expect((await (await loop()).store.items()).find(({ kind }) => kind === "fact")?.state).toBe(state);
+});
+
 test("the first question of a home says what learning costs and how to stop it", async () => {
   session(1, ["Hello there", "Hi."]);
   await runAll();
