@@ -392,7 +392,7 @@ function editorlessWindow(typed: string[]): object {
     activeTextEditor: undefined,
     activeTerminal: undefined,
     tabGroups: { all: [], close: () => Promise.resolve(true), onDidChangeTabs: never },
-    onDidCloseTerminal: closed.event,
+    ...{ state: { focused: true, active: true }, onDidCloseTerminal: closed.event },
     ...Object.fromEntries(
       [
         ...["onDidChangeWindowState", "onDidChangeActiveTextEditor", "onDidChangeVisibleTextEditors"],
