@@ -1,6 +1,19 @@
 /** Guarded change of a text file on this machine: the file must hold what the change was made for. */
 import { constants, lstatSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { access, chmod, lstat, mkdir, open, readlink, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  access,
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readlink,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hasCode } from "../platform/errors.ts";
 import { makeFolder } from "../platform/make-folder.ts";
@@ -66,7 +79,7 @@ async function create(
   makeFolder(dirname(path));
   let mode: number;
   try {
-    mode = await writeSynced(path, bytes);
+    mode = await createWhole(path, bytes);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
     const present = await readDecoded(path, signal);
@@ -116,7 +129,7 @@ function asFailure(present: Pick<FileText, "ok" | "text"> | FileFailure, path: s
  */
 function renameOver(mode: number): Commit {
   return async (target, before, after) => {
-    const neighbour = join(dirname(target), `.hermes-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
+    const neighbour = neighbourOf(target);
     try {
       await writeSynced(neighbour, after, mode);
       await chmod(neighbour, mode);
@@ -147,6 +160,26 @@ const writeInPlace: Commit = async (target, before, after) => {
     await file.close();
   }
 };
+
+function neighbourOf(path: string): string {
+  return join(dirname(path), `.hermes-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
+}
+
+/** Links a complete neighbour to the path, so that a kill or a full disk leaves no empty file. Gives the mode. */
+async function createWhole(path: string, bytes: Buffer): Promise<number> {
+  const neighbour = neighbourOf(path);
+  try {
+    const mode = await writeSynced(neighbour, bytes);
+    await link(neighbour, path);
+    return mode;
+  } catch (error) {
+    // Some file systems have no links.
+    if (!hasCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS")) throw error;
+    return await writeSynced(path, bytes);
+  } finally {
+    await rm(neighbour, { force: true });
+  }
+}
 
 /** Gives the mode of the new file. */
 async function writeSynced(path: string, bytes: Buffer, mode?: number): Promise<number> {
