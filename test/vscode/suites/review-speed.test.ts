@@ -2,14 +2,19 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
+import { FileMemory } from "../../../agent-core/tools/file-memory.ts";
+import { tool as patch } from "../../../agent-core/tools/patch.ts";
+import type { ToolContext } from "../../../agent-core/tools/tool.ts";
 import { revealHunk } from "../../../extension/review/hunk-keys.ts";
-import { workspaceFolder } from "../support/agent-side.ts";
+import { connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors } from "../support/editors.ts";
 import { ReviewDesk } from "../support/review-desk.ts";
 
 const FILES = 40;
 const HUNKS = 25;
 const LINES_A_HUNK = 20;
+/** Processor time of an edit, from the call to its result: 100 ms on a quiet machine, and more beside other work. */
+const OWN_MS = 250;
 
 // Waiting times of the user in a large review. Printed only, because the figures depend on the machine.
 suite("review speed", () => {
@@ -108,4 +113,68 @@ suite("review speed", () => {
     });
     assert.equal(desk.review.hunks(uri).length, 495);
   });
+
+  test("an edit of a file of 100,000 lines takes little of our own time in any state of its document", async function () {
+    this.timeout(120_000);
+    const path = join(folder, "large.txt");
+    const lines = Array.from({ length: 100_000 }, (_, at) => `line ${at}: some text of ordinary length in a row\n`);
+    writeFileSync(path, lines.join(""));
+    const side = await connectAgentSide(desk.editReview);
+    const slow = slowLanguageServer();
+    const files = new FileMemory();
+    const context = { host: side.host, cwd: folder, files, signal: new AbortController().signal } as ToolContext;
+    const edit = async (line: number): Promise<void> => {
+      const input = { path, old_string: `line ${line}: some text`, new_string: `line ${line}: another text` };
+      const prepared = patch.prepare(input, folder);
+      const staged = prepared.ok ? await prepared.call.stage(context) : prepared;
+      const result = staged.ok ? await staged.run() : staged;
+      assert.ok(result.ok, result.text);
+    };
+    /** Processor time of this host: whatever else runs on the machine counts for nothing. */
+    const owns = async (what: string, first: number): Promise<void> => {
+      const took: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const [began, start] = [process.cpuUsage(), performance.now()];
+        await edit(first + round * 1_000);
+        const { user, system } = process.cpuUsage(began);
+        took.push((user + system) / 1_000);
+        console.log(
+          `[suite]     ${what}: ${took.at(-1)?.toFixed(0)} ms own, ${(performance.now() - start).toFixed(0)} ms in all`,
+        );
+      }
+      assert.ok(Math.min(...took) <= OWN_MS, `${what}: ${took.map(Math.round)} ms`);
+    };
+    const settings = vscode.workspace.getConfiguration("editor");
+    try {
+      await owns("closed", 100);
+      const editor = await vscode.window.showTextDocument(vscode.Uri.file(path));
+      await owns("open", 10_100);
+      await settings.update("formatOnSave", true, vscode.ConfigurationTarget.Global);
+      await owns("formatted on save", 20_100);
+      await editor.edit((change) => change.insert(new vscode.Position(0, 0), "typed\n"));
+      await owns("unsaved", 30_100);
+      assert.equal(desk.review.hunks(vscode.Uri.file(path)).length, 20);
+    } finally {
+      await settings.update("formatOnSave", undefined, vscode.ConfigurationTarget.Global);
+      slow.dispose();
+      await side.dispose();
+    }
+  });
 });
+
+/** A formatter with nothing to do, and problems that come two seconds after each change. */
+function slowLanguageServer(): vscode.Disposable {
+  const problems = vscode.languages.createDiagnosticCollection("slow");
+  const timers = new Set<NodeJS.Timeout>();
+  return vscode.Disposable.from(
+    new vscode.Disposable(() => {
+      for (const timer of timers) clearTimeout(timer);
+    }),
+    problems,
+    vscode.languages.registerDocumentFormattingEditProvider("plaintext", { provideDocumentFormattingEdits: () => [] }),
+    vscode.workspace.onDidChangeTextDocument(({ document: { uri } }) => {
+      const late = new vscode.Diagnostic(new vscode.Range(0, 0, 0, 1), "late");
+      timers.add(setTimeout(() => problems.set(uri, [late]), 2_000));
+    }),
+  );
+}
