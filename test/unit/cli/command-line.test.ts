@@ -136,7 +136,8 @@ test.each(Object.keys(subcommands))("hermes %s --help shows usage, options and e
   expect(await helpText()).toMatch(new RegExp(`^ {2}${name} +\\w`, "m"));
 });
 
-test("bash completes commands, their verbs and their options", async () => {
+/** Output of `hermes completion SHELL`. */
+async function completionOf(verb: "bash" | "fish" | "zsh"): Promise<string> {
   let script = "";
   const { command } = await import("../../../cli/commands/completion.ts");
   const { write } = process.stdout;
@@ -144,9 +145,14 @@ test("bash completes commands, their verbs and their options", async () => {
     script += String(text);
     return true;
   };
-  await command.run({ verb: "bash", operands: [], values: {} }, subcommands).finally(() => {
+  await command.run({ verb, operands: [], values: {} }, subcommands).finally(() => {
     process.stdout.write = write;
   });
+  return script;
+}
+
+test("bash completes commands, their verbs and their options", async () => {
+  const script = await completionOf("bash");
   const offered = (...words: readonly string[]): string => {
     const line = `COMP_WORDS=(${["hermes", ...words].map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}`;
     const shell = `${script}\n${line}\n_hermes; echo "\${COMPREPLY[*]}"`;
@@ -156,4 +162,29 @@ test("bash completes commands, their verbs and their options", async () => {
   expect(offered("skills", "un")).toBe("uninstall");
   expect(offered("mcp", "signin", "--dev")).toBe("--device");
   expect(offered("--cwd", "")).toBe("");
+});
+
+test("fish completes commands, verbs, options and their values", async () => {
+  const script = await completionOf("fish");
+  const offered = (line: string): string[] =>
+    execFileSync("fish", ["--no-config", "-c", `${script}\ncomplete -C '${line}'`], { encoding: "utf8" })
+      .split("\n")
+      .flatMap((each) => each.split("\t", 1));
+  expect(offered("hermes doc")).toContain("doctor");
+  expect(offered("hermes config mi")).toContain("migrate");
+  expect(offered("hermes serve --li")).toContain("--listen");
+  expect(offered("hermes --mode p")).toContain("plan");
+});
+
+test("zsh offers the words of a command line, and values for an option", async () => {
+  const script = await completionOf("zsh");
+  // The shell's own parts of completion, which only an interactive one has.
+  const parts = "compdef() { : }; _files() { print files }; compadd() { print -l $@ }; _describe() { print -l $found }";
+  const offered = (...words: readonly string[]): string => {
+    const line = `words=(hermes ${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.length + 1}`;
+    return execFileSync("zsh", ["-f", "-c", `${parts}\n${script}\n${line}\n_hermes`], { encoding: "utf8" });
+  };
+  expect(offered("")).toMatch(/^doctor:check/m);
+  expect(offered("config", "")).toMatch(/^migrate:/m);
+  expect(offered("--mode", "")).toBe("ask\ncode\nplan\nauto\n");
 });
