@@ -35,7 +35,9 @@ export function toolchainPlaces(scope: CommandScope, environment = process.env):
     const folder = path.replace(/\/+$/, "");
     // The folder above shows its other folders only where it is that of a toolchain.
     const above = dirname(folder);
-    return /\/s?bin$/.test(folder) && ["lib", "include"].some((name) => existsSync(join(above, name))) ? above : folder;
+    return /\/s?bin$/.test(folder) && ["lib", "libexec", "include"].some((name) => existsSync(join(above, name)))
+      ? above
+      : folder;
   });
   const inHome = [...named, ...programs]
     .filter((path) => path.startsWith("/"))
