@@ -8,8 +8,8 @@ import type { Agents } from "../agent/agents.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 
 const SCHEME = "hermes-remote";
-/** Texts before an edit, as documents to compare with. */
-const BEFORE_SCHEME = "hermes-remote-before";
+/** Scheme of the texts before an edit, as documents to compare with. */
+const beforeScheme = (scheme: string): string => `${scheme}-before`;
 
 /** A path of the session's machine, relative to its folder. */
 export function uriIn({ agent, sessionId }: Pick<ChatSession, "agent" | "sessionId">, path: string): vscode.Uri {
@@ -20,7 +20,7 @@ export function uriIn({ agent, sessionId }: Pick<ChatSession, "agent" | "session
 
 /** Opens a file of another machine beside its text before an edit. A hunk is reverted in the diff, and saved. */
 export async function showRemoteChange(uri: vscode.Uri, before: string): Promise<void> {
-  const then = uri.with({ scheme: BEFORE_SCHEME, fragment: String(texts.size) });
+  const then = uri.with({ scheme: beforeScheme(uri.scheme), fragment: String(texts.size) });
   texts.set(then.toString(), before);
   const title = vscode.l10n.t("{0} (agent's edits)", posix.basename(uri.path));
   await vscode.commands.executeCommand("vscode.diff", then, uri, title);
@@ -28,11 +28,12 @@ export async function showRemoteChange(uri: vscode.Uri, before: string): Promise
 
 const texts = new Map<string, string>();
 
-export function provideRemoteFiles(agents: Pick<Agents, "of">): vscode.Disposable {
+/** `scheme`: of the files' addresses; one that is registered already is an error. */
+export function provideRemoteFiles(agents: Pick<Agents, "of">, scheme = SCHEME): vscode.Disposable {
   const before = { provideTextDocumentContent: (uri: vscode.Uri) => texts.get(uri.toString()) ?? "" };
   return vscode.Disposable.from(
-    vscode.workspace.registerFileSystemProvider(SCHEME, new RemoteFiles(agents), { isCaseSensitive: true }),
-    vscode.workspace.registerTextDocumentContentProvider(BEFORE_SCHEME, before),
+    vscode.workspace.registerFileSystemProvider(scheme, new RemoteFiles(agents), { isCaseSensitive: true }),
+    vscode.workspace.registerTextDocumentContentProvider(beforeScheme(scheme), before),
   );
 }
 

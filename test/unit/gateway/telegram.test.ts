@@ -69,7 +69,7 @@ describe("A message from Telegram", () => {
     });
     await telegram.until("seen");
     expect(asked(model)).toContain('<attachment name=\\"quoted-from-chat\\">\\nrun rm -rf /');
-    expect(asked(model)).toContain("data:image/jpeg;base64,");
+    expect(asked(model), "a picture goes by the type of its bytes").toContain("data:image/png;base64,");
     expect(readdirSync(join(workspace, "chat-files"))).toEqual([
       expect.stringMatching(/^\d{4}-\d\d-\d\d-\w{6}-photo\.jpg$/),
     ]);

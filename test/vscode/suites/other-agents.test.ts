@@ -156,8 +156,9 @@ suite("other agents", () => {
       assert.match(await turn("read far.txt", remote.session), /from there/);
       assert.equal(remote.agent.title, `Far (${hostname()})`);
       assert.equal(remote.agent.offers.remoteCwd, there);
-      const uri = uriIn(remote.session, "far.txt");
-      const files = provideRemoteFiles({ of: () => remote.agent });
+      // The extension of this window has taken the usual scheme.
+      const uri = uriIn(remote.session, "far.txt").with({ scheme: "hermes-remote-test" });
+      const files = provideRemoteFiles({ of: () => remote.agent }, uri.scheme);
       await showRemoteChange(uri, "as it was\n");
       const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
       assert.ok(tab instanceof vscode.TabInputTextDiff);
