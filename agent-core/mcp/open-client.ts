@@ -87,6 +87,9 @@ export type OpenClient = {
 /** The library limits each request; the caller of a request has its own idle timeout. Milliseconds: the longest timer. */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
+/** A server that needs the home or a socket of the machine, such as that of Docker, ends so. */
+const CONFINED_END = "it ended at its start in the sandbox; servers of config.yaml (mcp_servers) run without it";
+
 /** Rejects with `SignInNeeded`, or with an Error in one line. `folder`: the session's folder, absolute. */
 export async function openClient(config: ServerConfig, folder: string, ports: ServerPorts): Promise<OpenClient> {
   const { settings } = config;
@@ -108,7 +111,8 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
     const log = (): string => (transport instanceof StdioTransport ? transport.log : "");
     return connect(transport, { config, ports, log }).catch((error: unknown) => {
       const hasEnded = transport instanceof StdioTransport && transport.hasEnded;
-      const problem = hasEnded ? "it ended at its start" : messageOf(error);
+      const ended = confined === undefined ? "it ended at its start" : CONFINED_END;
+      const problem = hasEnded ? ended : messageOf(error);
       throw new Error(log() === "" ? problem : `${problem} (${log()})`);
     });
   }

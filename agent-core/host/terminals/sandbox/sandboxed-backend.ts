@@ -1,9 +1,10 @@
 /** Backend of this machine that runs each sandboxed command in a sandbox of its own. */
-import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, statSync } from "node:fs";
 import { mkdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import { hasCode, messageOf } from "../../../platform/errors.ts";
+import { pathBelow } from "../../../platform/paths.ts";
 import { temporaryPlaces } from "../../workspace-folders.ts";
 import type { Backend, Plan } from "../backend.ts";
 import type { CommandRequest, SandboxKind } from "../terminals.ts";
@@ -48,6 +49,10 @@ export type SandboxOptions = {
 /** Syntax that leaves processes behind at the shell's end. */
 const LEAVES_BEHIND = /(?<![&>|<])&(?![&>])|\b(?:nohup|setsid|disown|daemon\w*)\b/;
 const GIT = /\bgit\b/;
+/** Names of scripts, which need no permission to execute. */
+const PROGRAM = /\.(?:[cm]?[jt]s|sh|py|rb|pl|php|lua)$/i;
+/** Permission to execute, for anyone. */
+const EXECUTABLE = 0o111;
 /**
  * The repository's settings are read-only, so a new branch records no remote branch in them. Packs may be read-only, so no
  * other command of git tidies the repository.
@@ -78,7 +83,8 @@ export function sandboxedBackend(backend: Backend, options: SandboxOptions): Bac
     async confine({ command, args, cwd, lasts }) {
       const around = await own.confine({ ...ANY_COMMAND, kind: "networked", folder: cwd });
       living.add(around.confinement, lasts ? "report" : "revert");
-      const run = { binds: bindsOf(around), folder: cwd, outlivesShell: false, hasNetwork: true };
+      const binds = [...bindsOf(around), ...bindsOfProgram([command, ...args], cwd)];
+      const run = { binds, folder: cwd, outlivesShell: false, hasNetwork: true };
       return {
         command: options.sandbox.program,
         args: options.sandbox.wrap(run, command, args),
@@ -282,6 +288,20 @@ function intoSandbox(plan: Plan, { command, scriptFolder, sandbox: kind }: Comma
 
 function bindsOf({ confinement, own }: Surroundings): readonly Bind[] {
   return [...temporaryBinds(own), ...confinement.binds];
+}
+
+/**
+ * A program and its scripts, which may lie where the sandbox shows nothing: the user consented to them by their paths. What
+ * is in `node_modules` needs the packages beside it.
+ */
+function bindsOfProgram(words: readonly string[], cwd: string): readonly Bind[] {
+  return words.flatMap((word) => {
+    const isElsewhere = isAbsolute(word) && pathBelow(cwd, word) === undefined;
+    const stat = isElsewhere ? statSync(word, { throwIfNoEntry: false }) : undefined;
+    if (stat?.isFile() !== true || !(PROGRAM.test(word) || (stat.mode & EXECUTABLE) !== 0)) return [];
+    const [, packages = word] = /^(.*?\/node_modules)\//.exec(word) ?? [];
+    return [{ kind: "read-only" as const, path: packages }];
+  });
 }
 
 function environmentOf({ sandbox, own }: Surroundings): Readonly<Record<string, string>> {
