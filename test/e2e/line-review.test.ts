@@ -75,7 +75,7 @@ describe("a review at the line", () => {
     model.script(say("There are no findings."));
     await window.runCommand("Hermes: Review a Branch or Pull Request…");
     await window.quickInput.getByText("main").first().click();
-    await window.panel.getByText("There are no findings.").waitFor();
+    await window.panel.getByText("There are no findings.", { exact: true }).waitFor();
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("git diff main...HEAD");
   });
 });
