@@ -108,7 +108,8 @@ function manager({ looks = "", own = "", runs = "", system, odd = /^(?!)/ }: Man
     if (at < 0 && args.every(({ text }) => /^-(?:v|V|h|-version|-help)$/.test(text))) return [];
     const steers = steering(name, args);
     if (odd.test(line)) return [opaque(`Runs ${name} with words that can make it run other programs`)];
-    if (looking?.has(verb)) return [CHANGE, ...steers];
+    // An option may name the file of a log.
+    if (looking?.has(verb)) return [project(args), ...steers];
     if (working?.has(verb)) return tool({ ...call, args: args.filter(({ text }) => !/^\/[pv]:/.test(text)) });
     if (running?.has(verb)) return [CHANGE, ...steers, ...restOf(name, args.slice(at + 1))];
     return installs({ name, args, isOutside: system === true || ACCOUNT.test(verb) });
@@ -204,7 +205,7 @@ export function script(name: string, arg: Arg | undefined, { rest, folder }: Scr
   if (!arg || !isKnown(arg))
     return arg ? [opaque("Runs a script of the project that is not known before it runs")] : [];
   const positional = rest.filter(({ text }) => text !== "--");
-  const short = /^ts?t$/.test(arg.text) ? "test" : arg.text;
+  const short = /^(?:t|tst)$/.test(arg.text) ? "test" : arg.text;
   const source = { of: "package", name: short, ...(folder && { folder }) } as const;
   const far = FAR.test(arg.text)
     ? [ask(`Runs the script ${shown(arg)} (${name}), which may reach beyond this project`, "prefix"), reach("network")]

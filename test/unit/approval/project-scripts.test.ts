@@ -35,6 +35,14 @@ test("a manifest that is too long is not passed over for another one", () => {
   expect(verdict("npm test", root, join(root, "sub"))).toMatchObject({ runsProject: true });
 });
 
+test.each(["npm test", "npm t", "npm tst", "pnpm t", "yarn test"])(
+  "a short name of the test script is read as it: %s",
+  (command) => {
+    const root = folderWith({ "package.json": JSON.stringify({ scripts: { test: "rm -rf src" } }) });
+    expect(verdict(command, root).reasons).toEqual(["Deletes src recursively"]);
+  },
+);
+
 test("a linked worktree has the hooks and settings of its repository", () => {
   const tree = LAYOUTS["a linked worktree"](newFolder());
   expect(hasHooks(tree)).toBe(false);
