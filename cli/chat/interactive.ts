@@ -179,10 +179,18 @@ function stepBack(chat: Chat): boolean {
   return true;
 }
 
+/** Interval of a timer that only keeps the process running. Milliseconds. */
+const ALIVE_MS = 60_000;
+
 /** Ctrl+Z: the shell gets the terminal until `fg`. */
 function suspend({ view }: Chat): void {
   if (process.platform === "win32") return;
   view.stop();
-  process.once("SIGCONT", () => view.start());
+  // Nothing else may keep the process running: its input is closed, and the agent may still be loading.
+  const alive = setInterval(() => undefined, ALIVE_MS);
+  process.once("SIGCONT", () => {
+    clearInterval(alive);
+    view.start();
+  });
   process.kill(0, "SIGTSTP");
 }
