@@ -13,17 +13,8 @@ import { CommandWatch, type WatchedCommand } from "./command-watch.ts";
 import { type GitBlobs, gitBlobs } from "./git-blobs.ts";
 import { hashOf, ObjectStore } from "./object-store.ts";
 import type { RestorePorts } from "./restore.ts";
-import {
-  changesAfter,
-  LineCounter,
-  planFile,
-  type ShownPlan,
-  shownPlan,
-  type Target,
-  targetsAt,
-  targetsBefore,
-  targetsOfCall,
-} from "./restore-plan.ts";
+import type { LineCounter, ShownPlan } from "./restore-plan.ts";
+import { changesAfter, type Target, targetsAt, targetsBefore, targetsOfCall } from "./restore-targets.ts";
 import { WorkspaceScan } from "./workspace-scan.ts";
 
 export type CheckpointsOptions = ChangeLogOptions & {
@@ -161,7 +152,8 @@ export class Checkpoints {
   /** Plan of a restore to the state before the message at `position`. */
   async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<readonly ShownPlan[]> {
     await this.#settled(signal);
-    const ports = this.#ports();
+    const { LineCounter, planFile, shownPlan } = await import("./restore-plan.ts");
+    const ports = this.#ports(new LineCounter());
     const targets = targetsAt(this.#log.changes, position);
     const planned = await mapInParallel(targets, FILES_AT_ONCE, async (target) => {
       const plan = await planFile(target, ports, signal);
@@ -222,9 +214,8 @@ export class Checkpoints {
     await completeLog(interrupted, { files: this.#options.host.files, log: this.#log }, signal);
   }
 
-  #ports(): RestorePorts {
+  #ports(counter: LineCounter): RestorePorts {
     const contents = { get: (hash: string) => this.#contentOf(hash) };
-    const counter = new LineCounter();
     return { files: this.#options.host.files, store: this.#store, log: this.#log, contents, counter };
   }
 
@@ -257,10 +248,13 @@ export class Checkpoints {
   }
 
   async #restore(targets: readonly Target[], position: number, signal: AbortSignal): Promise<Restored> {
-    const { restoreFiles } = await import("./restore.ts");
+    const [{ restoreFiles }, { LineCounter }] = await Promise.all([
+      import("./restore.ts"),
+      import("./restore-plan.ts"),
+    ]);
     const id = newId();
     this.#log.restore(id, "begin", position);
-    const files = await restoreFiles(targets, id, this.#ports(), signal);
+    const files = await restoreFiles(targets, id, this.#ports(new LineCounter()), signal);
     this.#log.restore(id, "end", position);
     return { id, files };
   }

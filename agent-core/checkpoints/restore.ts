@@ -11,15 +11,8 @@ import { type ChangeLog, type IntendedWrite, type InterruptedRestore, isSameCont
 import { missingFolders } from "./checkpointed-files.ts";
 import { readDiskState, readShownFile, type ShownFile, stateOf } from "./disk-state.ts";
 import { hashOf, type ObjectStore } from "./object-store.ts";
-import {
-  type PlannedFile,
-  type PlanPorts,
-  planFile,
-  type ShownPlan,
-  shownPlan,
-  type Target,
-  type Wanted,
-} from "./restore-plan.ts";
+import { type PlannedFile, type PlanPorts, planFile, type ShownPlan, shownPlan, type Wanted } from "./restore-plan.ts";
+import type { Target } from "./restore-targets.ts";
 
 /** Reason for a file that changed between the plan and the write. */
 const CHANGED = "it changed during the restore";

@@ -3,7 +3,6 @@ import * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import { editorMethods, type HermesPlannedEdit, type HermesTaskOfEditor } from "../protocol/editor.ts";
 import type { RequestMethod } from "../protocol/method.ts";
-import { inBreaksOf } from "./patch/line-breaks.ts";
 import type { FileChange } from "./patch/v4a/plan-changes.ts";
 import { absolutePath, shortTitle, shownPath } from "./shown-path.ts";
 import {
@@ -249,6 +248,7 @@ function stagePlanned(
 
 /** Throws when the file no longer holds the text that the edit was worked out for. */
 async function changeOf({ path: file, before, after }: HermesPlannedEdit, context: ToolContext): Promise<FileChange> {
+  const { inBreaksOf } = await import("./patch/line-breaks.ts");
   const read = await context.host.files.readText(file, context.signal);
   if (!read.ok) throw new Error(read.message);
   if (read.text.replaceAll(/\r\n?/g, "\n") !== before) {

@@ -2,9 +2,9 @@
 import type { EditedFile, FileProblems, Problem, ReportedProblem } from "../host/host.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
+import { diffIslands } from "./diff-islands.ts";
 import { shownPath } from "./shown-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "./tool.ts";
-import { diffIslands } from "./unified-diff.ts";
 
 /** An edit waits this long for its problems: a parser takes less, a language server may take seconds. Milliseconds. */
 const EDIT_WAIT_MS = 90;

@@ -1,7 +1,5 @@
 import * as z from "zod";
 import { withoutMark } from "../host/decode-file.ts";
-import { deletedReason, stageEdit, staleReason } from "./file-edit.ts";
-import { inBreaksOf } from "./patch/line-breaks.ts";
 import { absolutePath, shortTitle } from "./shown-path.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
@@ -32,6 +30,11 @@ async function stage({ path, content }: z.infer<typeof input>, context: ToolCont
       "the content looks like the output of read_file, with its line numbers. Write the text without them.",
     );
   }
+  // Loaded with the first edit: no start needs their code.
+  const [{ deletedReason, stageEdit, staleReason }, { inBreaksOf }] = await Promise.all([
+    import("./file-edit.ts"),
+    import("./patch/line-breaks.ts"),
+  ]);
   const read = await host.files.readText(absolute, signal);
   if (!read.ok) {
     if (read.reason !== "missing") return refused(read.message);
