@@ -46,7 +46,7 @@ const EPISODES =
 
 export type LearntOptions = {
   readonly home: string;
-  /** Session that gets it: each item is left out of a tenth of them. */
+  /** Session that gets it: each item is left out of a tenth of them, but of none of the first ones. */
   readonly sessionId: string;
   /** Folders of the workspace, absolute. */
   readonly roots: readonly string[];
@@ -144,7 +144,8 @@ export class LearntContext {
     const own = episodes
       .filter(({ cwd }) => roots.some((root) => isWithin(cwd, root) || isWithin(root, cwd)))
       .map((episode) => ({ ...episode, summary: currentPart(episode.summary, outdated) }));
-    return { facts, episodes: newestOfAlike(own), waiting: all.filter(waits).length };
+    const ended = episodes.map(({ endedAt, cwd }) => ({ at: endedAt, cwd }));
+    return { facts, episodes: newestOfAlike(own), ended, waiting: all.filter(waits).length };
   }
 
   /** Once a home: facts from files and pages wait, also those that earlier versions used unasked. */
@@ -161,9 +162,10 @@ export class LearntContext {
   async #read(): Promise<string | undefined> {
     this.#promptFacts ??= this.#facts();
     const facts = await this.#promptFacts;
-    await this.#announce((await this.#files()).waiting);
+    const { waiting, ended } = await this.#files();
+    await this.#announce(waiting);
     const { sessionId } = this.#options;
-    const shown = safe(facts.filter((fact) => isShown(fact) && !isLeftOut(sessionId, fact)));
+    const shown = safe(facts.filter((fact) => isShown(fact) && !isLeftOut(sessionId, fact, ended)));
     const holds = await Promise.all(shown.map(holdsAtCitation));
     const kept = shown.filter((_, at) => holds[at]);
     this.#hooks = this.#ruleHook(kept);
@@ -179,8 +181,15 @@ export function isFirstOf(home: string, name: string): Promise<boolean> {
   );
 }
 
-/** Facts of the project, and its episodes, one for each request; the number of all facts that wait for the user. */
-type Read = { readonly facts: readonly Fact[]; readonly episodes: readonly EpisodeBrief[]; readonly waiting: number };
+/** Facts of the project, and its episodes, one for each request. */
+type Read = {
+  readonly facts: readonly Fact[];
+  readonly episodes: readonly EpisodeBrief[];
+  /** Ended sessions of all projects. */
+  readonly ended: readonly { readonly at: number; readonly cwd: string }[];
+  /** Number of all facts that wait for the user. */
+  readonly waiting: number;
+};
 
 /** The summary without the sentences that a newer fact has made wrong. */
 function currentPart(summary: string, outdated: (sentence: string) => string | undefined): string {

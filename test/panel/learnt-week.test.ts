@@ -27,12 +27,20 @@ const SKILL = {
   ],
 };
 
-/** Steps of the turn that begins with the last message of the user. */
+/** Rule of the user, as a model states it. */
+const RULE = { text: "Always write prices in cents.", quote: "always write prices in cents.", explicit: true };
+
+/** Steps of the turn that begins with the last message of the user. The skill is loaded once its prompt lists it. */
 function turn(messages: readonly Record<string, unknown>[]): Answer {
   const from = messages.findLastIndex(({ role }) => role === "user");
   const done = messages.slice(from).filter(({ role }) => role === "tool").length;
   if (!String(messages[from]?.["content"]).includes("Publish")) return say("Noted.");
-  const steps = [call("terminal", { command: VERIFY }), call("terminal", { command: "bin/publish --all" })];
+  const isListed = String(messages[0]?.["content"]).includes(`- ${SKILL.name}:`);
+  const steps = [
+    ...(isListed ? [call("skill_view", { name: SKILL.name })] : []),
+    call("terminal", { command: VERIFY }),
+    call("terminal", { command: "bin/publish --all" }),
+  ];
   const step = steps[done];
   return step === undefined ? say("The list is published.") : { parts: [step] };
 }
@@ -40,11 +48,13 @@ function turn(messages: readonly Record<string, unknown>[]): Answer {
 function answer(messages: readonly Record<string, unknown>[]): Answer {
   const system = String(messages[0]?.["content"]);
   if (system.startsWith("You keep what later sessions")) {
-    const [, position] = /\[(\d+) tool terminal\]/.exec(String(messages[1]?.["content"])) ?? [];
+    const transcript = String(messages[1]?.["content"]);
+    const [, position] = /\[(\d+) tool terminal\]/.exec(transcript) ?? [];
     const fact = { subject: "prices", kind: "project", scope: "project", position: Number(position) };
     const lane = { ...fact, text: "The lane for checks of prices is `4`.", quote: "lane 4 is for prices" };
     const episode = { summary: "Checked and published the price list.", task_type: "publish", outcome: "success" };
-    return say(JSON.stringify({ episode, facts: position === undefined ? [] : [lane] }));
+    const facts = position === undefined ? [] : [lane];
+    return say(JSON.stringify({ episode, facts, user_signals: transcript.includes(RULE.quote) ? [RULE] : [] }));
   }
   if (system.includes("You improve the skills")) return say(JSON.stringify(SKILL));
   return turn(messages);

@@ -243,16 +243,43 @@ test("an item is left out of a tenth of its sessions, and its receipt compares t
   const id = factId("p", "user", text);
   const fact = { id, text, scope: "user", source: "user", isPinned: false, from: 0, until: undefined } as Fact;
   const ids = Array.from({ length: 1_000 }, (_, at) => `s-${at}`);
-  const without = ids.filter((session) => isLeftOut(session, fact));
+  const first = Array.from({ length: 10 }, (_, at) => ({ at: at + 1, cwd: "/p" }));
+  const without = ids.filter((session) => isLeftOut(session, fact, first));
   expect(without.length).toBeGreaterThan(60);
   expect(without.length).toBeLessThan(140);
-  expect(ids.filter((session) => isLeftOut(session, { ...fact, isPinned: true }))).toEqual([]);
+  expect(ids.filter((session) => isLeftOut(session, fact, first.slice(1)))).toEqual([]);
+  expect(ids.filter((session) => isLeftOut(session, { ...fact, isPinned: true }, first))).toEqual([]);
+  expect(ids.filter((session) => isLeftOut(session, { ...fact, from: 1 }, first))).toEqual([]);
+  expect(ids.filter((session) => isLeftOut(session, { ...fact, scope: "/other" }, first))).toEqual([]);
   const sessions = ids.slice(0, 100).map((session, at) => {
-    const isOut = without.includes(session);
-    return { session, at: at + 1, cwd: "/p", used: isOut ? [] : [fact.id], corrections: isOut ? 2 : 0 };
+    const isOut = at >= 10 && without.includes(session);
+    const corrections = isOut ? 2 : 0;
+    return { session, at: at + 1, cwd: "/p", used: isOut ? [] : [id], corrections: at < 10 ? 9 : corrections };
   });
-  expect(receiptOf(fact, sessions)).toMatch(
+  // The first ten sessions all had it: they are not compared.
+  expect(receiptOf(fact, sessions.toReversed())).toMatch(
     /^With it 0\.0 corrections a session \(\d+ sessions\), without 2\.0 \(\d+\)\.$/,
   );
-  expect(receiptOf(fact, sessions.slice(0, 2))).toBe("");
+  expect(receiptOf(fact, sessions.slice(0, 12))).toBe("");
+});
+
+test("what was just learnt is in the prompt of every session, until ten sessions of its project had it", async () => {
+  const rule = "Always run `make check` first.";
+  session(1, [rule, "Ok."]);
+  const countOf = async (): Promise<number> => {
+    await runAll();
+    const ids = Array.from({ length: 100 }, (_, at) => `s-${at}`);
+    const prompts = ids.map((sessionId) => {
+      return new LearntContext({ home, sessionId, roots: ["/project/alpha"], clock }).promptText();
+    });
+    return (await Promise.all(prompts)).filter((prompt) => prompt?.includes(rule)).length;
+  };
+  expect(await countOf()).toBe(100);
+  for (let number = 2; number <= 10; number++) session(number, ["Say hello", "Hello."]);
+  session(12, ["Say hello", "Hello."], "/project/beta");
+  expect(await countOf()).toBe(100);
+  session(11, ["Say hello", "Hello."]);
+  const later = await countOf();
+  expect(later).toBeGreaterThan(70);
+  expect(later).toBeLessThan(100);
 });
