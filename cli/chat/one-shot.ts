@@ -22,6 +22,7 @@ import { INVALID_PARAMS, onAgentRequest } from "../../agent-core/protocol/handle
 import { call } from "../../agent-core/protocol/method.ts";
 import { passwordMethod } from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { FILTER_ADVICE } from "../../agent-core/providers/fault-message.ts";
 import { EXIT } from "../subcommand.ts";
 import type { LineDialog } from "./line-requests.ts";
 import { type OutputForm, type UpdatePrinter, updatePrinter } from "./update-printer.ts";
@@ -86,10 +87,17 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     password: await (await import("./line-requests.ts")).passwordByLine(params, process.stdin, process.stderr),
   }));
   let hasWorked = false;
+  /** Line about the content filter that ended the turn. */
+  let filtered: string | undefined;
   try {
     return await us
       .onNotification(methods.client.session.update, asSent, ({ params }) => {
-        if (params.update.sessionUpdate === "tool_call") hasWorked = true;
+        const { update } = params;
+        if (update.sessionUpdate === "tool_call") hasWorked = true;
+        if (update.sessionUpdate === "notice" && update.title.endsWith(FILTER_ADVICE)) {
+          filtered = update.title.replace(FILTER_ADVICE, OTHER_PROMPT);
+          if (options.form !== "json") return;
+        }
         print.update(params);
       })
       .onRequest(methods.client.session.requestPermission, async ({ params }) => {
@@ -103,7 +111,12 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
         (await import("./line-requests.ts")).questionByLine(params, await dialog()),
       )
       .connectWith(app, (agent) =>
-        converse(agent, { ...options, page: page.promise, hasWorked: () => hasWorked }, prompt, print),
+        converse(
+          agent,
+          { ...options, page: page.promise, hasWorked: () => hasWorked, refusal: () => filtered },
+          prompt,
+          print,
+        ),
       );
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
@@ -206,9 +219,12 @@ function asSent(params: unknown): SessionNotification {
 /** Signals of Ctrl-C, and of `timeout`. */
 const STOPS = ["SIGINT", "SIGTERM"] as const;
 
+/** Facts of the turn's updates. `refusal`: line about a content filter that ended it. */
+type Seen = { readonly hasWorked: () => boolean; readonly refusal: () => string | undefined };
+
 async function converse(
   agent: ClientContext,
-  { page, hasWorked, ...options }: PromptOptions & Opened & { readonly hasWorked: () => boolean },
+  { page, hasWorked, refusal, ...options }: PromptOptions & Opened & Seen,
   prompt: ContentBlock[],
   print: Pick<UpdatePrinter, "end" | "interrupted">,
 ): Promise<number> {
@@ -244,7 +260,8 @@ async function converse(
     print.end();
     await writeUsage(agent, sessionId, options.usageFile);
     const isAnswered = isModel || hasWorked(); // the built-in interpreter carries out what it understands
-    if (isAnswered || isTransient || model !== undefined || words.startsWith("/")) return exitCode(stopReason);
+    if (isAnswered || isTransient || model !== undefined || words.startsWith("/"))
+      return exitCode(stopReason, refusal());
     process.stderr.write("hermes: no language model answered. hermes setup chooses one.\n");
     return EXIT.failed;
   } finally {
@@ -254,17 +271,21 @@ async function converse(
   }
 }
 
+/** A single prompt has no conversation to take a message back from. */
+const OTHER_PROMPT = "Word the prompt differently, or choose another model (--model).";
+
 /** Reasons why an answer is not complete. */
 const INCOMPLETE: Partial<Record<StopReason, string>> = {
-  max_tokens: 'the model reached its limit of tokens. Continue with: hermes --continue "go on"',
-  max_turn_requests: 'the turn reached its limit of steps. Continue with: hermes --continue "go on"',
-  refusal: "the model refused to answer. Word the prompt differently, or choose another model (--model)",
+  max_tokens: 'the model reached its limit of tokens. Continue with: hermes --continue "go on".',
+  max_turn_requests: 'the turn reached its limit of steps. Continue with: hermes --continue "go on".',
+  refusal: `the model refused to answer. ${OTHER_PROMPT}`,
 };
 
-function exitCode(reason: StopReason): number {
+/** `refusal`: a more exact line than that of the stop reason. */
+function exitCode(reason: StopReason, refusal: string | undefined): number {
   if (reason === "cancelled") return EXIT.interrupted;
-  const problem = INCOMPLETE[reason];
-  if (problem !== undefined) process.stderr.write(`hermes: ${problem}.\n`);
+  const problem = reason === "refusal" && refusal !== undefined ? refusal : INCOMPLETE[reason];
+  if (problem !== undefined) process.stderr.write(`hermes: ${problem}\n`);
   return problem === undefined ? 0 : 1;
 }
 

@@ -105,8 +105,19 @@ test("a line about a call begins a line of its own where both streams are one", 
 test("an answer that is not complete ends with a line and exit code 1", async () => {
   model.script({ parts: [], finish: "content_filter" });
   const { stderr, code } = await shell("hermes hi");
-  expect(stderr).toMatch(/^hermes: the model refused to answer\. .*\n$/);
+  const advice = "Word the prompt differently, or choose another model (--model).";
+  const place = new URL(model.baseUrl).host;
+  expect(stderr).toBe(`hermes: The content filter of ${place} refused the request to test-model. ${advice}\n`);
   expect(code).toBe(1);
+  model.script({ parts: [{ type: "text", text: "Once" }], finish: "content_filter" });
+  const begun = await shell("hermes hi");
+  expect(begun).toMatchObject({
+    stdout: "Once\n",
+    stderr: `hermes: the model refused to answer. ${advice}\n`,
+    code: 1,
+  });
+  model.script({ parts: [], finish: "content_filter" });
+  expect(await shell("hermes -z hi")).toEqual({ stdout: "", stderr, code });
 });
 
 test.runIf(process.platform === "linux")(
