@@ -9,21 +9,18 @@ const MAX_CHANGED_LINES = 1_000;
 /** Texts of a file before and after the turn that edited it. */
 export type LeftFile = { readonly path: string; readonly before: string; readonly after: string };
 
-/** Limits of a comparison: number of files, and characters of both texts of one. */
-export type CompareLimits = { readonly files: number; readonly chars: number };
-
 /** Texts before the first and after the last edit of each file. A deleted or too large file is left out. */
-export function leftBy(edits: readonly FileDiff[], limits: CompareLimits): readonly LeftFile[] {
+export function leftBy(edits: readonly FileDiff[], maxFiles: number, maxChars: number): readonly LeftFile[] {
   const files = new Map<string, LeftFile | undefined>();
   for (const { path, oldText, newText } of edits) {
     const before = files.get(path)?.before ?? oldText ?? "";
-    if (files.has(path) || files.size < limits.files) {
+    if (files.has(path) || files.size < maxFiles) {
       files.set(path, newText === null ? undefined : { path, before, after: newText });
     }
   }
   return [...files.values()]
     .filter((file) => file !== undefined)
-    .filter(({ before, after }) => before.length + after.length <= limits.chars);
+    .filter(({ before, after }) => before.length + after.length <= maxChars);
 }
 
 type Texts = { readonly before: string; readonly after: string; readonly now: string };

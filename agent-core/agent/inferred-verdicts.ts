@@ -5,10 +5,11 @@
 import { nodeFiles } from "../host/node-files.ts";
 import type { ReviewOutcome } from "../sessions/outcome-entries.ts";
 import type { FileDiff } from "../tools/tool.ts";
-import type { CompareLimits, LeftFile } from "./hunk-verdicts.ts";
+import type { LeftFile } from "./hunk-verdicts.ts";
 
 /** Comparing large texts takes longer than a turn may wait. */
-const LIMITS: CompareLimits = { files: 30, chars: 400_000 };
+const MAX_FILES = 30;
+const MAX_CHARS = 400_000;
 
 /** Current text of a file, null for none; undefined when it cannot be read. */
 type ReadText = (path: string) => Promise<string | null | undefined>;
@@ -41,7 +42,7 @@ export class InferredVerdicts {
 
   /** Notes an edit of the running turn. */
   edited({ path, oldText }: FileDiff): void {
-    if (!this.#before.has(path) && this.#before.size < LIMITS.files) this.#before.set(path, oldText ?? "");
+    if (!this.#before.has(path) && this.#before.size < MAX_FILES) this.#before.set(path, oldText ?? "");
   }
 
   /** Notes the texts that the turn leaves, also after formatters that it ran. */
@@ -51,7 +52,7 @@ export class InferredVerdicts {
     const left = await Promise.all(
       edited.map(async ([path, before]) => {
         const after = await this.#read(path);
-        const isCompared = typeof after === "string" && before.length + after.length <= LIMITS.chars;
+        const isCompared = typeof after === "string" && before.length + after.length <= MAX_CHARS;
         return isCompared ? [{ path, before, after }] : [];
       }),
     );
@@ -66,12 +67,12 @@ export class InferredVerdicts {
     if ((earlier ?? noted).length === 0) return [];
     // Loaded after the first edit: no start needs its code.
     const { leftBy, verdictsOn } = await import("./hunk-verdicts.ts");
-    const left = earlier === undefined ? noted : leftBy(earlier, LIMITS);
+    const left = earlier === undefined ? noted : leftBy(earlier, MAX_FILES, MAX_CHARS);
     const all = await Promise.all(
       left.map(async ({ path, before, after }) => {
         const found = await this.#read(path);
         const now = found ?? "";
-        return found === undefined || now.length > LIMITS.chars
+        return found === undefined || now.length > MAX_CHARS
           ? []
           : verdictsOn({ before, after, now }).map((verdict) => ({ path, ...verdict }));
       }),

@@ -31,9 +31,6 @@ export function faultOf(
   return { kind, message: faultMessage({ kind, endpoint, model, detail: "" }) };
 }
 
-/** Advice to a user in a conversation, at the end of the message of a refusal by a content filter. */
-export const FILTER_ADVICE = "Take your last message back with /undo, or put it another way.";
-
 /** Contains no key. */
 export function faultMessage(facts: FaultFacts): string {
   const { endpoint, model, status } = facts;
@@ -67,7 +64,7 @@ export function faultMessage(facts: FaultFacts): string {
     case "bad-request":
       return `${who} refused the request to ${model}${code}${detail} If it refuses each message, take the last one back with /undo, or choose another model.`;
     case "filtered":
-      return `The content filter of ${who} refused the request to ${model}${code}${detail} ${FILTER_ADVICE}`;
+      return `The content filter of ${who} refused the request to ${model}${code}${detail} Take your last message back with /undo, or put it another way.`;
     case "unsupported-parameter":
     case "reasoning-rejected":
     case "reasoning-missing":

@@ -31,10 +31,8 @@ async function stage({ path, content }: z.infer<typeof input>, context: ToolCont
     );
   }
   // Loaded with the first edit: no start needs their code.
-  const [{ deletedReason, stageEdit, staleReason }, { inBreaksOf }] = await Promise.all([
-    import("./file-edit.ts"),
-    import("./patch/line-breaks.ts"),
-  ]);
+  const { deletedReason, stageEdit, staleReason } = await import("./file-edit.ts");
+  const { inBreaksOf } = await import("./patch/line-breaks.ts");
   const read = await host.files.readText(absolute, signal);
   if (!read.ok) {
     if (read.reason !== "missing") return refused(read.message);

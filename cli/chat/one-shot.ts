@@ -22,7 +22,6 @@ import { INVALID_PARAMS, onAgentRequest } from "../../agent-core/protocol/handle
 import { call } from "../../agent-core/protocol/method.ts";
 import { passwordMethod } from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
-import { FILTER_ADVICE } from "../../agent-core/providers/fault-message.ts";
 import { EXIT } from "../subcommand.ts";
 import type { LineDialog } from "./line-requests.ts";
 import { type OutputForm, type UpdatePrinter, updatePrinter } from "./update-printer.ts";
@@ -86,19 +85,15 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
   onAgentRequest(us, passwordMethod, async ({ params }) => ({
     password: await (await import("./line-requests.ts")).passwordByLine(params, process.stdin, process.stderr),
   }));
-  let hasWorked = false;
-  /** Line about the content filter that ended the turn. */
-  let filtered: string | undefined;
+  const seen: Seen = { hasWorked: false, refusal: REFUSED };
   try {
     return await us
       .onNotification(methods.client.session.update, asSent, ({ params }) => {
         const { update } = params;
-        if (update.sessionUpdate === "tool_call") hasWorked = true;
-        if (update.sessionUpdate === "notice" && update.title.endsWith(FILTER_ADVICE)) {
-          filtered = update.title.replace(FILTER_ADVICE, OTHER_PROMPT);
-          if (options.form !== "json") return;
-        }
-        print.update(params);
+        if (update.sessionUpdate === "tool_call") seen.hasWorked = true;
+        const filter = update.sessionUpdate === "notice" ? FILTERED.exec(update.title)?.[1] : undefined;
+        seen.refusal = filter ?? seen.refusal;
+        if (filter === undefined || options.form === "json") print.update(params);
       })
       .onRequest(methods.client.session.requestPermission, async ({ params }) => {
         const allowed = options.allowAll ? params.options.find(({ kind }) => kind === "allow_once") : undefined;
@@ -110,14 +105,7 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
       .onRequest(methods.client.elicitation.create, async ({ params }) =>
         (await import("./line-requests.ts")).questionByLine(params, await dialog()),
       )
-      .connectWith(app, (agent) =>
-        converse(
-          agent,
-          { ...options, page: page.promise, hasWorked: () => hasWorked, refusal: () => filtered },
-          prompt,
-          print,
-        ),
-      );
+      .connectWith(app, (agent) => converse(agent, { ...options, page: page.promise, seen }, prompt, print));
   } catch (error) {
     process.stderr.write(`hermes: ${ownWords(error)}\n`);
     return error instanceof RequestError && error.code === INVALID_PARAMS ? EXIT.misused : 1;
@@ -219,12 +207,9 @@ function asSent(params: unknown): SessionNotification {
 /** Signals of Ctrl-C, and of `timeout`. */
 const STOPS = ["SIGINT", "SIGTERM"] as const;
 
-/** Facts of the turn's updates. `refusal`: line about a content filter that ended it. */
-type Seen = { readonly hasWorked: () => boolean; readonly refusal: () => string | undefined };
-
 async function converse(
   agent: ClientContext,
-  { page, hasWorked, refusal, ...options }: PromptOptions & Opened & Seen,
+  { page, seen, ...options }: PromptOptions & Opened & { readonly seen: Readonly<Seen> },
   prompt: ContentBlock[],
   print: Pick<UpdatePrinter, "end" | "interrupted">,
 ): Promise<number> {
@@ -259,9 +244,8 @@ async function converse(
     const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
     print.end();
     await writeUsage(agent, sessionId, options.usageFile);
-    const isAnswered = isModel || hasWorked(); // the built-in interpreter carries out what it understands
-    if (isAnswered || isTransient || model !== undefined || words.startsWith("/"))
-      return exitCode(stopReason, refusal());
+    const isAnswered = isModel || seen.hasWorked; // the built-in interpreter carries out what it understands
+    if (isAnswered || isTransient || model !== undefined || words.startsWith("/")) return exitCode(stopReason, seen);
     process.stderr.write("hermes: no language model answered. hermes setup chooses one.\n");
     return EXIT.failed;
   } finally {
@@ -271,21 +255,23 @@ async function converse(
   }
 }
 
-/** A single prompt has no conversation to take a message back from. */
-const OTHER_PROMPT = "Word the prompt differently, or choose another model (--model).";
+/** Facts of a turn's updates; `refusal` says who refused the prompt. */
+type Seen = { hasWorked: boolean; refusal: string };
+const REFUSED = "the model refused to answer";
+/** A content filter that ended a turn, with advice for a conversation. */
+const FILTERED = /^(.*)\. Take your last message back with \/undo/s;
 
 /** Reasons why an answer is not complete. */
 const INCOMPLETE: Partial<Record<StopReason, string>> = {
-  max_tokens: 'the model reached its limit of tokens. Continue with: hermes --continue "go on".',
-  max_turn_requests: 'the turn reached its limit of steps. Continue with: hermes --continue "go on".',
-  refusal: `the model refused to answer. ${OTHER_PROMPT}`,
+  max_tokens: 'the model reached its limit of tokens. Continue with: hermes --continue "go on"',
+  max_turn_requests: 'the turn reached its limit of steps. Continue with: hermes --continue "go on"',
+  refusal: "Word the prompt differently, or choose another model (--model)",
 };
 
-/** `refusal`: a more exact line than that of the stop reason. */
-function exitCode(reason: StopReason, refusal: string | undefined): number {
+function exitCode(reason: StopReason, { refusal }: Seen): number {
   if (reason === "cancelled") return EXIT.interrupted;
-  const problem = reason === "refusal" && refusal !== undefined ? refusal : INCOMPLETE[reason];
-  if (problem !== undefined) process.stderr.write(`hermes: ${problem}\n`);
+  const problem = INCOMPLETE[reason];
+  if (problem !== undefined) process.stderr.write(`hermes: ${reason === "refusal" ? `${refusal}. ` : ""}${problem}.\n`);
   return problem === undefined ? 0 : 1;
 }
 
