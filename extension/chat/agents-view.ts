@@ -240,18 +240,45 @@ export async function showAgent({ sessions }: Services, row: unknown): Promise<v
   else await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(folder), { forceNewWindow: true });
 }
 
+/**
+ * Id of a row's session. VS Code gives no row for a click while it draws the tree anew; then the only one of `candidates`
+ * counts, or the user chooses.
+ */
+async function sessionOf(
+  row: unknown,
+  { sessions }: Pick<Services, "sessions">,
+  candidates: Iterable<string>,
+): Promise<string | undefined> {
+  const { data } = target.safeParse(row);
+  if (data !== undefined) return data.id;
+  const ids = [...new Set(candidates)];
+  if (ids.length < 2) return ids[0];
+  const items = ids.map((id) => ({ id, label: sessions.open.get(id)?.title ?? id }));
+  return (await vscode.window.showQuickPick(items))?.id;
+}
+
+function sessionsThat({ sessions }: Pick<Services, "sessions">, state: AgentRow["state"]): readonly string[] {
+  return [...sessions.open].filter(([, session]) => sessions.stateOf(session) === state).map(([id]) => id);
+}
+
 /** Ends the turn of a row. */
-export function stopAgent({ sessions }: Services, row: unknown): void {
-  sessions.open.get(target.parse(row).id)?.dispatch({ type: "cancel" });
+export async function stopAgent(services: Services, row: unknown): Promise<void> {
+  const id = await sessionOf(row, services, sessionsThat(services, "working"));
+  services.sessions.open.get(id ?? "")?.dispatch({ type: "cancel" });
 }
 
 /** Offers the answers to the request of a row. */
-export const answerAgent = ({ requests }: Services, row: unknown): Promise<void> =>
-  requests.choose(target.parse(row).id);
+export async function answerAgent(services: Services, row: unknown): Promise<void> {
+  const id = await sessionOf(row, services, sessionsThat(services, "asks"));
+  if (id !== undefined) await services.requests.choose(id);
+}
 
 /** Keeps or undoes all edits of a row's session. */
-export async function decideAgent({ sessions, review }: Services, row: unknown, keeps: boolean): Promise<void> {
-  const { id } = target.parse(row);
+export async function decideAgent(services: Services, row: unknown, keeps: boolean): Promise<void> {
+  const { sessions, review } = services;
+  const editors = review.documents.flatMap(({ fsPath }) => sessions.editorOf(fsPath) ?? []);
+  const id = await sessionOf(row, services, editors);
+  if (id === undefined) return;
   for (const uri of review.documents.filter(({ fsPath }) => sessions.editorOf(fsPath) === id)) {
     if (keeps) review.keepFile(uri);
     else await review.undoFile(uri);
