@@ -1,6 +1,7 @@
 /** A TCP proxy whose every byte arrives late, as over a long way. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 export type SlowWire = {
   readonly port: number;
@@ -13,11 +14,15 @@ export type SlowWire = {
 export async function slowWire(port: number): Promise<SlowWire> {
   const open = new Set<Socket>();
   const pass = (from: Socket, to: Socket): void => {
-    let last = 0;
-    /** In order, also when the delay becomes shorter. */
+    let before = Promise.resolve();
+    /** One after the other: timers of different lengths would change the order of bytes when the delay becomes shorter. */
     const later = (arrive: () => void): void => {
-      last = Math.max(last, performance.now() + wire.delayMs);
-      setTimeout(arrive, Math.max(0, last - performance.now()));
+      const due = performance.now() + wire.delayMs;
+      before = before.then(async () => {
+        const left = due - performance.now();
+        if (left > 0) await delay(left);
+        arrive();
+      });
     };
     open.add(from);
     from.on("data", (chunk: Buffer) => later(() => to.writable && to.write(chunk)));
