@@ -2,31 +2,10 @@
 import * as z from "zod";
 import { oneLine } from "../platform/one-line.ts";
 
-/** Node of Playwright's snapshot. Text is a string among the children, or `text`. */
-export type PageNode = {
-  readonly role: string;
-  readonly name?: string | undefined;
-  readonly text?: string | undefined;
-  readonly ref?: string | undefined;
-  readonly url?: string | undefined;
-  readonly cursor?: string | undefined;
-  readonly level?: number | undefined;
-  readonly checked?: boolean | "mixed" | undefined;
-  readonly pressed?: boolean | "mixed" | undefined;
-  readonly disabled?: boolean | undefined;
-  readonly expanded?: boolean | undefined;
-  readonly selected?: boolean | undefined;
-  readonly active?: boolean | undefined;
-  /** In pixels of the view of its frame. */
-  readonly box?:
-    | { readonly x: number; readonly y: number; readonly width: number; readonly height: number }
-    | undefined;
-  readonly children?: readonly (PageNode | string)[] | undefined;
-};
-
 const state = z.union([z.boolean(), z.literal("mixed")]).optional();
 
-export const pageNode: z.ZodType<PageNode> = z.object({
+/** Node of Playwright's snapshot. Text is a string among the children, or `text`; `box`: in pixels of the view of its frame. */
+export const pageNode = z.object({
   role: z.string(),
   name: z.string().optional(),
   text: z.string().optional(),
@@ -45,6 +24,8 @@ export const pageNode: z.ZodType<PageNode> = z.object({
     return z.array(z.union([z.string(), pageNode])).optional();
   },
 });
+
+export type PageNode = z.infer<typeof pageNode>;
 
 export type SnapshotOptions = {
   /** Ref for the model. `driverRef`: Playwright's. */

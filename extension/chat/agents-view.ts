@@ -240,21 +240,10 @@ export async function showAgent({ sessions }: Services, row: unknown): Promise<v
   else await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(folder), { forceNewWindow: true });
 }
 
-/**
- * Id of a row's session. VS Code gives no row for a click while it draws the tree anew; then the only one of `candidates`
- * counts, or the user chooses.
- */
-async function sessionOf(
-  row: unknown,
-  { sessions }: Pick<Services, "sessions">,
-  candidates: Iterable<string>,
-): Promise<string | undefined> {
-  const { data } = target.safeParse(row);
-  if (data !== undefined) return data.id;
+/** Id of a row's session. VS Code gives no row for a click while it draws the tree anew: the only candidate counts then. */
+function idOf(row: unknown, candidates: Iterable<string>): string | undefined {
   const ids = [...new Set(candidates)];
-  if (ids.length < 2) return ids[0];
-  const items = ids.map((id) => ({ id, label: sessions.open.get(id)?.title ?? id }));
-  return (await vscode.window.showQuickPick(items))?.id;
+  return target.safeParse(row).data?.id ?? (ids.length === 1 ? ids[0] : undefined);
 }
 
 function sessionsThat({ sessions }: Pick<Services, "sessions">, state: AgentRow["state"]): readonly string[] {
@@ -262,22 +251,21 @@ function sessionsThat({ sessions }: Pick<Services, "sessions">, state: AgentRow[
 }
 
 /** Ends the turn of a row. */
-export async function stopAgent(services: Services, row: unknown): Promise<void> {
-  const id = await sessionOf(row, services, sessionsThat(services, "working"));
+export function stopAgent(services: Services, row: unknown): void {
+  const id = idOf(row, sessionsThat(services, "working"));
   services.sessions.open.get(id ?? "")?.dispatch({ type: "cancel" });
 }
 
 /** Offers the answers to the request of a row. */
 export async function answerAgent(services: Services, row: unknown): Promise<void> {
-  const id = await sessionOf(row, services, sessionsThat(services, "asks"));
+  const id = idOf(row, sessionsThat(services, "asks"));
   if (id !== undefined) await services.requests.choose(id);
 }
 
 /** Keeps or undoes all edits of a row's session. */
-export async function decideAgent(services: Services, row: unknown, keeps: boolean): Promise<void> {
-  const { sessions, review } = services;
+export async function decideAgent({ sessions, review }: Services, row: unknown, keeps: boolean): Promise<void> {
   const editors = review.documents.flatMap(({ fsPath }) => sessions.editorOf(fsPath) ?? []);
-  const id = await sessionOf(row, services, editors);
+  const id = idOf(row, editors);
   if (id === undefined) return;
   for (const uri of review.documents.filter(({ fsPath }) => sessions.editorOf(fsPath) === id)) {
     if (keeps) review.keepFile(uri);
