@@ -44,7 +44,7 @@ export class MarkdownStream {
     const open = tokens.findLastIndex(({ type }) => type !== "space");
     const lines = open > 0 ? this.#take(rawOf(tokens.slice(0, open)), width) : [];
     const last = tokens[open];
-    const cut = last === undefined ? undefined : cutLong(last);
+    const cut = last === undefined ? undefined : cutLong(last, this.#pending);
     if (cut !== undefined) lines.push(...this.#cut(cut, width));
     const rest = this.open(width);
     const surplus = rest.slice(0, Math.max(0, rest.length - maxOpen));
@@ -146,15 +146,15 @@ function charactersOf(lines: readonly string[]): number {
 
 type CutBlock = { readonly finished: string; readonly open: string; readonly isCode: boolean };
 
-/** A long open block in two parts. Undefined for any other. */
-function cutLong(token: Token): CutBlock | undefined {
+/** A long open block in two parts; undefined for any other. `raw`: its text with blanks at its end, which `token.raw` may lack. */
+function cutLong(token: Token, raw: string): CutBlock | undefined {
   if (token.type === "list" && Array.isArray(token["items"]) && token["items"].length > LONG_BLOCK) {
     const items: readonly Token[] = token["items"];
     const finished = rawOf(items.slice(0, -KEPT));
-    return { finished, open: token.raw.slice(finished.length), isCode: false };
+    return { finished, open: raw.slice(finished.length), isCode: false };
   }
-  const lines = token.raw.split("\n");
-  if (token.type !== "code" || lines.length <= LONG_BLOCK || !/^ {0,3}(?:`{3}|~{3})/.test(token.raw)) return undefined;
+  const lines = raw.split("\n");
+  if (token.type !== "code" || lines.length <= LONG_BLOCK || !/^ {0,3}(?:`{3}|~{3})/.test(raw)) return undefined;
   const [head = ""] = lines;
   const open = [head, ...lines.slice(-KEPT)].join("\n");
   return { finished: lines.slice(0, -KEPT).join("\n"), open, isCode: true };
