@@ -161,7 +161,8 @@ export class Browser {
     const page = new Page(driver, this.#refs, (note) => this.#note(note));
     this.#pages.push(page);
     driver.on("close", () => this.#detach(page));
-    driver.on("download", (download) => void this.#downloads.keep(download));
+    // A download ends with its browser.
+    driver.on("download", (download) => void this.#downloads.keep(download).catch(() => undefined));
     return true;
   }
 

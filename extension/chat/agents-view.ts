@@ -7,7 +7,7 @@ import * as z from "zod";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { Services } from "../services.ts";
 import type { ChatSession } from "./chat-session.ts";
-import type { ListedSession } from "./session-history.ts";
+import { currentFolder, type ListedSession } from "./session-history.ts";
 
 /** Sessions in the tree. */
 const MAX_SESSIONS = 500;
@@ -136,15 +136,17 @@ export function agentRows(
     const unknown = { state: undefined, branch: undefined, isCurrent: false };
     return [{ sessionId, title, updatedAt: Date.now(), cwd: currentFolder(), ...unknown }];
   });
-  return [...fresh, ...listed].map((one) => rowOf(one, open.get(one.sessionId), { sessions, review }));
+  const edits = Map.groupBy(review.files, ({ path }) => sessions.editorOf(path));
+  return [...fresh, ...listed].map((one) =>
+    rowOf(one, open.get(one.sessionId), { sessions, edits: edits.get(one.sessionId) ?? [] }),
+  );
 }
 
 function rowOf(
   { sessionId: id, title, cwd: folder, updatedAt: at, state: stored, branch, costUsd }: ListedSession,
   session: ChatSession | undefined,
-  { sessions, review }: Pick<Parts, "sessions" | "review">,
+  { sessions, edits }: Pick<Parts, "sessions"> & { readonly edits: Parts["review"]["files"] },
 ): AgentRow {
-  const edits = review.files.filter(({ path }) => sessions.editorOf(path) === id);
   const live = session === undefined ? undefined : sessions.stateOf(session);
   const state = live === "done" && edits.length > 0 ? "review" : (live ?? (edits.length > 0 ? "review" : stored));
   const sum = (of: "added" | "removed"): number => edits.reduce((count, edit) => count + edit[of], 0);
@@ -220,10 +222,6 @@ function ageOf(at: number): string {
   const [unit, length] = UNITS.find(([, ms]) => age >= ms) ?? ["minute", 60_000];
   const format = new Intl.RelativeTimeFormat(vscode.env.language, { style: "narrow", numeric: "auto" });
   return age < 60_000 ? vscode.l10n.t("now") : format.format(-Math.floor(age / length), unit);
-}
-
-function currentFolder(): string {
-  return vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
 }
 
 /** Argument of the commands on a row: the row, or the id of a session. */

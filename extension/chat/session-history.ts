@@ -205,7 +205,7 @@ export class SessionHistory implements vscode.Disposable {
   /** Sessions of this folder with `query` in a message, the best ones first. */
   async withText(query: string): Promise<readonly HistoryItem[]> {
     const agent = await this.#worker.agent();
-    const { hits } = await call(agent, sessionMethods.search, { query, limit: MENTIONED, cwd: folder() });
+    const { hits } = await call(agent, sessionMethods.search, { query, limit: MENTIONED, cwd: currentFolder() });
     return hits.flatMap(({ snippet, ...hit }) =>
       snippet === "" ? [] : { ...this.#summary(hit), snippet: { text: snippet, marks: [] } },
     );
@@ -257,7 +257,7 @@ export class SessionHistory implements vscode.Disposable {
 
   /** Sessions of the other agents that run; one that fails to list them has none. */
   async #listOthers(query = ""): Promise<readonly HistoryItem[]> {
-    const inFolder = this.#page?.everywhere !== true && { cwd: folder() };
+    const inFolder = this.#page?.everywhere !== true && { cwd: currentFolder() };
     const lists = this.#agents.listing.map(async (connection) => {
       const { sessions } = await (await connection.agent()).request(methods.agent.session.list, { ...inFolder });
       return sessions.slice(0, MAX_OTHERS).map((session) => ({ ...this.#summary(session), agent: connection.title }));
@@ -274,7 +274,7 @@ export class SessionHistory implements vscode.Disposable {
     const { everywhere = this.#page?.everywhere ?? false, cursor } = from;
     const hermes: HermesListFilter = { shelf: from.shelf ?? (this.#page?.isArchive === true ? "archived" : "none") };
     const { sessions, nextCursor } = await agent.request(methods.agent.session.list, {
-      ...(!everywhere && { cwd: folder() }),
+      ...(!everywhere && { cwd: currentFolder() }),
       ...(cursor !== undefined && { cursor }),
       _meta: { hermes },
     });
@@ -283,7 +283,7 @@ export class SessionHistory implements vscode.Disposable {
 
   async #find(agent: ClientContext, query: string, count: number): Promise<ListPage & { readonly hasMore: boolean }> {
     const limit = Math.min(MAX_HITS, Math.max(HITS, count));
-    const inFolder = this.#page?.everywhere === false && { cwd: folder() };
+    const inFolder = this.#page?.everywhere === false && { cwd: currentFolder() };
     const { hits } = await call(agent, sessionMethods.search, { query, limit, ...inFolder });
     const others = await this.#listOthers(query);
     const found = hits.map(({ sessionId, title, cwd, updatedAt, messages, shelf, costUsd, snippet, marks }) => ({
@@ -308,7 +308,7 @@ export class SessionHistory implements vscode.Disposable {
       sessionId,
       title: title ?? UNTITLED,
       updatedAt: updatedAt ? Date.parse(updatedAt) : 0,
-      folder: cwd === folder() ? undefined : cwd,
+      folder: cwd === currentFolder() ? undefined : cwd,
       isCurrent: sessionId === this.#panel.shown.sessionId,
     };
   }
@@ -332,6 +332,7 @@ function withoutError({ error: _, ...page }: HistoryPage): HistoryPage {
   return page;
 }
 
-function folder(): string {
+/** First folder of the workspace, absolute; empty without one. */
+export function currentFolder(): string {
   return vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
 }
